@@ -1,0 +1,10 @@
+"""The jobs by name: work of the machine whose outcome decides. Each outcome is an event of the state that has the job."""
+
+from detent.kernel.rows import Job
+
+create_branch = Job("create_branch", "Create the branch of the pull request on the current main.", ("branched",))
+call_reviewer = Job(
+    "call_reviewer", "Have a fresh reviewer read plan and diff, or read the findings file at the root.", ("approved", "findings")
+)
+squash = Job("squash", "Make one commit of the branch, tree unchanged, message = title, where the machine does it.", ("squashed",))
+merge = Job("merge", "Merge on the then-current main, build and test the merged tree, then move the ref.", ("merged", "conflict", "red-merge"))

@@ -1,0 +1,13 @@
+"""The owed effects by name. Each is journaled with the event that owes it, and settled before anything else happens to the run."""
+
+from detent.kernel.rows import Effect
+
+commit_judged_tree = Effect("commit_judged_tree", "Commit the tree that was judged, and only that.")
+checkpoint = Effect("checkpoint", "Commit the judged tree as the checkpoint of the step.")
+publish = Effect("publish", "Write the published files and notes anew from the journal.")
+snapshot = Effect("snapshot", "Keep every tracked and untracked file reachable from the run's refs.")
+reset_to_good = Effect("reset_to_good", "Snapshot, then bring the workspace back to the last good commit.")
+commit_plan = Effect("commit_plan", "Commit the marked plan entry as a commit of its own.")
+clear_plan = Effect("clear_plan", "Remove ACTIVE_PR.json and the merged branch.")
+write_note = Effect("write_note", "Write the handoff note onto the phase commit.")
+stop_children = Effect("stop_children", "Abort the child runs that have not ended.")

@@ -1,0 +1,55 @@
+"""The tree of expected trouble. Owns no behaviour; knows nothing of the rest.
+
+DetentError            expected trouble: two lines for a person, exit 2
+├── Busy               another caller works on this run
+├── Moved              the run is no longer where the caller saw it (compare-and-swap missed)
+└── JournalError       the journal cannot be used as it is
+    ├── NoJournal      there is none yet
+    ├── JournalNewer   written by a newer Detent
+    ├── JournalForeign not a journal of ours
+    └── JournalDamaged truncated, altered or unreadable
+CannotTell             a gate or a job could not judge: ERROR, moves nothing
+
+A refusal is never an exception: it is a value (see kernel.model.Verdict).
+"""
+
+
+class DetentError(Exception):
+    """Expected trouble, told in a plain sentence, with the way out."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Busy(DetentError):
+    """Another caller holds the run."""
+
+
+class Moved(DetentError):
+    """The run moved between reading it and writing to it."""
+
+
+class JournalError(DetentError):
+    """The journal cannot be used as it is. Nothing was written."""
+
+
+class NoJournal(JournalError):
+    """There is no journal here yet."""
+
+
+class JournalNewer(JournalError):
+    """A newer Detent wrote this journal."""
+
+
+class JournalForeign(JournalError):
+    """The file is a database, but not a journal."""
+
+
+class JournalDamaged(JournalError):
+    """The journal is truncated, altered or unreadable."""
+
+
+class CannotTell(Exception):
+    """A gate or a job could not judge. It is neither a pass nor a fail."""

@@ -1,0 +1,79 @@
+"""What a gate may look at. A protocol: the machine's own eyes implement it, and so does the in-memory world of the fakes.
+
+Every method answers from the judged tree or raises CannotTell. None of them believes what an agent reports.
+"""
+
+from typing import Literal, Protocol, TypeVar
+
+from detent.kernel.model import Data, Run, Sent, Value
+
+L = TypeVar("L", bound=Data, covariant=True)
+Outcome = Literal["passed", "failed", "error", "skipped"]
+
+
+class TestReport(Value, frozen=True):
+    """One run of tests as the machine saw it: the outcome of each test by id."""
+
+    __test__ = False
+
+    outcomes: dict[str, Outcome] = {}
+    files: dict[str, str] = {}  # test id -> the file it stands in
+    missing_names: tuple[str, ...] = ()  # ids that failed only because a name is not there yet
+    output: str = ""
+    exit_code: int | None = None
+    command: str = ""
+    runner: str = ""
+    complete: bool = True  # the runner finished and wrote its report
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(self.outcomes)
+
+    def having(self, *outcomes: Outcome) -> frozenset[str]:
+        return frozenset(i for i, o in self.outcomes.items() if o in outcomes)
+
+    @property
+    def bad(self) -> frozenset[str]:
+        return self.having("failed", "error")
+
+
+class Changed(Value, frozen=True):
+    """A path that differs between the last good tree and the judged one."""
+
+    path: str
+    how: Literal["added", "modified", "deleted"]
+    sort: Literal["test", "production", "config", "list", "other"]
+
+
+class Branch(Value, frozen=True):
+    """The branch as git has it."""
+
+    name: str = ""
+    head: str = ""
+    tree: str = ""
+    message: str = ""
+    over_base: int = 0  # commits over the base
+    clean: bool = True
+
+
+class Look(Protocol[L]):
+    """Everything a gate may ask about one submit."""
+
+    @property
+    def run(self) -> Run[L]: ...
+    @property
+    def sent(self) -> Sent: ...
+    @property
+    def tree(self) -> str: ...
+    def setting(self, name: str) -> str: ...
+    def tests(self) -> TestReport: ...
+    def tests_before(self) -> TestReport: ...
+    def selected(self) -> TestReport: ...
+    def tests_laid_over(self, tree: str) -> TestReport: ...
+    def bites(self) -> bool: ...
+    def preflight(self) -> str | None: ...
+    def refused_command(self, command: str) -> str | None: ...
+    def changed(self) -> tuple[Changed, ...]: ...
+    def branch(self) -> Branch: ...
+    def read(self, path: str) -> str | None: ...
+    def tampered(self) -> tuple[str, ...]: ...

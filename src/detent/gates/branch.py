@@ -1,0 +1,44 @@
+"""Gates over commits on a branch: what squash and plan update must have left behind."""
+
+from detent.evidence.look import Look
+from detent.gates.plan import PlanData, is_done
+from detent.kernel.model import Data
+
+
+def commit_is_head(look: Look[Data]) -> str | None:
+    """A commit hash, where one is given, is the head of the branch."""
+    given = look.sent.commit_hash
+    head = look.branch().head
+    return f"commit_hash is {given[:12]}, but HEAD is {head[:12]}" if given and not head.startswith(given) else None
+
+
+def one_commit_over_base(look: Look[Data]) -> str | None:
+    """The branch is exactly one commit over the one it started from."""
+    count = look.branch().over_base
+    return None if count == 1 else f"the branch has {count} commits over its base; squash them into one"
+
+
+def message_is_title(look: Look[PlanData]) -> str | None:
+    """The commit message is the title of the pull request."""
+    plan = look.run.data.plan
+    title = plan.prTitle if plan else ""
+    said = look.branch().message.strip()
+    return None if said == title else f"the commit message is '{said}', and must be the title '{title}'"
+
+
+def entry_is_marked(look: Look[PlanData]) -> str | None:
+    """The entry of the master plan carries [DONE] and the hash of the squashed commit."""
+    plan = look.run.data.plan
+    lines = (look.read(look.setting("pr.plan")) or "").splitlines()
+    mine = [line for line in lines if plan and plan.prTitle in line]
+    commit = look.run.data.last_commit_hash
+    if any(is_done(line) and (not commit or commit[:7] in line) for line in mine):
+        return None
+    return f"the plan's entry for '{plan.prTitle if plan else ''}' does not carry [DONE] and the commit hash {commit[:12]} on its line"
+
+
+def only_the_entry_changed(look: Look[PlanData]) -> str | None:
+    """Nothing but the entry of the master plan changed."""
+    path = look.setting("pr.plan")
+    others = [c.path for c in look.changed() if c.path != path]
+    return f"{others[0]} changed too; the plan update may change only {path}" if others else None

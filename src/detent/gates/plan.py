@@ -1,0 +1,269 @@
+"""The plan of one pull request (ACTIVE_PR.json): its form, its strict reader, and the gates over it.
+
+Every fault is named with its path, such as `tasks[1].tdd_steps[0].type`. Knows nothing of git or of states.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Literal, cast
+
+from detent.evidence.look import Look
+from detent.kernel.model import Data, Value
+
+FILE = "ACTIVE_PR.json"
+TEXT_FIELDS = ("masterPlanPath", "prTitle", "summary", "verificationPlan")
+TASK_STATUS = ("TODO", "IN_PROGRESS", "DONE", "ERROR")
+STEP_TYPES = ("RED", "GREEN", "REFACTOR")
+
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+
+
+class Step(Value, frozen=True, omit_defaults=False):
+    """One step of a task. `proof` is the sequence number of the event that proved it; 0 means unproven."""
+
+    type: Literal["RED", "GREEN", "REFACTOR"]
+    description: str
+    status: Literal["TODO", "DONE"] = "TODO"
+    proof: int = 0
+
+
+class Breakdown(Value, frozen=True):
+    """Where a re-planned task came from."""
+
+    originalTaskName: str
+    justification: str
+
+
+class Task(Value, frozen=True, omit_defaults=False):
+    """One task of the plan."""
+
+    taskName: str
+    tdd_steps: tuple[Step, ...]
+    breakdownHistory: Breakdown | None = None
+    finding: str = ""  # the review finding it answers
+
+
+class ActivePr(Value, frozen=True, omit_defaults=False):
+    """The plan of one pull request."""
+
+    masterPlanPath: str
+    prTitle: str
+    summary: str
+    verificationPlan: str
+    tasks: tuple[Task, ...]
+
+
+class PlanData(Data, frozen=True):
+    """What the gates here need of a run's data."""
+
+    plan: ActivePr | None = None
+    replacing: str = ""  # the task a scope reduction replaces
+    replacing_red: str = ""  # the description of its RED step
+    reviewed_tree: str = ""
+    last_commit_hash: str = ""  # the squashed commit
+
+
+class _Pairs(dict[str, Json]):
+    """An object as it was read, with the keys that stood there twice."""
+
+    doubled: tuple[str, ...] = ()
+
+
+def read_plan(text: str) -> tuple[ActivePr | None, tuple[str, ...]]:
+    """The plan, or every fault it has."""
+    try:
+        raw = json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as e:
+        return None, (f"{FILE} is not JSON: {e}",)
+    faults = tuple(_plan_faults(raw))
+    return (None, faults) if faults else (_build(cast(dict[str, Json], raw)), ())
+
+
+def _pairs(pairs: list[tuple[str, Json]]) -> _Pairs:
+    found = _Pairs(pairs)
+    keys = [k for k, _ in pairs]
+    found.doubled = tuple(sorted({k for k in keys if keys.count(k) > 1}))
+    return found
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is not allowed")
+
+
+def _fields(raw: Json, path: str, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> Iterator[str]:
+    """Faults in the set of keys of an object."""
+    here = path or FILE
+    if not isinstance(raw, dict):
+        yield f"{here}: must be an object"
+        return
+    dot = f"{path}." if path else ""
+    yield from (f"{dot}{key}: stands there twice" for key in getattr(raw, "doubled", ()))
+    yield from (f"{dot}{key}: is missing" for key in needed if key not in raw)
+    yield from (f"{dot}{key}: is not a known field" for key in raw if key not in (*needed, *optional))
+
+
+def _text(raw: Json, path: str) -> Iterator[str]:
+    if not isinstance(raw, str) or not raw.strip():
+        yield f"{path}: must be a text that is not empty"
+
+
+def _plan_faults(raw: Json) -> Iterator[str]:
+    yield from _fields(raw, "", (*TEXT_FIELDS, "tasks"))
+    if not isinstance(raw, dict):
+        return
+    for name in TEXT_FIELDS:
+        if name in raw:
+            yield from _text(raw[name], name)
+    tasks = raw.get("tasks", [])
+    if not isinstance(tasks, list) or ("tasks" in raw and not tasks):
+        yield "tasks: must be a list with at least one task"
+        return
+    for i, task in enumerate(tasks):
+        yield from _task_faults(task, f"tasks[{i}]")
+
+
+def _task_faults(raw: Json, path: str) -> Iterator[str]:
+    yield from _fields(raw, path, ("taskName", "status", "tdd_steps"), ("breakdownHistory",))
+    if not isinstance(raw, dict):
+        return
+    if "taskName" in raw:
+        yield from _text(raw["taskName"], f"{path}.taskName")
+    if "status" in raw and raw["status"] not in TASK_STATUS:
+        yield f"{path}.status: must be one of {', '.join(TASK_STATUS)}"
+    if "breakdownHistory" in raw:
+        yield from _breakdown_faults(raw["breakdownHistory"], f"{path}.breakdownHistory")
+    steps = raw.get("tdd_steps", [])
+    if not isinstance(steps, list) or ("tdd_steps" in raw and not steps):
+        yield f"{path}.tdd_steps: must be a list with at least one step"
+        return
+    for i, step in enumerate(steps):
+        yield from _step_faults(step, f"{path}.tdd_steps[{i}]")
+    yield from _order_faults(steps, path)
+
+
+def _breakdown_faults(raw: Json, path: str) -> Iterator[str]:
+    yield from _fields(raw, path, ("originalTaskName", "justification"))
+    if isinstance(raw, dict):
+        for name in ("originalTaskName", "justification"):
+            if name in raw:
+                yield from _text(raw[name], f"{path}.{name}")
+
+
+def _step_faults(raw: Json, path: str) -> Iterator[str]:
+    yield from _fields(raw, path, ("type", "description", "status"))
+    if not isinstance(raw, dict):
+        return
+    if "type" in raw and raw["type"] not in STEP_TYPES:
+        yield f"{path}.type: must be one of {', '.join(STEP_TYPES)}"
+    if "description" in raw:
+        yield from _text(raw["description"], f"{path}.description")
+    if "status" in raw and raw["status"] not in ("TODO", "DONE"):
+        yield f"{path}.status: must be TODO or DONE"
+
+
+def _order_faults(steps: list[Json], path: str) -> Iterator[str]:
+    """Each GREEN comes after a RED of its own."""
+    red = False
+    for i, step in enumerate(steps):
+        kind = step.get("type") if isinstance(step, dict) else None
+        if kind == "GREEN" and not red:
+            yield f"{path}.tdd_steps[{i}].type: a GREEN step needs a RED step before it"
+        red = True if kind == "RED" else False if kind == "GREEN" else red
+
+
+def _build(raw: dict[str, Json]) -> ActivePr:
+    def step(s: dict[str, str]) -> Step:
+        return Step(cast(Literal["RED", "GREEN", "REFACTOR"], s["type"]), s["description"], cast(Literal["TODO", "DONE"], s["status"]))
+
+    def task(t: dict[str, Json]) -> Task:
+        history = cast(dict[str, str] | None, t.get("breakdownHistory"))
+        steps = tuple(step(s) for s in cast(list[dict[str, str]], t["tdd_steps"]))
+        return Task(str(t["taskName"]), steps, Breakdown(**history) if history else None)
+
+    tasks = tuple(task(t) for t in cast(list[dict[str, Json]], raw["tasks"]))
+    return ActivePr(str(raw["masterPlanPath"]), str(raw["prTitle"]), str(raw["summary"]), str(raw["verificationPlan"]), tasks)
+
+
+def open_entries(text: str) -> tuple[str, ...]:
+    """The open entries of a master plan: headings and list items that do not carry [DONE] and a commit hash."""
+    lines = (line.strip() for line in text.splitlines())
+    entries = (m.group(1).strip() for line in lines if (m := re.match(r"(?:#{1,6}|[-*+]|\d+[.)])\s+(.+)", line)))
+    return tuple(re.sub(r"^\[[ xX]\]\s*", "", e) for e in entries if not is_done(e))
+
+
+def is_done(line: str) -> bool:
+    """An entry is done when its line carries [DONE] and at least seven hexadecimal digits."""
+    return "[DONE]" in line and re.search(r"\b[0-9a-f]{7,40}\b", line.split("[DONE]", 1)[1] + line.split("[DONE]", 1)[0]) is not None
+
+
+def plan_is_sound(look: Look[PlanData]) -> str | None:
+    """ACTIVE_PR.json is strictly valid, every status is TODO, and its title matches exactly one open entry of the master plan."""
+    text = look.read(FILE)
+    if text is None:
+        return f"{FILE} is not there; write it as the briefing says"
+    plan, faults = read_plan(text)
+    if plan is None:
+        return "; ".join(faults)
+    raw = json.loads(text)
+    begun = [
+        path
+        for i, task in enumerate(raw["tasks"])
+        for path, status in (
+            (f"tasks[{i}].status", task["status"]),
+            *((f"tasks[{i}].tdd_steps[{j}].status", step["status"]) for j, step in enumerate(task["tdd_steps"])),
+        )
+        if status != "TODO"
+    ]
+    if begun:
+        return "; ".join(f"{path}: must be TODO at the start" for path in begun)
+    return title_fits(plan.prTitle, look.read(look.setting("pr.plan")) or "")
+
+
+def title_fits(title: str, master: str) -> str | None:
+    """The title stands in exactly one open entry of the master plan."""
+    matches = [e for e in open_entries(master) if title in e]
+    exact = [e for e in matches if e == title]
+    if len(exact) == 1 or len(matches) == 1:
+        return None
+    return f"prTitle: '{title}' matches {len(matches)} open entries of the plan; it must match exactly one"
+
+
+def no_entry_is_open(look: Look[PlanData]) -> str | None:
+    """The master plan has no open entry left."""
+    left = open_entries(look.read(look.setting("pr.plan")) or "")
+    return f"the plan still has an open entry: {left[0]}" if left else None
+
+
+def replan_keeps_the_rest(look: Look[PlanData]) -> str | None:
+    """Only the failed task is replaced; the first new one tells its history, the last one repeats the original RED step."""
+    text, old = look.read(FILE), look.run.data.plan
+    new, faults = read_plan(text) if text is not None else (None, (f"{FILE} is not there",))
+    if new is None or old is None:
+        return "; ".join(faults)
+    return replan_fault(old, new, look.run.data.replacing, look.run.data.replacing_red)
+
+
+def replan_fault(old: ActivePr, new: ActivePr, name: str, red: str) -> str | None:
+    """What is wrong with a new plan that replaces the task `name`, or None."""
+    at = next(i for i, t in enumerate(old.tasks) if t.taskName == name)
+    before, after = old.tasks[:at], old.tasks[at + 1 :]
+    fresh = new.tasks[at : len(new.tasks) - len(after)]
+    if [_bare(t) for t in new.tasks[:at]] != [_bare(t) for t in before] or [_bare(t) for t in new.tasks[len(new.tasks) - len(after) :]] != [
+        _bare(t) for t in after
+    ]:
+        return f"tasks: every task but '{name}' must stay as it is"
+    if len(fresh) < 2:
+        return f"tasks: '{name}' must become at least two tasks, the last one a verification task"
+    if any(s.status != "TODO" for t in fresh for s in t.tdd_steps):
+        return f"tasks[{at}]: the new tasks start as TODO"
+    if fresh[0].breakdownHistory is None or fresh[0].breakdownHistory.originalTaskName != name:
+        return f"tasks[{at}].breakdownHistory: must name '{name}' as originalTaskName, with a justification"
+    first = fresh[-1].tdd_steps[0]
+    if first.type != "RED" or first.description != red:
+        return f"tasks[{at + len(fresh) - 1}].tdd_steps[0]: the verification task must begin with a RED step described as '{red}'"
+    return None
+
+
+def _bare(task: Task) -> tuple[str, tuple[tuple[str, str], ...]]:
+    return task.taskName, tuple((s.type, s.description) for s in task.tdd_steps)

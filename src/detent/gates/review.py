@@ -1,0 +1,99 @@
+"""Review findings: their form and strict reader, and the gates over reviews. A review that cannot be read approves nothing."""
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.look import Look
+from detent.gates.plan import PlanData
+from detent.kernel.model import Data, Value
+
+SEVERITIES = ("INFO", "SUGGESTION", "MINOR", "MAJOR", "CRITICAL")
+BEHAVIOUR = ("bug", "correctness", "behaviour", "behavior", "test", "tests", "testing", "security", "logic")
+
+
+class Finding(Value, frozen=True, omit_defaults=False):
+    """One finding of a reviewer."""
+
+    file_path: str
+    line_number: int
+    category: str
+    severity: Literal["CRITICAL", "MAJOR", "MINOR", "SUGGESTION", "INFO"]
+    description: str
+    recommendation: str = ""
+
+    @property
+    def id(self) -> str:
+        """The same finding has the same id, whatever line it moved to."""
+        words = f"{self.file_path}\n{self.category.lower()}\n{' '.join(self.description.lower().split())}"
+        return hashlib.sha256(words.encode()).hexdigest()[:12]
+
+    @property
+    def wants_test(self) -> bool:
+        return self.category.lower() in BEHAVIOUR
+
+
+class _Short(Value, frozen=True):
+    """The short form: a task to be added."""
+
+    taskName: str
+    status: Literal["TODO"] = "TODO"
+
+
+class _Review(Value, frozen=True):
+    findings: tuple[Finding, ...]
+    overall_assessment: str = ""
+    executive_summary: str = ""
+
+
+def read_findings(text: str) -> tuple[Finding, ...]:
+    """The findings of a review in any of its accepted forms; CannotTell if it is none of them."""
+    if not text.strip():
+        raise CannotTell("the review is empty; an approval is written as [] or {\"findings\": []}")
+    faults = []
+    for reader in (_full, _listed, _short):
+        try:
+            return reader(text)
+        except (msgspec.DecodeError, RecursionError) as e:
+            faults.append(str(e))
+    raise CannotTell(f"the review cannot be read as {{findings: […]}}, as a list of findings, or as a list of tasks: {'; '.join(faults)}")
+
+
+def _full(text: str) -> tuple[Finding, ...]:
+    return msgspec.json.decode(text, type=_Review).findings
+
+
+def _listed(text: str) -> tuple[Finding, ...]:
+    return msgspec.json.decode(text, type=tuple[Finding, ...])
+
+
+def _short(text: str) -> tuple[Finding, ...]:
+    return tuple(Finding("", 0, "maintainability", "MINOR", t.taskName) for t in msgspec.json.decode(text, type=tuple[_Short, ...]))
+
+
+def blocking(findings: tuple[Finding, ...], at: str) -> tuple[Finding, ...]:
+    """The findings at or above a severity."""
+    return tuple(f for f in findings if SEVERITIES.index(f.severity) >= SEVERITIES.index(at))
+
+
+def review_is_readable(look: Look[Data]) -> str | None:
+    """The review can be read; one that cannot approves nothing and finds nothing."""
+    read_findings(look.sent.findings)
+    return None
+
+
+def review_is_independent(look: Look[Data]) -> str | None:
+    """Where an independent review is required, one reported by the agent itself is refused."""
+    if look.sent.by == "system" or look.setting("review.require_independent") != "true":
+        return None
+    return "an independent review is required here (review.require_independent); configure [review] agent, or ask a person"
+
+
+def tree_is_as_reviewed(look: Look[PlanData]) -> str | None:
+    """The tree is identical to the one that was reviewed."""
+    reviewed = look.run.data.reviewed_tree
+    if look.branch().tree == reviewed:
+        return None
+    return f"the tree differs from the reviewed one ({reviewed[:12]}); what changes after a review is reviewed again"

@@ -1,0 +1,85 @@
+"""Gates over test evidence: what must fail, what must pass, and that nothing was lost on the way."""
+
+from detent.evidence.look import Look
+from detent.kernel.model import Data
+
+
+def _first(ids: frozenset[str], more: str = "") -> str:
+    rest = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
+    return f"{min(ids)}{rest}{more}"
+
+
+def at_least_one_ran(look: Look[Data]) -> str | None:
+    """At least one test was collected and run; zero tests are no evidence."""
+    return None if look.tests().ids else "no test was collected, so nothing is proved"
+
+
+def new_tests_fail(look: Look[Data]) -> str | None:
+    """At least one test is new, and every new test fails."""
+    now, before = look.tests(), look.tests_before()
+    new = now.ids - before.ids
+    if not new:
+        return "no new test was collected; write a test that fails for this step"
+    passing = new - now.bad
+    return f"{_first(passing)} passes already, so it proves nothing; test what is not there yet" if passing else None
+
+
+def others_pass(look: Look[Data]) -> str | None:
+    """Every test that is not new ends as it did before, and none is lost."""
+    now, before = look.tests(), look.tests_before()
+    broken = (now.bad & before.ids) - before.bad
+    if broken:
+        return f"{_first(broken)} passed before and fails now"
+    lost = before.ids - now.ids
+    return f"{_first(lost)} is no longer collected" if lost else None
+
+
+def all_pass(look: Look[Data]) -> str | None:
+    """Every collected test passes."""
+    bad = look.tests().bad
+    return f"{_first(bad)} fails" if bad else None
+
+
+def selection_passes(look: Look[Data]) -> str | None:
+    """The tests the agent selected were run and pass."""
+    picked = look.selected()
+    if not picked.ids:
+        return "the test command selects no test"
+    return f"{_first(picked.bad)} fails" if picked.bad else None
+
+
+def selection_fails(look: Look[Data]) -> str | None:
+    """The tests the agent selected were run and at least one fails."""
+    picked = look.selected()
+    if not picked.ids:
+        return "the test command selects no test"
+    return None if picked.bad else "the selected tests all pass; the RED step needs a test that fails"
+
+
+def collected_not_shrunk(look: Look[Data]) -> str | None:
+    """No test that was collected before is gone."""
+    lost = look.tests_before().ids - look.tests().ids
+    return f"{_first(lost)} is no longer collected; tests may not be lost" if lost else None
+
+
+def skips_not_risen(look: Look[Data]) -> str | None:
+    """No test that ran before is skipped now."""
+    skipped = look.tests().having("skipped") - look.tests_before().having("skipped")
+    return f"{_first(skipped)} is skipped now; tests may not be skipped" if skipped else None
+
+
+def changed_tests_still_bite(look: Look[Data]) -> str | None:
+    """A test file changed in a refactoring still fails on the tree before its GREEN."""
+    if not any(c.sort == "test" and c.how == "modified" for c in look.changed()):
+        return None
+    return None if look.bites() else "the changed test no longer fails on the tree before the code was written"
+
+
+def test_can_fail(look: Look[Data]) -> str | None:
+    """The test fails against at least one small mutation of the implementation."""
+    return None if look.bites() else "the test fails against no small change of the code, so it proves nothing"
+
+
+def preflight_passes(look: Look[Data]) -> str | None:
+    """The project's preflight commands pass on this tree."""
+    return look.preflight()

@@ -1,0 +1,111 @@
+"""The decision: a row, what was sent and what was found, to the next state of the run. Pure: values in, values out."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from detent.kernel.model import By, Data, Found, Run, Sent, Status, Verdict
+from detent.kernel.rows import BACK, STAY, Go, Lock, Row, T
+from detent.kernel.table import Table
+
+ERRORS = "errors"  # the counter of ERRORs in a row; every table has it
+AGENT = "agent"  # the counter of agents in a row that ended without an answer
+
+
+class Decision(NamedTuple):
+    """What a submit came to: the run after it, what is owed, and the words for whoever called."""
+
+    run: Run[Data]
+    status: Status
+    reasons: tuple[str, ...]
+    owes: tuple[str, ...]
+
+
+def refusal(table: Table[T], run: Run[T], sent: Sent, on: str) -> Found | None:
+    """Why this call does not fit the state, before anything is looked at; None if it fits."""
+    row = table.row(run.state, on)
+    if row is None:
+        return Found(refused=(f"{call_of(sent)} does not fit {run.state}. {possible(table, run)}",))
+    if sent.by not in table.moves[on].by:
+        return Found(refused=(f"'{on}' is not for the {sent.by} to say. {possible(table, run)}",))
+    return shut(row.locks, run)
+
+
+def shut(locks: tuple[Lock, ...], run: Run[T]) -> Found | None:
+    """The first lock that is shut, as a refusal."""
+    for lock in locks:
+        if said := lock.shut(run):
+            return Found(refused=(said,), locked=lock.says == "LOCKED")
+    return None
+
+
+def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: Found) -> Decision:
+    """The three kinds of no, and yes. REFUSED marks nothing; ERROR only counts itself; a judged submit moves by its row."""
+    if found.refused or row is None:
+        return Decision(_next(run, run.state), "LOCKED" if found.locked else "REFUSED", found.refused, ())
+    if found.unclear:
+        return _error(table, run, sent, found)
+    way = row.fail if found.failed else row.to
+    assert way is not None, f"{row.on} at {row.at} failed its proof and has no way for it"
+    taken = way.spent if way.spent and _is_spent(way, run) else way
+    return _take(table, taken, run, sent, found, found.failed)
+
+
+def _is_spent(way: Go[T], run: Run[T]) -> bool:
+    return any(run.counts.get(name, 0) >= run.limits[name] for name in way.counted)
+
+
+def _error(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
+    """Could not be judged: nothing moves, until it happened too often in a row."""
+    if run.counts.get(ERRORS, 0) + 1 >= run.limits[ERRORS]:
+        return _take(table, table.broken, run, sent, found, (found.unclear,))
+    counted = msgspec.structs.replace(run, counts={**run.counts, ERRORS: run.counts.get(ERRORS, 0) + 1})
+    return Decision(_next(counted, run.state), "ERROR", (found.unclear,), ())
+
+
+def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, reasons: tuple[str, ...]) -> Decision:
+    after = settled(run, sent.by)
+    if sent.by == "agent":
+        after = msgspec.structs.replace(after, steers=run.steers[found.heard :], not_before="")
+    for change in way.changes:
+        after = change(after, sent, found)
+    to = {BACK: after.back, STAY: run.state}.get(way.to, way.to)
+    return Decision(_next(after, to), way.says, reasons, tuple(dict.fromkeys(e.name for e in (*way.owes, *table.always))))
+
+
+def settled(run: Run[T], by: By) -> Run[T]:
+    """A judged call ends a row of errors, and an agent's own call ends a row of agents that said nothing."""
+    over = (ERRORS, AGENT) if by == "agent" else (ERRORS,)
+    return msgspec.structs.replace(run, counts={k: v for k, v in run.counts.items() if k not in over})
+
+
+def _next(run: Run[T], state: str) -> Run[T]:
+    return msgspec.structs.replace(run, state=state, seq=run.seq + 1)
+
+
+def call_of(sent: Sent) -> str:
+    """The call as the caller knows it."""
+    return {"submit": "submit_work", "due": "get_task"}.get(sent.verb, sent.verb.replace("-", "_"))
+
+
+def possible(table: Table[T], run: Run[T]) -> str:
+    """What can be done next, in one sentence."""
+    if table.states[run.state].end:
+        return "The run has ended."
+    return f"Next: {table.instruction(run)}"
+
+
+def answer(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Verdict:
+    """The verdict for the caller, made of the decision. `run` is the run after it."""
+    stays = decision.status in ("REFUSED", "LOCKED")
+    ended = bool(table.states[run.state].end)
+    then = "The run has ended; nothing more is to be done." if ended else table.instruction(run) if stays else "Call get_task."
+    return Verdict(
+        status=decision.status,
+        state=run.state,
+        output=found.output,
+        instruction=then,
+        allowed_actions=() if ended else ("get_task", *table.allowed(run)),
+        reasons=decision.reasons,
+        evidence=found.evidence,
+    )

@@ -1,0 +1,163 @@
+"""The values everything speaks in: run, sent, found, verdict, briefing, event. Values only; no behaviour, no I/O."""
+
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+By = Literal["agent", "human", "system"]
+Actor = Literal["agent", "human", "system", "none"]
+Status = Literal["SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "REFUSED", "LOCKED", "ERROR", "BUSY", "STALE", "HALTED"]
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A frozen value that refuses fields it does not know."""
+
+
+class Data(Value, frozen=True):
+    """What a workflow keeps about a run. Each workflow has its own."""
+
+
+D = TypeVar("D", bound=Data, covariant=True)
+
+
+class Run(Value, Generic[D], frozen=True):
+    """One run as it stands after its newest event."""
+
+    id: str
+    workflow: str
+    state: str
+    seq: int
+    data: D
+    counts: dict[str, int] = {}
+    limits: dict[str, int] = {}
+    back: str = ""  # the state a halt, a question or a repair returns to
+    cause: str = ""  # why the run waits for a person
+    parent: str = ""  # the run this one is a child of
+    worktree: str = ""  # the checkout it is bound to
+    steers: tuple[str, ...] = ()  # what people said meanwhile, for the next briefing
+    guidance: str = ""  # what a person said when the run was released
+    last_error: str = ""
+    not_before: str = ""  # parked until then (a usage limit)
+
+
+class Sent(Value, frozen=True):
+    """What someone handed in: the verb, who said it, and the fields of the call."""
+
+    verb: str
+    by: By = "agent"
+    channel: str = ""
+    attempt_id: str = ""
+    summary: str = ""
+    test_command: str = ""
+    expectation: str = ""
+    analysis_decision: str = ""
+    commit_hash: str = ""
+    findings: str = ""  # JSON text
+    reply: str = ""  # JSON text
+    no_pr_left: bool = False
+    report: str = ""
+    guidance: str = ""
+    decision: str = ""  # the id of the question answered
+    value: str = ""
+    note: str = ""
+    to: str = ""
+    outcome: str = ""  # of a job or a child
+    child: str = ""
+    output: str = ""
+    not_before: str = ""
+    facts: dict[str, str] = {}  # what a job found out
+
+
+class Tally(Value, frozen=True, omit_defaults=False):
+    """How many tests ended how."""
+
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+
+
+class Evidence(Value, frozen=True, omit_defaults=False):
+    """What a verdict rests on."""
+
+    kind: Literal["report", "exit-code", "none"] = "none"
+    command: str = ""
+    exit_code: int | None = None
+    counts: Tally = Tally()
+    tree: str = ""
+    canary: Literal["held", "broken", "unsupported"] = "unsupported"
+    sandbox: str = "none"
+
+
+class Found(Value, frozen=True):
+    """What judging one submit came to. At most one of refused, failed and unclear says something."""
+
+    refused: tuple[str, ...] = ()
+    locked: bool = False
+    failed: tuple[str, ...] = ()
+    unclear: str = ""
+    held: tuple[str, ...] = ()  # the gates that passed
+    documents: dict[str, str] = {}  # what was read of the judged tree, for changes to keep
+    heard: int = 0  # how many steers stood in the briefing that this answers
+    output: str = ""
+    tree: str = ""
+    evidence: Evidence | None = None
+
+
+class Verdict(Value, frozen=True, omit_defaults=False):
+    """The answer to a submit."""
+
+    status: Status
+    state: str
+    output: str = ""
+    instruction: str = ""
+    allowed_actions: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+
+
+class StepShown(Value, frozen=True, omit_defaults=False):
+    """The step a briefing is about."""
+
+    task: str
+    index: int
+    type: str
+    description: str
+
+
+class Briefing(Value, frozen=True, omit_defaults=False):
+    """What the one who acts gets to read, complete in itself."""
+
+    run: str
+    workflow: str
+    state: str
+    actor: Actor
+    role: str
+    goal: str
+    briefing: str
+    instruction: str
+    step: StepShown | None = None
+    guidance: str | None = None
+    last_error: str | None = None
+    writes: tuple[str, ...] = ()
+    allowed_actions: tuple[str, ...] = ()
+    attempt: int = 1
+    attempt_id: str = ""
+    not_before: str | None = None
+    budget: dict[str, str] = {}
+
+
+class Event(Value, Generic[D], frozen=True):
+    """One row of the journal: what came in, what was found, what was decided, and the run after it."""
+
+    run: Run[D]
+    on: str
+    was: str  # the state before
+    at: str
+    sent: Sent
+    found: Found
+    status: Status
+    verdict: Verdict
+    owes: tuple[str, ...] = ()
+    briefing: Briefing | None = None
+    stamps: dict[str, str] = {}

@@ -1,0 +1,65 @@
+"""A workflow as one value: its states, moves and rows, checked when it is constructed. Decides nothing itself."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic
+
+from detent.kernel.check import faults
+from detent.kernel.model import Run, Sent, StepShown
+from detent.kernel.rows import Child, Effect, Go, Move, Row, State, T, no_children, no_facts, no_step
+
+
+@dataclass(frozen=True)
+class Table(Generic[T]):
+    """`kind` is the only place where data picks the event; `unproven` lists what an end in success would still lack."""
+
+    name: str
+    title: str
+    data: type[T]
+    starts: tuple[str, ...]
+    states: Mapping[str, State]
+    moves: Mapping[str, Move]
+    rows: tuple[Row[T], ...]
+    kind: Callable[[Run[T], Sent], str]
+    limits: Mapping[str, int]
+    broken: Go[T]  # what the third ERROR in a row does
+    unproven: Callable[[Run[T]], tuple[str, ...]]
+    always: tuple[Effect, ...] = ()  # owed by every event that moves the run
+    children: Callable[[Run[T]], tuple[Child, ...]] = no_children
+    facts: Callable[[Run[T]], Mapping[str, str]] = no_facts  # the names its briefings may use
+    step: Callable[[Run[T]], StepShown | None] = no_step
+    index: Mapping[tuple[str, str], Row[T]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "index", {(r.at, r.on): r for r in self.rows})
+        found = faults(self.starts, self.states, self.moves, self.rows, self.limits, self.broken)
+        if found:
+            raise ValueError(f"the table {self.name} does not hold together:\n" + "\n".join(f"- {f}" for f in found))
+
+    def row(self, state: str, on: str) -> Row[T] | None:
+        """The one row for this state and event, if there is one."""
+        return self.index.get((state, on))
+
+    def at(self, state: str) -> tuple[Row[T], ...]:
+        """All rows of a state, in the order they are written."""
+        return tuple(r for r in self.rows if r.at == state)
+
+    def allowed(self, run: Run[T]) -> tuple[str, ...]:
+        """The calls open to whoever acts now. A locked call is not offered."""
+        actor = self.states[run.state].actor
+        rows = (r for r in self.at(run.state) if actor in self.moves[r.on].by and not any(lock.shut(run) for lock in r.locks))
+        return tuple(dict.fromkeys(self.moves[r.on].call for r in rows))
+
+    def expects(self, run: Run[T]) -> str:
+        """The event that the next call of whoever acts should cause."""
+        state = self.states[run.state]
+        verb = "submit" if state.actor == "agent" else "resume"
+        on = self.kind(run, Sent(verb, by="agent" if state.actor == "agent" else "human"))
+        if self.row(run.state, on) is not None:
+            return on
+        return next((r.on for r in self.at(run.state) if state.actor in self.moves[r.on].by), "")
+
+    def instruction(self, run: Run[T]) -> str:
+        """The one next call to make, in words."""
+        on = self.expects(run)
+        return self.moves[on].how if on else ""

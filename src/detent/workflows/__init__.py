@@ -1,0 +1,1 @@
+"""The four workflows, each a table over one kernel."""

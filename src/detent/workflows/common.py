@@ -1,0 +1,94 @@
+"""What all tables share: changes over the common fields of a run, the rows people always have, and those of driven agents."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from detent.effects.owed import publish, snapshot, stop_children
+from detent.kernel.model import Found, Run, Sent
+from detent.kernel.rows import STAY, Because, Count, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
+
+replace = msgspec.structs.replace
+
+ERRORS = {"errors": 3, "agent": 3}
+
+
+def count(name: str) -> Count:
+    return Count(name)
+
+
+def zero(*names: str) -> Zero:
+    return Zero(names)
+
+
+def because(cause: str) -> Because:
+    return Because(cause)
+
+
+def keep_error(run: Run[T], sent: Sent, found: Found) -> Run[T]:
+    """The verbatim output of the failure, or the reasons where there is none."""
+    return replace(run, last_error=found.output or "\n".join(found.failed) or sent.output)
+
+
+def clear_error(run: Run[T], sent: Sent, found: Found) -> Run[T]:
+    return replace(run, last_error="", guidance="")
+
+
+def keep_guidance(run: Run[T], sent: Sent, found: Found) -> Run[T]:
+    return replace(run, guidance=sent.guidance or run.guidance, cause="")
+
+
+def keep_steer(run: Run[T], sent: Sent, found: Found) -> Run[T]:
+    return replace(run, steers=(*run.steers, sent.note))
+
+
+def park(run: Run[T], sent: Sent, found: Found) -> Run[T]:
+    return replace(run, not_before=sent.not_before)
+
+
+def caused_by(*causes: str) -> Lock:
+    """A lock that opens only for a run that waits for one of these reasons."""
+
+    def shut(run: Run[T]) -> str | None:
+        return None if run.cause in causes else f"this answers a run that waits because of {' or '.join(causes)}; this one waits because of {run.cause}"
+
+    return Lock(f"caused_by({', '.join(causes)})", f"The run waits because of {' or '.join(causes)}.", shut, "REFUSED")
+
+
+def reached(counter: str, threshold: str) -> Lock:
+    """A lock that opens once a counter reached a threshold."""
+
+    def shut(run: Run[T]) -> str | None:
+        left = run.limits[threshold] - run.counts.get(counter, 0)
+        return None if left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
+
+    return Lock(f"reached({threshold})", f"The counter {counter} has reached {threshold}.", shut)
+
+
+PEOPLE: Mapping[str, Move] = {
+    "abort": by_human("abort", "detent abort"),
+    "steer": by_human("steer", "detent steer TEXT"),
+}
+
+DRIVEN: Mapping[str, Move] = {
+    "agent-failed": by_system("the agent ended without a usable answer"),
+    "limited": by_system("the agent's usage limit is reached"),
+    "no-model": by_system("the configured model is not available"),
+}
+
+
+def alive(states: Mapping[str, State]) -> tuple[str, ...]:
+    return tuple(name for name, s in states.items() if not s.end)
+
+
+def people(states: Mapping[str, State], aborted: str = "ABORTED") -> tuple[Row[T], ...]:
+    """Abort and steer, at every state that is not an end."""
+    stop: Go[T] = go(aborted, owes=(snapshot, stop_children, publish))
+    return (*each(alive(states), "abort", stop), *each(alive(states), "steer", go(STAY, keep_steer)))
+
+
+def driven(states: Mapping[str, State], halt: Go[T], unavailable: Go[T]) -> tuple[Row[T], ...]:
+    """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there."""
+    acting = tuple(name for name, s in states.items() if s.actor == "agent" and not s.end)
+    retry: Go[T] = go(STAY, count("agent"), keep_error, says="FAILURE", spent=halt)
+    return (*each(acting, "agent-failed", retry), *each(acting, "limited", go(STAY, park)), *each(acting, "no-model", unavailable))

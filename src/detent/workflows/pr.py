@@ -1,0 +1,245 @@
+"""The `pr` workflow: the tool-gated way of one plan, pull request by pull request. The table is the specification.
+
+An agent calls get_task and submit_work; every step is judged by the machine before the next one is served.
+"""
+
+from detent.effects.jobs import call_reviewer, create_branch, merge, squash
+from detent.effects.owed import checkpoint, clear_plan, commit_plan, publish, reset_to_good, snapshot
+from detent.gates.branch import commit_is_head, entry_is_marked, message_is_title, one_commit_over_base, only_the_entry_changed
+from detent.gates.command import expects_fail, expects_pass, real_test_command
+from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest
+from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_reviewed
+from detent.gates.tests import (
+    all_pass,
+    at_least_one_ran,
+    changed_tests_still_bite,
+    collected_not_shrunk,
+    new_tests_fail,
+    others_pass,
+    preflight_passes,
+    selection_fails,
+    selection_passes,
+    skips_not_risen,
+    test_can_fail,
+)
+from detent.gates.tree import config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_as_judged, tree_is_clean
+from detent.kernel.model import Data, Run, Sent
+from detent.kernel.rows import BACK, STAY, Go, Lock, Row, State, by_agent, by_human, by_system, go
+from detent.kernel.rows import Move as M
+from detent.kernel.table import Table
+from detent.workflows.common import (
+    DRIVEN,
+    ERRORS,
+    PEOPLE,
+    because,
+    caused_by,
+    clear_error,
+    count,
+    driven,
+    keep_error,
+    keep_guidance,
+    people,
+    reached,
+    zero,
+)
+from detent.workflows.pr_data import (
+    PrData,
+    checkpoint_asked,
+    checkpoint_made,
+    current,
+    findings_of,
+    keep_branch,
+    keep_commit,
+    keep_findings,
+    keep_goal,
+    keep_judged,
+    keep_plan,
+    keep_review,
+    next_pr,
+    step_done,
+    tried,
+    unproven,
+)
+
+ANY_CODE = ("**",)
+THE_PLAN = ("ACTIVE_PR.json",)
+
+STATES = {
+    "INITIALIZING": State("agent", "engineer", THE_PLAN),
+    "CREATING_BRANCH": State("system", job=create_branch),
+    "EXECUTING_TDD": State("agent", "engineer", ANY_CODE),
+    "NEEDS_ANALYSIS": State("agent", "engineer"),
+    "DEBUGGING": State("agent", "engineer", ANY_CODE),
+    "REPLANNING": State("agent", "engineer", THE_PLAN),
+    "CODE_REVIEW": State("agent", "reviewer", ("FINDINGS.json",), job=call_reviewer),
+    "AWAITING_FINALIZATION": State("agent", "engineer", job=squash),
+    "FINALIZE_COMPLETE": State("agent", "engineer", ("$plan",)),
+    "PLAN_UPDATED": State("system"),
+    "MERGING_BRANCH": State("human", job=merge),
+    "HALTED": State("human"),
+    "DONE": State("none", end="proved"),
+    "ABORTED": State("none", end="stopped"),
+}
+
+SUBMIT = "submit_work"
+MOVES: dict[str, M] = {
+    "plan": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
+    "plan-here": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
+    "no-pr-left": by_agent(SUBMIT, "call submit_work with summary and no_pr_left true"),
+    "red": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "FAIL"'),
+    "green": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
+    "refactor": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
+    "already": by_agent(SUBMIT, 'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED"'),
+    "checkpoint": by_agent(SUBMIT, "commit everything, then call submit_work with summary"),
+    "success": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "SUCCESS" or "FAILURE"'),
+    "failure": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "FAILURE"'),
+    "scope-reduction": by_agent("request_scope_reduction", "call request_scope_reduction"),
+    "escalate": by_agent("escalate_for_external_help", "call escalate_for_external_help with markdown_report"),
+    "replan": by_agent(SUBMIT, "rewrite the task in ACTIVE_PR.json, then call submit_work with summary"),
+    "none-left": by_system("every step is done"),
+    "branched": by_system("the branch is there"),
+    "approved": M(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "findings": M(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "squashed": M(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
+    "plan-done": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
+    "plan-done-here": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
+    "to-merge": by_system("the plan is updated"),
+    "merged": by_system("the branch is in main"),
+    "conflict": by_system("the merge conflicts"),
+    "red-merge": by_system("the merged tree does not pass"),
+    "resume": by_human("resume", "detent resume"),
+    "guided": by_human("resume", "detent resume --guidance TEXT"),
+    "approve": by_human("answer", "detent answer REVIEW approve"),
+    "another-round": by_human("answer", "detent answer REVIEW another-round"),
+    "finish": by_human("answer", "detent answer PLAN finish"),
+    **DRIVEN,
+    **PEOPLE,
+}
+
+SOUND_RED = (files_are_ours, expects_fail, real_test_command)  # asked first: a miss is REFUSED
+SOUND = (files_are_ours, expects_pass, real_test_command)
+RED = (at_least_one_ran, only_tests_changed, new_tests_fail, others_pass, selection_fails)
+GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass, selection_passes, preflight_passes)
+REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, changed_tests_still_bite, selection_passes, preflight_passes)
+ALREADY = (at_least_one_ran, only_tests_changed, collected_not_shrunk, all_pass, test_can_fail)
+SQUASH = (commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
+MARKED = (entry_is_marked, only_the_entry_changed)
+REVIEW = (review_is_readable, review_is_independent)
+
+
+def _stuck(run: Run[Data]) -> str | None:
+    """Open at `escalate` failed attempts, or at the first one after a scope reduction."""
+    after_replan = bool(run.counts.get("replans")) and run.counts.get("debug", 0) >= 1
+    left = run.limits["escalate"] - run.counts.get("debug", 0)
+    return None if after_replan or left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
+
+
+STUCK = Lock("stuck", "The counter debug has reached escalate, or a re-planned task has failed again.", _stuck)
+TWICE = Lock("tried_once", "The step was judged and failed before.", lambda run: None if run.counts.get("debug") else "try the step first", "REFUSED")
+
+HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, says="HALTED")
+BAD = go("DEBUGGING", count("debug"), tried, keep_error, says="FAILURE", spent=HALT_TRIES)
+SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
+PASSED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
+PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
+HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
+HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
+
+ROWS: tuple[Row[PrData], ...] = (
+    #   at                        on                 ask                                prove      to                                              failed proof
+    Row("INITIALIZING",          "plan",            (plan_is_sound,),                  (),        go("CREATING_BRANCH", keep_plan)),
+    Row("INITIALIZING",          "plan-here",       (plan_is_sound,),                  (),        go("EXECUTING_TDD", keep_plan, zero("review", "replans"))),
+    Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), go("DONE"),          go("HALTED", because("plan"), keep_error, says="HALTED")),
+    Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
+    Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
+    Row("EXECUTING_TDD",         "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
+    Row("EXECUTING_TDD",         "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
+    Row("EXECUTING_TDD",         "checkpoint",      (tree_is_clean,),                  (),        go(STAY, checkpoint_made)),
+    Row("EXECUTING_TDD",         "none-left",       (),                                (),        go("CODE_REVIEW")),
+    Row("NEEDS_ANALYSIS",        "success",         (files_are_ours, tree_as_judged),  (),        PROVED),
+    Row("NEEDS_ANALYSIS",        "failure",         (),                                (),        BAD),
+    Row("DEBUGGING",             "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
+    Row("DEBUGGING",             "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
+    Row("DEBUGGING",             "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
+    Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
+    Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)),
+    Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        go("HALTED", because("escalation"), owes=(snapshot,), says="HALTED")),
+    Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
+    Row("CODE_REVIEW",           "approved",        REVIEW,                            (),        go("AWAITING_FINALIZATION", keep_review, zero("review"))),
+    Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=go("HALTED", because("review rounds"), keep_findings, says="HALTED"))),
+    Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
+    Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan,))),
+    Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, clear_plan))),
+    Row("PLAN_UPDATED",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
+    Row("MERGING_BRANCH",        "merged",          (),                                (),        go("INITIALIZING", next_pr, owes=(clear_plan,))),
+    Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),
+    Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT),
+    Row("MERGING_BRANCH",        "resume",          (),                                (),        go(STAY)),
+    Row("HALTED",                "resume",          (caused_by("conflict", "review rounds", "plan", "errors", "agent", "model"),), (), go(BACK, keep_guidance)),
+    Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"))),
+    Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
+    Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),
+    Row("HALTED",                "finish",          (caused_by("plan"),),              (),        go("DONE")),
+    *driven(STATES, halt=go("HALTED", because("agent"), keep_error, says="HALTED"), unavailable=go("HALTED", because("model"), keep_error, says="HALTED")),
+    *people(STATES),
+)  # fmt: skip
+
+
+def kind(run: Run[PrData], sent: Sent) -> str:
+    """The event that a call causes. A submit in EXECUTING_TDD is red, green or refactor, as the step is."""
+    if sent.verb == "due":
+        return _due(run)
+    if sent.verb == "submit":
+        return _submitted(run, sent)
+    if sent.verb == "resume":
+        return "guided" if run.state == "HALTED" and run.cause in ("attempts", "escalation") else "resume"
+    return sent.value if sent.verb == "answer" else sent.outcome if sent.verb == "outcome" else sent.verb
+
+
+def _due(run: Run[PrData]) -> str:
+    """The system move that is due, if one is."""
+    if run.state == "PLAN_UPDATED":
+        return "to-merge"
+    done = run.state == "EXECUTING_TDD" and current(run.data) is None and not run.data.checkpoint_due
+    return "none-left" if done else ""
+
+
+def _submitted(run: Run[PrData], sent: Sent) -> str:
+    here = "" if run.data.setup.branching else "-here"
+    fixed = {"REPLANNING": "replan", "AWAITING_FINALIZATION": "squashed", "FINALIZE_COMPLETE": f"plan-done{here}"}
+    if run.state == "INITIALIZING":
+        return "no-pr-left" if sent.no_pr_left else f"plan{here}"
+    if run.state == "NEEDS_ANALYSIS":
+        return {"SUCCESS": "success", "FAILURE": "failure", "": "success"}.get(sent.analysis_decision, "analysis")
+    if run.state == "CODE_REVIEW":
+        return "approved" if findings_of(run, sent) == () else "findings"
+    if run.state in ("EXECUTING_TDD", "DEBUGGING"):
+        return _step_event(run, sent)
+    return fixed.get(run.state, "submit")
+
+
+def _step_event(run: Run[PrData], sent: Sent) -> str:
+    now = current(run.data)
+    if run.data.checkpoint_due:
+        return "checkpoint"
+    if sent.analysis_decision:
+        return "analysis"
+    if now is None:
+        return "none-left"
+    return "already" if now[2].type == "RED" and sent.reply.strip() == "ALREADY_SATISFIED" else now[2].type.lower()
+
+
+PR: Table[PrData] = Table(
+    name="pr",
+    title="one plan, pull request by pull request, each step gated",
+    data=PrData,
+    starts=("INITIALIZING", "EXECUTING_TDD", "DEBUGGING"),
+    states=STATES,
+    moves=MOVES,
+    rows=ROWS,
+    kind=kind,
+    limits={**ERRORS, "debug": 20, "instrument": 3, "reduce_scope": 6, "escalate": 10, "replans": 3, "review": 4},
+    broken=go("HALTED", because("errors"), keep_error, says="HALTED"),
+    unproven=unproven,
+    always=(publish,),
+)

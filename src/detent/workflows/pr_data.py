@@ -1,0 +1,164 @@
+"""What the `pr` workflow keeps about a run, and the pure changes over it. Knows no git and no states."""
+
+from typing import Literal
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan
+from detent.gates.review import Finding, blocking, read_findings
+from detent.kernel.model import Found, Run, Sent, StepShown, Value
+
+replace = msgspec.structs.replace
+
+
+class Setup(Value, frozen=True):
+    """The settings that shape the table's way, fixed when the run starts."""
+
+    plan: str = "docs/Plan_Doc/Active_Plan.md"
+    branching: bool = True
+    checkpoint: Literal["auto", "agent"] = "auto"
+    block_at: str = "MINOR"
+
+
+class PrData(PlanData, frozen=True):
+    """One pull request on its way, and what was done before it."""
+
+    setup: Setup = Setup()
+    branch: str = ""
+    base: str = ""  # the commit the branch started from
+    good_tree: str = ""  # the tree of the last passed step
+    judged_tree: str = ""  # the tree a RED run waits for analysis with
+    checkpoint_due: bool = False
+    tries: int = 0  # how often the present step was judged
+    self_reported: bool = False
+    notes: tuple[str, ...] = ()  # findings below block_at
+    merged: tuple[str, ...] = ()  # titles of finished pull requests
+
+
+def current(data: PrData) -> tuple[Task, int, Step] | None:
+    """The first step that is TODO, over all tasks in order."""
+    for task in data.plan.tasks if data.plan else ():
+        for i, step in enumerate(task.tdd_steps):
+            if step.status == "TODO":
+                return task, i, step
+    return None
+
+
+def step_shown(data: PrData) -> StepShown | None:
+    now = current(data)
+    return StepShown(now[0].taskName, now[1], now[2].type, now[2].description) if now else None
+
+
+def _mark(data: PrData, proof: int) -> ActivePr | None:
+    now, plan = current(data), data.plan
+    if now is None or plan is None:
+        return plan
+    task, at, step = now
+    steps = tuple(replace(s, status="DONE", proof=proof) if i == at else s for i, s in enumerate(task.tdd_steps))
+    return replace(plan, tasks=tuple(replace(t, tdd_steps=steps) if t is task else t for t in plan.tasks))
+
+
+def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Mark the current step DONE, proved by this event, at the tree it was judged on."""
+    tree = found.tree or run.data.judged_tree
+    return replace(run, data=replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, judged_tree="", tries=0))
+
+
+def checkpoint_asked(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Where the agent makes the checkpoint commits, it is asked for one next."""
+    return replace(run, data=replace(run.data, checkpoint_due=run.data.setup.checkpoint == "agent"))
+
+
+def checkpoint_made(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, checkpoint_due=False))
+
+
+def tried(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, tries=run.data.tries + 1, judged_tree=""))
+
+
+def keep_judged(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, judged_tree=found.tree))
+
+
+def keep_plan(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Take over the plan that the gate just read; what was proved before stays proved."""
+    plan, _ = read_plan(found.documents.get(FILE, ""))
+    assert plan is not None, "the gate read a sound plan"
+    if run.data.plan is not None and run.data.replacing:
+        plan = _keep_proofs(run.data.plan, plan)
+    return replace(run, data=replace(run.data, plan=plan, replacing="", replacing_red=""))
+
+
+def _keep_proofs(old: ActivePr, new: ActivePr) -> ActivePr:
+    known = {t.taskName: t for t in old.tasks}
+    fresh = {t.taskName for t in new.tasks} - set(known)
+    return replace(new, tasks=tuple(t if t.taskName in fresh else known[t.taskName] for t in new.tasks))
+
+
+def keep_branch(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    facts = sent.facts
+    return replace(run, data=replace(run.data, branch=facts.get("branch", ""), base=facts.get("base", ""), good_tree=facts.get("tree", "")))
+
+
+def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Remember which task is to be replaced, and how its RED step was described."""
+    now = current(run.data)
+    if now is None:
+        return run
+    red = next((s.description for s in now[0].tdd_steps if s.type == "RED"), now[2].description)
+    return replace(run, data=replace(run.data, replacing=now[0].taskName, replacing_red=red, judged_tree="", tries=0))
+
+
+def findings_of(run: Run[PrData], sent: Sent) -> tuple[Finding, ...] | None:
+    """The findings that block, or None if the review cannot be read."""
+    try:
+        return blocking(read_findings(sent.findings), run.data.setup.block_at)
+    except CannotTell:
+        return None
+
+
+def keep_findings(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Turn each blocking finding into a task: behaviour by RED and GREEN, anything else by one REFACTOR step."""
+    plan = run.data.plan
+    assert plan is not None, "a review is of a plan"
+    open_now = {t.finding for t in plan.tasks if t.finding and any(s.status == "TODO" for s in t.tdd_steps)}
+    fresh = tuple(_task_for(f) for f in findings_of(run, sent) or () if f.id not in open_now)
+    return replace(run, data=replace(_noted(run.data, sent), plan=replace(plan, tasks=(*plan.tasks, *fresh))))
+
+
+def _task_for(finding: Finding) -> Task:
+    where = f"{finding.file_path}:{finding.line_number}: " if finding.file_path else ""
+    what = f"{where}{finding.description}" + (f" ({finding.recommendation})" if finding.recommendation else "")
+    steps = (Step("RED", f"Write a failing test that shows: {what}"), Step("GREEN", f"Fix: {what}")) if finding.wants_test else (Step("REFACTOR", what),)
+    return Task(f"Address code review feedback: {finding.description}", steps, finding=finding.id)
+
+
+def keep_review(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """An approval binds to the tree it was given for."""
+    return replace(run, data=replace(_noted(run.data, sent), reviewed_tree=found.tree or run.data.good_tree, self_reported=sent.by == "agent"))
+
+
+def _noted(data: PrData, sent: Sent) -> PrData:
+    try:
+        low = [f for f in read_findings(sent.findings) if not blocking((f,), data.setup.block_at)]
+    except CannotTell:
+        return data
+    return replace(data, notes=tuple(dict.fromkeys((*data.notes, *(f"{f.severity} {f.file_path}: {f.description}" for f in low)))))
+
+
+def keep_commit(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, last_commit_hash=sent.commit_hash or sent.facts.get("commit", "")))
+
+
+def next_pr(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Forget the finished pull request, all but its title."""
+    title = run.data.plan.prTitle if run.data.plan else ""
+    return replace(run, data=PrData(setup=run.data.setup, merged=(*run.data.merged, title)), guidance="")
+
+
+def unproven(run: Run[PrData]) -> tuple[str, ...]:
+    """Steps that are not done, or done without proof."""
+    steps = ((t.taskName, s) for t in (run.data.plan.tasks if run.data.plan else ()) for s in t.tdd_steps)
+    return tuple(f"{task}: {s.type} {s.description}" for task, s in steps if s.status != "DONE" or not s.proof)

@@ -1,0 +1,84 @@
+"""What every test gets: an environment of its own, and the gate that counts skipped tests."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
+
+
+@pytest.fixture(autouse=True)
+def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's settings out of the test, and the test out of the user's state folder."""
+    for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
+        strict = os.environ.get("CI", "").lower() not in ("", "0", "false")
+        config.pluginmanager.register(SkipGate(read_allowed(ALLOWED_SKIPS), strict), "skip-gate")
+
+
+class SkipGate:
+    """Shows every skipped test; where `strict`, one that is not listed fails the run."""
+
+    def __init__(self, allowed: Iterable[re.Pattern[str]], strict: bool) -> None:
+        self.allowed = tuple(allowed)
+        self.strict = strict
+        self.skips: set[tuple[str, str]] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not hasattr(report, "wasxfail"):  # an expected failure ran, so it is no skip
+            self.note(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self.note(report)
+
+    def note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if report.skipped:
+            self.skips.add((report.nodeid, reason_of(report)))
+
+    def unlisted(self) -> list[tuple[str, str]]:
+        return sorted(skip for skip in self.skips if not any(rule.fullmatch(" | ".join(skip)) for rule in self.allowed))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        passing = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if self.strict and self.unlisted() and session.exitstatus in passing:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self.skips:
+            return
+        unlisted = self.unlisted()
+        terminalreporter.section(f"{len(self.skips)} skipped")
+        for skip in sorted(self.skips):
+            terminalreporter.line(("not listed: " if skip in unlisted else "listed:     ") + " | ".join(skip))
+        if self.strict and unlisted:
+            sentence = f"The run fails: {len(unlisted)} skipped, but not listed in tests/allowed_skips.txt. Make them run, or list them with the reason."
+            terminalreporter.line(sentence, red=True)
+
+
+def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """The sentence the skip gave, on one line."""
+    where = report.longrepr
+    text = str(where[2]) if isinstance(where, tuple | list) else str(where)
+    return " ".join(text.removeprefix("Skipped: ").split())
+
+
+def read_allowed(path: Path) -> list[re.Pattern[str]]:
+    """One pattern per listed skip; a line that is not `node id | reason` is an error."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [pattern(path, line) for line in map(str.strip, lines) if line and not line.startswith("#")]
+
+
+def pattern(path: Path, line: str) -> re.Pattern[str]:
+    nodeid, _, reason = (part.strip() for part in line.partition(" | "))
+    if not nodeid or not reason:
+        raise pytest.UsageError(f"{path.name}: a line must read `node id | reason`, but one reads: {line}")
+    return re.compile(re.escape(f"{nodeid} | {reason}").replace(r"\*", ".*"))

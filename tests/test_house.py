@@ -1,0 +1,336 @@
+"""The house rules, checked on the source itself: imports only go down, rooms stay small, names say something.
+
+Each rule is a function over the modules of a tree, so that the tests below can also show every one of them failing.
+"""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "detent"
+
+# From the top to the bottom; rooms on one line are on one floor and do not know each other.
+FLOORS = (
+    ("__main__",),
+    ("interfaces",),
+    ("app",),
+    ("config",),
+    ("queue",),
+    ("drive",),
+    ("fakes",),
+    ("door",),
+    ("workflows",),
+    ("gates", "effects"),
+    ("agents",),
+    ("tools",),
+    ("evidence",),
+    ("git", "sandbox", "tracker"),
+    ("kernel",),
+    ("errors",),
+    ("__init__",),
+)
+HEIGHT = {room: height for height, floor in enumerate(reversed(FLOORS)) for room in floor}
+
+# Rooms that only some of those above may enter.
+ONLY_FOR = {"config": ("detent.app", "detent.interfaces"), "fakes": ("detent.app", "detent.interfaces.cli.demo")}
+
+MODULE_LINES = 400
+FUNCTION_LINES = 40
+EMPTY_MODULE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers", "base", "bases", "service", "services"}
+EMPTY_CLASS_ENDINGS = ("Manager", "Helper", "Helpers", "Util", "Utils", "Base", "Service")
+
+
+@dataclass(frozen=True)
+class Module:
+    name: str
+    is_package: bool
+    text: str
+    tree: ast.Module
+
+    @property
+    def room(self) -> str:
+        return room_of(self.name)
+
+    @property
+    def package(self) -> str:
+        return self.name if self.is_package else self.name.rpartition(".")[0]
+
+    def imports(self, known: frozenset[str]) -> Iterator[tuple[int, str]]:
+        """(line, module of ours) for every import, wherever it stands: at the top, in a function, by name as a string."""
+        for node in ast.walk(self.tree):
+            for target in targets(node, self.package, known):
+                if target == "detent" or target.startswith("detent."):
+                    yield getattr(node, "lineno", 0), target
+
+
+def targets(node: ast.AST, package: str, known: frozenset[str]) -> list[str]:
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=module, names=names, level=level):
+            up = package.split(".")[: len(package.split(".")) - level + 1] if level else []
+            source = ".".join([*up, *([module] if module else [])])
+            return [full if (full := f"{source}.{alias.name}") in known else source for alias in names]
+        case ast.Call(func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"), args=[first, *_]):
+            return [spelled(first).rstrip(".")]
+    return []
+
+
+def spelled(node: ast.expr) -> str:
+    """The literal beginning of a string: all of "a.b", and "a." of f"a.{name}"."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=[first, *_]):
+            return spelled(first)
+    return ""
+
+
+def room_of(name: str) -> str:
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def read(root: Path) -> tuple[Module, ...]:
+    return tuple(read_module(root, path) for path in sorted(root.rglob("*.py")))
+
+
+def read_module(root: Path, path: Path) -> Module:
+    parts = ["detent", *path.relative_to(root).with_suffix("").parts]
+    is_package = parts[-1] == "__init__"
+    text = path.read_text(encoding="utf-8")
+    return Module(".".join(parts[:-1] if is_package else parts), is_package, text, ast.parse(text, str(path)))
+
+
+# The rules: each answers with what is wrong, one sentence per find.
+
+Modules = tuple[Module, ...]
+
+
+def rooms_are_named(modules: Modules) -> list[str]:
+    return [f"{m.name}: the room {m.room} has no floor; name it in FLOORS" for m in modules if m.room not in HEIGHT]
+
+
+def imports_only_go_down(modules: Modules) -> list[str]:
+    known = frozenset(m.name for m in modules)
+    return [
+        f"{m.name}:{line} imports {target}, which is not below it"
+        for m in modules
+        for line, target in m.imports(known)
+        if room_of(target) != m.room and HEIGHT.get(room_of(target), len(FLOORS)) >= HEIGHT.get(m.room, len(FLOORS))
+    ]
+
+
+def closed_rooms_stay_closed(modules: Modules) -> list[str]:
+    known = frozenset(m.name for m in modules)
+    return [
+        f"{m.name}:{line} imports {target}, which is only for {' and '.join(ONLY_FOR[room_of(target)])}"
+        for m in modules
+        for line, target in m.imports(known)
+        if room_of(target) in ONLY_FOR and room_of(target) != m.room and not is_one_of(m.name, ONLY_FOR[room_of(target)])
+    ]
+
+
+def is_one_of(name: str, allowed: tuple[str, ...]) -> bool:
+    return any(name == each or name.startswith(each + ".") for each in allowed)
+
+
+def no_import_cycle(modules: Modules) -> list[str]:
+    known = frozenset(m.name for m in modules)
+    graph = {m.name: sorted({target for _, target in m.imports(known)} & known) for m in modules}
+    itself = [f"{name} imports itself" for name, used in graph.items() if name in used]
+    try:
+        TopologicalSorter({name: [each for each in used if each != name] for name, used in graph.items()}).prepare()
+    except CycleError as found:
+        return [*itself, "a cycle: " + " → ".join(reversed(found.args[1]))]
+    return itself
+
+
+def modules_are_small(modules: Modules) -> list[str]:
+    counted = [(m.name, len(m.text.splitlines())) for m in modules]
+    return [f"{name} has {lines} lines; the most is {MODULE_LINES}" for name, lines in counted if lines > MODULE_LINES]
+
+
+def functions_are_small(modules: Modules) -> list[str]:
+    functions = [(m, node) for m in modules for node in ast.walk(m.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    counted = [(f"{m.name}.{node.name}", (node.end_lineno or node.lineno) - node.lineno + 1) for m, node in functions]
+    return [f"{name} has {lines} lines; the most is {FUNCTION_LINES}" for name, lines in counted if lines > FUNCTION_LINES]
+
+
+def modules_say_what_they_own(modules: Modules) -> list[str]:
+    return [f"{m.name} has no docstring" for m in modules if not (ast.get_docstring(m.tree) or "").strip()]
+
+
+def no_star_import(modules: Modules) -> list[str]:
+    stars = [(m, node) for m in modules for node in ast.walk(m.tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    return [f"{m.name}:{node.lineno} imports *" for m, node in stars]
+
+
+def module_names_say_something(modules: Modules) -> list[str]:
+    return [f"{m.name}: a name that says nothing" for m in modules if EMPTY_MODULE_NAMES & set(m.name.lower().split("."))]
+
+
+def class_names_say_something(modules: Modules) -> list[str]:
+    classes = [(m, node) for m in modules for node in ast.walk(m.tree) if isinstance(node, ast.ClassDef)]
+    return [f"{m.name}.{node.name}: a name that says nothing" for m, node in classes if node.name.endswith(EMPTY_CLASS_ENDINGS)]
+
+
+Rule = Callable[[Modules], list[str]]
+RULES: tuple[Rule, ...] = (
+    rooms_are_named,
+    imports_only_go_down,
+    closed_rooms_stay_closed,
+    no_import_cycle,
+    modules_are_small,
+    functions_are_small,
+    modules_say_what_they_own,
+    no_star_import,
+    module_names_say_something,
+    class_names_say_something,
+)
+
+
+def name_of(rule: Rule) -> str:
+    return rule.__name__
+
+
+@pytest.mark.parametrize("rule", RULES, ids=name_of)
+def test_the_source_keeps_the_rule(rule: Rule) -> None:
+    modules = read(SOURCE)
+    assert modules, f"no module was found under {SOURCE}"
+    assert not rule(modules), "\n".join(rule(modules))
+
+
+Tree = dict[str, str]
+LONG_FUNCTION = "def f() -> None:\n" + "    f()\n" * FUNCTION_LINES
+
+BROKEN: tuple[tuple[Rule, Tree, str], ...] = (
+    (rooms_are_named, {"cellar/__init__.py": ""}, "detent.cellar: the room cellar has no floor"),
+    (rooms_are_named, {"attic.py": ""}, "detent.attic: the room attic has no floor"),
+    (rooms_are_named, {"cellar/deep/a.py": ""}, "detent.cellar.deep.a: the room cellar"),
+    (imports_only_go_down, {"kernel/a.py": "import detent.door"}, "detent.kernel.a:1 imports detent.door"),
+    (imports_only_go_down, {"kernel/a.py": "from detent import door", "door.py": ""}, "imports detent.door"),
+    (imports_only_go_down, {"kernel/a.py": "def f():\n    from detent.app import build"}, "detent.kernel.a:2 imports detent.app"),
+    (imports_only_go_down, {"kernel/a.py": "if TYPE_CHECKING:\n    from ..door import Door"}, "detent.kernel.a:2 imports detent.door"),
+    (imports_only_go_down, {"kernel/__init__.py": "from ..git import repo", "git/repo.py": ""}, "imports detent.git.repo"),
+    (imports_only_go_down, {"git/a.py": "importlib.import_module('detent.app')"}, "imports detent.app"),
+    (imports_only_go_down, {"git/a.py": "import_module(f'detent.gates.{name}')"}, "imports detent.gates"),
+    (imports_only_go_down, {"gates/a.py": "import detent.effects.commit"}, "imports detent.effects.commit"),
+    (imports_only_go_down, {"effects/a.py": "import detent.gates.tests"}, "imports detent.gates.tests"),
+    (imports_only_go_down, {"git/a.py": "import detent.sandbox.none"}, "imports detent.sandbox.none"),
+    (imports_only_go_down, {"config.py": "import detent.app"}, "detent.config:1 imports detent.app"),
+    (imports_only_go_down, {"fakes/store.py": "import detent.drive"}, "imports detent.drive"),
+    (imports_only_go_down, {"errors.py": "import detent.kernel.table"}, "imports detent.kernel.table"),
+    (imports_only_go_down, {"__init__.py": "from detent.errors import DetentError"}, "detent:1 imports detent.errors"),
+    (imports_only_go_down, {"interfaces/a.py": "import detent.nowhere"}, "imports detent.nowhere"),
+    (closed_rooms_stay_closed, {"drive.py": "import detent.config"}, "only for detent.app and detent.interfaces"),
+    (closed_rooms_stay_closed, {"queue/a.py": "import detent.fakes"}, "only for detent.app and detent.interfaces.cli.demo"),
+    (closed_rooms_stay_closed, {"interfaces/cli/status.py": "import detent.fakes"}, "detent.interfaces.cli.status:1"),
+    (closed_rooms_stay_closed, {"interfaces/cli/demonstrate.py": "import detent.fakes"}, "detent.interfaces.cli.demonstrate:1"),
+    (no_import_cycle, {"kernel/a.py": "import detent.kernel.b", "kernel/b.py": "from .a import x"}, "a cycle: detent.kernel."),
+    (no_import_cycle, {"kernel/a.py": "from . import b", "kernel/b.py": "def f():\n    from . import a"}, "a cycle: detent.kernel."),
+    (no_import_cycle, {"kernel/__init__.py": "from .a import x", "kernel/a.py": "from detent.kernel import y"}, "a cycle: detent.kernel"),
+    (no_import_cycle, {"kernel/a.py": "import detent.kernel.a"}, "detent.kernel.a imports itself"),
+    (modules_are_small, {"door.py": "x = 1\n" * (MODULE_LINES + 1)}, "detent.door has 401 lines"),
+    (functions_are_small, {"door.py": LONG_FUNCTION}, "detent.door.f has 41 lines"),
+    (functions_are_small, {"door.py": "async " + LONG_FUNCTION}, "detent.door.f has 41 lines"),
+    (modules_say_what_they_own, {"door.py": "x = 1"}, "detent.door has no docstring"),
+    (modules_say_what_they_own, {"git/__init__.py": ""}, "detent.git has no docstring"),
+    (no_star_import, {"door.py": "from detent.errors import *"}, "detent.door:1 imports *"),
+    (module_names_say_something, {"git/utils.py": ""}, "detent.git.utils"),
+    (module_names_say_something, {"git/helpers/a.py": ""}, "detent.git.helpers.a"),
+    (module_names_say_something, {"agents/base.py": ""}, "detent.agents.base"),
+    (class_names_say_something, {"door.py": "class RunManager: ..."}, "detent.door.RunManager"),
+    (class_names_say_something, {"door.py": "def f():\n    class AgentBase: ..."}, "detent.door.AgentBase"),
+)  # fmt: skip
+
+KEPT: tuple[tuple[Rule, Tree], ...] = (
+    (imports_only_go_down, {"__main__.py": "from detent.interfaces.cli import main"}),
+    (imports_only_go_down, {"app.py": "import detent.config, detent.queue, detent.fakes"}),
+    (imports_only_go_down, {"door.py": "from detent import __version__\nfrom .kernel import table\nimport json"}),
+    (imports_only_go_down, {"fakes/store.py": "import detent.door, detent.workflows.pr"}),
+    (imports_only_go_down, {"git/a.py": "from . import b", "git/b.py": ""}),
+    (imports_only_go_down, {"interfaces/cli/__init__.py": "import_module(f'detent.interfaces.cli.{name}')"}),
+    (closed_rooms_stay_closed, {"app.py": "import detent.fakes.store\nimport detent.config"}),
+    (closed_rooms_stay_closed, {"interfaces/cli/demo.py": "import detent.fakes", "fakes/a.py": "from . import b"}),
+    (closed_rooms_stay_closed, {"interfaces/cli/demo/red.py": "import detent.fakes", "interfaces/mcp.py": "import detent.config"}),
+    (no_import_cycle, {"git/__init__.py": "from .a import x", "git/a.py": "from .b import x", "git/b.py": ""}),
+    (modules_are_small, {"door.py": "x = 1\n" * MODULE_LINES}),
+    (functions_are_small, {"door.py": LONG_FUNCTION.removesuffix("    f()\n")}),
+    (class_names_say_something, {"door.py": "class Database: ..."}),
+)  # fmt: skip
+
+
+def build(root: Path, tree: Tree) -> Modules:
+    for name, text in tree.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return read(root)
+
+
+@pytest.mark.parametrize(("rule", "tree", "sentence"), BROKEN)
+def test_a_rule_names_what_breaks_it(tmp_path: Path, rule: Rule, tree: Tree, sentence: str) -> None:
+    assert [find for find in rule(build(tmp_path, tree)) if sentence in find]
+
+
+@pytest.mark.parametrize(("rule", "tree"), KEPT)
+def test_a_rule_is_silent_where_it_is_kept(tmp_path: Path, rule: Rule, tree: Tree) -> None:
+    assert rule(build(tmp_path, tree)) == []
+
+
+def test_every_rule_has_been_seen_failing() -> None:
+    assert {name_of(rule) for rule, _, _ in BROKEN} == {name_of(rule) for rule in RULES}
+
+
+# The gate against silent skips, in a small project of its own.
+
+SKIPS = "import pytest\n\ndef test_runs(): pass\n\n@pytest.mark.parametrize('n', [1])\ndef test_skips(n): pytest.skip('no moon tonight')\n"
+WHOLE_FILE_SKIPS = "import pytest\npytest.skip('no moon tonight', allow_module_level=True)\n"
+
+
+def run_small_project(folder: Path, test: str, allowed: str, *args: str, ci: str = "true") -> subprocess.CompletedProcess[str]:
+    (folder / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
+    (folder / "tests" / "test_a.py").write_text(test, encoding="utf-8")
+    (folder / "tests" / "allowed_skips.txt").write_text(allowed, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "--rootdir", str(folder), "-p", "no:cacheprovider", "-p", "xdist", *args, "tests"]
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
+    return subprocess.run(
+        command, cwd=folder, env={**inherited, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "CI": ci}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("test", [SKIPS, WHOLE_FILE_SKIPS], ids=["one test", "whole file"])
+def test_ci_fails_on_a_skip_that_is_not_listed(tmp_path: Path, test: str, workers: str) -> None:
+    done = run_small_project(tmp_path, test, "tests/test_a.py* | another reason\n", "-n", workers)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    assert "The run fails: 1 skipped, but not listed in tests/allowed_skips.txt" in done.stdout
+
+
+@pytest.mark.parametrize("line", ["tests/test_a.py::test_skips[1] | no moon tonight", "tests/*::test_skips* | no moon *"])
+def test_ci_accepts_a_skip_that_is_listed_and_shows_it(tmp_path: Path, line: str) -> None:
+    done = run_small_project(tmp_path, SKIPS, f"# why\n\n{line}\n", "-n", "2")
+    assert done.returncode == pytest.ExitCode.OK, done.stdout
+    assert "listed:     tests/test_a.py::test_skips[1] | no moon tonight" in done.stdout
+
+
+def test_outside_ci_a_skip_is_only_shown(tmp_path: Path) -> None:
+    done = run_small_project(tmp_path, SKIPS, "", ci="")
+    assert done.returncode == pytest.ExitCode.OK, done.stdout
+    assert "not listed: tests/test_a.py::test_skips[1] | no moon tonight" in done.stdout
+
+
+def test_a_listed_skip_needs_a_reason(tmp_path: Path) -> None:
+    done = run_small_project(tmp_path, SKIPS, "tests/test_a.py::test_skips\n")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "a line must read `node id | reason`" in done.stderr
