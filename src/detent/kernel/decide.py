@@ -41,10 +41,10 @@ def shut(locks: tuple[Lock, ...], run: Run[T]) -> Found | None:
 
 def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: Found) -> Decision:
     """The three kinds of no, and yes. REFUSED marks nothing; ERROR only counts itself; a judged submit moves by its row."""
-    if found.refused or row is None:
-        return Decision(_next(run, run.state), "LOCKED" if found.locked else "REFUSED", found.refused, ())
     if found.unclear:
         return _error(table, run, sent, found)
+    if found.refused or row is None:
+        return Decision(_next(run, run.state), "LOCKED" if found.locked else "REFUSED", found.refused, ())
     way = row.fail if found.failed else row.to
     assert way is not None, f"{row.on} at {row.at} failed its proof and has no way for it"
     taken = way.spent if way.spent and _is_spent(way, run) else way
@@ -67,6 +67,8 @@ def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, re
     after = settled(run, sent.by)
     if sent.by == "agent":
         after = msgspec.structs.replace(after, steers=run.steers[found.heard :], not_before="")
+    if sent.child:
+        after = msgspec.structs.replace(after, joined=(*after.joined, sent.child))
     for change in way.changes:
         after = change(after, sent, found)
     to = {BACK: after.back, STAY: run.state}.get(way.to, way.to)

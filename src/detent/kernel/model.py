@@ -33,6 +33,7 @@ class Run(Value, Generic[D], frozen=True):
     back: str = ""  # the state a halt, a question or a repair returns to
     cause: str = ""  # why the run waits for a person
     parent: str = ""  # the run this one is a child of
+    joined: tuple[str, ...] = ()  # the children whose end came back
     worktree: str = ""  # the checkout it is bound to
     steers: tuple[str, ...] = ()  # what people said meanwhile, for the next briefing
     guidance: str = ""  # what a person said when the run was released

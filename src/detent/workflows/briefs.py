@@ -11,16 +11,18 @@ from detent.kernel.table import Table
 
 
 @cache
-def template(workflow: str, state: str) -> Template:
-    """The briefing file of a state."""
-    return Template((files("detent.workflows") / "briefings" / workflow / f"{state}.md").read_text("utf-8"))
+def template(workflow: str, state: str, actor: str) -> Template:
+    """The briefing file of a state; the states that are the machine's own share one."""
+    folder = files("detent.workflows") / "briefings"
+    file = folder / "system.md" if actor == "system" else folder / workflow / f"{state}.md"
+    return Template(file.read_text("utf-8"))
 
 
 def brief(table: Table[T], run: Run[T]) -> Briefing:
     """The finished briefing for whoever acts now. Pure: the same run gives the same text."""
     state = table.states[run.state]
     step = table.step(run)
-    text = template(table.name, run.state).substitute(_names(table, run))
+    text = template(table.name, run.state, state.actor).substitute(_names(table, run))
     goal, _, body = text.partition("\n")
     return Briefing(
         run=run.id,

@@ -1,0 +1,5 @@
+"""`python -m detent` is the command line."""
+
+from detent.interfaces.cli import main
+
+main()

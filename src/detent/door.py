@@ -1,0 +1,286 @@
+"""The door: `next` and `submit`, the one way by which any run changes, whoever asks.
+
+Claim, settle what is owed, find the row, snapshot, judge (minutes, outside any transaction), decide (pure), append by compare-and-swap.
+Knows the order of these things; what they do is handed in.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from detent.errors import Busy, CannotTell, DetentError, Moved
+from detent.kernel.codec import from_entry, to_entry
+from detent.kernel.decide import answer, decide, refusal
+from detent.kernel.holder import Holder
+from detent.kernel.journal import Claim, Journal
+from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
+from detent.kernel.rows import Child, Row
+from detent.kernel.table import Table
+
+DUE = Sent("due", by="system")
+MOST_MOVES = 200  # system moves in one call; more is a table that runs in circles
+STOP_CHILDREN = "stop_children"  # the one effect that is the door's own
+TO_CHILD = ("submit", "scope-reduction", "escalate", "answer", "resume")  # what is said to a parent and meant for its child
+
+AnyEvent = Event[Any]
+AnyRun = Run[Any]
+
+
+class Case(NamedTuple):
+    """One submit to be judged. `stands` says whether the run still waits for the verdict; when it does not, judging may stop."""
+
+    run: AnyRun
+    sent: Sent
+    row: Row[Any]
+    tree: str
+    stands: Callable[[], bool]
+
+
+class Judge(Protocol):
+    """Runs the gates of a row."""
+
+    def judge(self, case: Case) -> Found: ...
+
+
+class World(Protocol):
+    """Everything outside the journal: the tree, effects and jobs."""
+
+    def snapshot(self, run: AnyRun) -> str: ...
+    def settle(self, effect: str, event: AnyEvent) -> None: ...
+    def perform(self, job: str, run: AnyRun) -> Sent | None: ...
+    def stamps(self, run: AnyRun) -> dict[str, str]: ...
+
+
+class Hands(NamedTuple):
+    """What the composition root hands to the door."""
+
+    journal: Journal
+    tables: Mapping[str, Table[Any]]
+    world: World
+    judge: Judge
+    brief: Callable[[Table[Any], AnyRun], Briefing]
+    clock: Callable[[], str]
+    holder: Callable[[str], Holder]
+
+
+class Door:
+    """The one door. Values go in, a briefing or a verdict comes out."""
+
+    def __init__(self, hands: Hands) -> None:
+        self.hands = hands
+        self.journal = hands.journal
+
+    # -- starting and reading ------------------------------------------------------------------------------------------------
+
+    def start(self, run: AnyRun, sent: Sent) -> AnyEvent:
+        """The first event of a run. A run that is there already stays as it is, so that starting can be repeated after a crash."""
+        if (there := self.journal.last(run.id)) is not None:
+            return from_entry(self._table(there.workflow), there)
+        table = self._table(run.workflow)
+        first = msgspec.structs.replace(run, seq=1, limits={**table.limits, **run.limits})
+        verdict = Verdict("SUCCESS", first.state, instruction="Call get_task.")
+        event = self._finish(table, Event(first, "start", "", self.hands.clock(), sent, Found(), "SUCCESS", verdict))
+        try:
+            self.journal.append(to_entry(table, event), expect=0)
+        except Moved:
+            return self.load(run.id)
+        return event
+
+    def load(self, run: str) -> AnyEvent:
+        """The newest event of a run."""
+        entry = self.journal.last(run)
+        if entry is None:
+            raise DetentError(f"there is no run {run}", "see `detent runs`")
+        return from_entry(self._table(entry.workflow), entry)
+
+    # -- the two operations --------------------------------------------------------------------------------------------------
+
+    def next(self, run: str) -> Briefing:
+        """Perform the system moves that are due, then brief whoever acts. Calling it again changes nothing."""
+        event = self.load(run)
+        if event.briefing is not None and not self.journal.owed(run):
+            return event.briefing
+        with self._claimed(run, "get_task") as claim:
+            event = self._advance(run, claim)
+        child = self._open_child(event.run)
+        if child:
+            return self.next(child)
+        briefing = event.briefing or self.hands.brief(self._table(event.run.workflow), event.run)
+        return msgspec.structs.replace(briefing, last_error=event.found.unclear) if event.status == "ERROR" else briefing
+
+    def submit(self, run: str, sent: Sent) -> Verdict:
+        """Hand in one attempt, or say what a person has to say."""
+        target = self._addressed(run, sent)
+        if sent.attempt_id and (earlier := self.journal.attempt(target, sent.attempt_id)):
+            return from_entry(self._table(earlier.workflow), earlier).verdict
+        try:
+            if sent.by == "human":
+                return self._people(target, sent).verdict
+            with self._claimed(target, sent.verb) as claim:
+                self._settle(target)
+                return self._apply(target, sent, claim).verdict
+        except Busy as e:
+            return self._not_now(target, Verdict("BUSY", "", instruction="Wait, then call get_task.", reasons=(e.message,)))
+        except Moved as e:
+            return self._not_now(target, Verdict("STALE", "", instruction="Call get_task.", reasons=(e.message,)))
+
+    # -- inside --------------------------------------------------------------------------------------------------------------
+
+    def _table(self, workflow: str) -> Table[Any]:
+        if workflow not in self.hands.tables:
+            raise DetentError(f"there is no workflow {workflow}", f"known: {', '.join(self.hands.tables)}")
+        return self.hands.tables[workflow]
+
+    @contextmanager
+    def _claimed(self, run: str, doing: str) -> Iterator[Claim]:
+        claim = self.journal.claim(run, self.hands.holder(doing))
+        try:
+            yield claim
+        finally:
+            self.journal.release(claim)
+
+    def _settle(self, run: str) -> None:
+        """Do what is owed, in order. Each effect can be done again, so a crash between doing and marking does no harm."""
+        for owed in self.journal.owed(run):
+            entry = self.journal.at(run, owed.seq)
+            assert entry is not None, "what is owed is owed by an event"
+            event = from_entry(self._table(entry.workflow), entry)
+            if owed.effect == STOP_CHILDREN:
+                self._stop_children(event)
+            else:
+                self.hands.world.settle(owed.effect, event)
+            self.journal.settled(owed)
+
+    def _stop_children(self, event: AnyEvent) -> None:
+        """Pass a person's stop on to the children that have not ended, through the same door."""
+        for head in self.journal.children(event.run.id):
+            if not head.ended:
+                self._people(head.run, Sent("abort", by="human", channel=event.sent.channel, note=event.sent.note))
+
+    def _advance(self, run: str, claim: Claim) -> AnyEvent:
+        """System moves, one event each, until someone must act or the run ends."""
+        for _ in range(MOST_MOVES):
+            self._settle(run)
+            event = self.load(run)
+            table, state = self._table(event.run.workflow), self._table(event.run.workflow).states[event.run.state]
+            if state.end:
+                return event
+            sent = self._due(table, event.run)
+            if sent is None:
+                return event
+            after = self._apply(run, sent, claim)
+            if after.status == "ERROR":
+                return after
+        raise DetentError(f"run {run} makes system moves without end", "this is a fault of its table")
+
+    def _due(self, table: Table[Any], run: AnyRun) -> Sent | None:
+        """What the machine itself has to say to the run now: a move that is due, a child's end, or a job's outcome."""
+        if table.kind(run, DUE):
+            return DUE
+        state = table.states[run.state]
+        if state.children:
+            return self._children(table, run)
+        if state.job is None:
+            return None
+        try:
+            return self.hands.world.perform(state.job.name, run)
+        except CannotTell as e:
+            return Sent("outcome", by="system", outcome="(unclear)", output=str(e))
+
+    def _children(self, table: Table[Any], run: AnyRun) -> Sent | None:
+        """See to it that the children exist; the first end that has not come back yet, if there is one."""
+        for child in table.children(run):
+            self._beget(run, child)
+        for head in self.journal.children(run.id):
+            name = head.run.removeprefix(f"{run.id}.")
+            if head.ended and name not in run.joined:
+                return Sent("child", by="system", child=name, outcome=head.state)
+        return None
+
+    def _beget(self, parent: AnyRun, child: Child) -> None:
+        run: AnyRun = Run(
+            f"{parent.id}.{child.name}", child.workflow, child.start, 0, child.data, parent=parent.id, worktree=child.worktree or parent.worktree
+        )
+        self.start(run, Sent("start", by="system"))
+
+    def _open_child(self, run: AnyRun) -> str:
+        if not self._table(run.workflow).states[run.state].children:
+            return ""
+        return next((h.run for h in self.journal.children(run.id) if not h.ended), "")
+
+    def _addressed(self, run: str, sent: Sent) -> str:
+        """The run that a call is meant for: the child at work, for what only it can answer."""
+        child = self._open_child(self.load(run).run) if sent.verb in TO_CHILD else ""
+        return self._addressed(child, sent) if child else run
+
+    def _apply(self, run: str, sent: Sent, claim: Claim | None) -> AnyEvent:
+        """Row, judge, decide, append. If a person spoke meanwhile and the state still stands, decide again on the same evidence."""
+        event = self.load(run)
+        table = self._table(event.run.workflow)
+        on, row, found = self._found(table, event.run, sent)
+        while True:
+            before = event.run
+            decision = decide(table, before, sent, row, found)
+            verdict = answer(table, decision, decision.run, found)
+            after = Event(decision.run, on, before.state, self.hands.clock(), sent, found, decision.status, verdict, decision.owes)
+            after = self._finish(table, after)
+            try:
+                self.journal.append(to_entry(table, after), before.seq, claim)
+                break
+            except Moved:
+                event = self.load(run)
+                if event.run.state != before.state or table.kind(event.run, sent) != on:
+                    if claim is not None:
+                        self._settle(run)
+                    raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task") from None
+        if claim is not None:
+            self._settle(run)
+        return after
+
+    def _people(self, run: str, sent: Sent) -> AnyEvent:
+        """People need no claim. What their word owes is settled now, or by whoever is at work."""
+        event = self._apply(run, sent, None)
+        try:
+            with self._claimed(run, sent.verb):
+                self._settle(run)
+        except Busy:
+            pass
+        return event
+
+    def _found(self, table: Table[Any], run: AnyRun, sent: Sent) -> tuple[str, Row[Any] | None, Found]:
+        """The event, its row, and what judging came to."""
+        on = table.kind(run, sent)
+        if sent.outcome == "(unclear)":
+            return on, None, Found(unclear=sent.output, output=sent.output)
+        if (no := refusal(table, run, sent, on)) is not None:
+            return on, None, no
+        row = table.row(run.state, on)
+        assert row is not None, "what has no row is refused"
+        if not row.gates and not row.prove:
+            return on, row, Found(heard=len(run.steers), output=sent.output)
+
+        def stands() -> bool:
+            return self.load(run.id).run.state == run.state
+
+        try:
+            tree = self.hands.world.snapshot(run)
+        except CannotTell as e:
+            return on, row, Found(unclear=str(e))
+        return on, row, self.hands.judge.judge(Case(run, sent, row, tree, stands))
+
+    def _finish(self, table: Table[Any], event: AnyEvent) -> AnyEvent:
+        """Add the finished briefing, if whoever acts next needs nothing else to happen first."""
+        run = event.run
+        state = table.states[run.state]
+        waits = state.end or (state.actor in ("agent", "human") and state.job is None and not table.kind(run, DUE))
+        if not waits:
+            return event
+        return msgspec.structs.replace(event, briefing=self.hands.brief(table, run), stamps=self.hands.world.stamps(run))
+
+    def _not_now(self, run: str, verdict: Verdict) -> Verdict:
+        event = self.load(run)
+        table = self._table(event.run.workflow)
+        allowed = () if table.states[event.run.state].end else ("get_task", *table.allowed(event.run))
+        return msgspec.structs.replace(verdict, state=event.run.state, allowed_actions=allowed)

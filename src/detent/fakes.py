@@ -1,0 +1,210 @@
+"""The fakes that ship: a world without git, eyes to look at it, and a judge that reads from a script. For tests, benches and the demo.
+
+In this world a tree is a set of files. A line `name: word` in a file below tests/ is a test; it passes when some file below src/ has
+`word` on a line of its own. A line that begins with `skip ` is a skipped test. Everything else works as with the real thing.
+"""
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from detent.door import AnyEvent, AnyRun, Case
+from detent.errors import CannotTell
+from detent.evidence.look import Branch, Changed, TestReport
+from detent.gates.judge import judge as run_gates
+from detent.kernel.model import Evidence, Found, Sent, Tally
+
+Files = Mapping[str, str]
+PUBLISHED = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "FINDINGS.json", "error.log")
+RUNNER = "run-tests"
+
+
+def tree_id(files: Files) -> str:
+    """The name of a tree: published files are outside it."""
+    h = sha256()
+    for path in sorted(p for p in files if p not in PUBLISHED):
+        h.update(f"{len(path)}:{path}{len(files[path])}:{files[path]}".encode())
+    return h.hexdigest()[:40]
+
+
+def run_tests(files: Files, only: str = "") -> TestReport:
+    """Run the tests of a tree; `only` selects those whose id contains it."""
+    words = {line.strip() for path, text in files.items() if path.startswith("src/") for line in text.splitlines()}
+    outcomes: dict[str, Any] = {}
+    where: dict[str, str] = {}
+    for path in sorted(p for p in files if p.startswith("tests/")):
+        for line in files[path].splitlines():
+            skipped, name, word = line.startswith("skip "), *line.removeprefix("skip ").partition(": ")[::2]
+            test = f"{path}::{name}"
+            if word and only in test:
+                outcomes[test] = "skipped" if skipped else "passed" if word in words else "failed"
+                where[test] = path
+    bad = [f"FAILED {t}" for t, o in outcomes.items() if o == "failed"]
+    return TestReport(outcomes, where, output="\n".join([*bad, f"{len(outcomes)} tests"]), exit_code=1 if bad else 0, runner=RUNNER)
+
+
+class MemoryWorld:
+    """Trees, commits and jobs in memory. `script` says how jobs end; a job that is not in it ends by its own rule."""
+
+    def __init__(self, files: dict[str, str] | None = None, settings: Mapping[str, str] | None = None) -> None:
+        self.files = files if files is not None else {}
+        self.settings = {"pr.plan": "PLAN.md", "review.require_independent": "false", **(settings or {})}
+        self.trees: dict[str, dict[str, str]] = {}
+        self.commits: list[tuple[str, str]] = []  # message, tree
+        self.base = 0  # commits before the branch
+        self.done: dict[tuple[str, int, str], str] = {}  # effects by run, event and name
+        self.script: dict[str, list[Sent | str | None]] = {}
+        self.broken = ""  # when set, nothing can be judged, and this is why
+
+    def snapshot(self, run: AnyRun) -> str:
+        if self.broken:
+            raise CannotTell(self.broken)
+        tree = tree_id(self.files)
+        self.trees[tree] = {p: t for p, t in self.files.items() if p not in PUBLISHED}
+        return tree
+
+    def stamps(self, run: AnyRun) -> dict[str, str]:
+        return {}
+
+    def settle(self, effect: str, event: AnyEvent) -> None:
+        """Do an effect once, however often it is asked for."""
+        key = (event.run.id, event.run.seq, effect)
+        if key in self.done:
+            return
+        if effect in ("checkpoint", "commit_judged_tree", "commit_plan"):
+            self.commits.append((f"{event.on} at event {event.run.seq}", event.found.tree))
+        if effect == "reset_to_good" and self.commits:
+            kept = {p: t for p, t in self.files.items() if p in PUBLISHED}
+            self.files.clear()
+            self.files.update({**self.trees.get(self.commits[-1][1], {}), **kept})
+        if effect == "clear_plan":
+            self.files.pop("ACTIVE_PR.json", None)
+        self.done[key] = event.at
+
+    def perform(self, job: str, run: AnyRun) -> Sent | None:
+        """Do a job. From the script if it has something for it: an outcome by name, a whole answer, None (nothing to do), or a fault."""
+        if self.script.get(job):
+            said = self.script[job].pop(0)
+            if isinstance(said, str) and said.startswith("!"):
+                raise CannotTell(said[1:])
+            return Sent("outcome", by="system", outcome=said) if isinstance(said, str) else said
+        return self._by_rule(job, run)
+
+    def _by_rule(self, job: str, run: AnyRun) -> Sent | None:
+        if job == "create_branch":
+            self.base = len(self.commits)
+            facts = {"branch": "feat/in-memory", "base": f"c{self.base}", "tree": self.snapshot(run)}
+            return Sent("outcome", by="system", outcome="branched", facts=facts)
+        return Sent("outcome", by="system", outcome="merged") if job == "merge" else None
+
+    def squash(self, title: str) -> str:
+        """What an agent does with git: one commit of all since the branch began."""
+        self.commits[self.base :] = [(title, tree_id(self.files))]
+        self.snapshot_files()
+        return f"c{len(self.commits)}"
+
+    def snapshot_files(self) -> None:
+        self.trees[tree_id(self.files)] = {p: t for p, t in self.files.items() if p not in PUBLISHED}
+
+
+class MemoryLook:
+    """Eyes on the world in memory. Answers from the judged tree, never from what was reported."""
+
+    def __init__(self, world: MemoryWorld, case: Case) -> None:
+        self.world, self.run, self.sent, self.tree = world, case.run, case.sent, case.tree
+        self._seen: TestReport | None = None
+        self._read: dict[str, str] = {}
+
+    def _files(self, tree: str) -> Files:
+        return self.world.trees.get(tree, {})
+
+    def _good(self) -> str:
+        return str(getattr(self.run.data, "good_tree", ""))
+
+    def setting(self, name: str) -> str:
+        return self.world.settings.get(name, "")
+
+    def tests(self) -> TestReport:
+        self._seen = run_tests(self._files(self.tree))
+        return self._seen
+
+    def tests_before(self) -> TestReport:
+        return run_tests(self._files(self._good()))
+
+    def selected(self) -> TestReport:
+        return run_tests(self._files(self.tree), self.sent.test_command.removeprefix(RUNNER).strip())
+
+    def tests_laid_over(self, tree: str) -> TestReport:
+        tests = {p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}
+        return run_tests({**self._files(tree), **tests})
+
+    def bites(self) -> bool:
+        return bool(run_tests({p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}).bad)
+
+    def preflight(self) -> str | None:
+        bad = [p for p, t in self._files(self.tree).items() if "lint!" in t]
+        return f"preflight: lint complains about {bad[0]}" if bad else None
+
+    def refused_command(self, command: str) -> str | None:
+        fits = command == RUNNER or command.startswith(f"{RUNNER} ") and not set(command) & set(";&|<>$`")
+        return None if fits else f"'{command}' is not the project's test runner; allowed: {RUNNER} [SELECTOR]"
+
+    def changed(self) -> tuple[Changed, ...]:
+        old, new = self._files(self._good()), self._files(self.tree)
+        return tuple(self._change(p, old, new) for p in sorted({*old, *new}) if old.get(p) != new.get(p))
+
+    def _change(self, path: str, old: Files, new: Files) -> Changed:
+        sort = "test" if path.startswith("tests/") else "config" if path == "runner.cfg" else "list" if path == "test-list.md" else "production"
+        return Changed(path, "added" if path not in old else "deleted" if path not in new else "modified", sort)  # type: ignore[arg-type]
+
+    def branch(self) -> Branch:
+        commits = self.world.commits
+        message, tree = commits[-1] if commits else ("", "")
+        return Branch("feat/in-memory", f"c{len(commits)}", tree, message, len(commits) - self.world.base, tree == self.tree)
+
+    def read(self, path: str) -> str | None:
+        text = self.world.files.get(path) if path in PUBLISHED else self._files(self.tree).get(path)
+        if text is not None:
+            self._read[path] = text
+        return text
+
+    def tampered(self) -> tuple[str, ...]:
+        return ()
+
+    def output(self) -> str:
+        return self._seen.output if self._seen else ""
+
+    def evidence(self) -> Evidence | None:
+        if self._seen is None:
+            return None
+        of = {o: len(self._seen.having(o)) for o in ("passed", "failed", "error", "skipped")}
+        tally = Tally(of["passed"], of["failed"], of["error"], of["skipped"])
+        return Evidence("report", RUNNER, self._seen.exit_code, tally, self.tree)
+
+    def documents(self) -> dict[str, str]:
+        return dict(self._read)
+
+
+class MemoryJudge:
+    """The real gates, over the world in memory."""
+
+    def __init__(self, world: MemoryWorld) -> None:
+        self.world = world
+
+    def judge(self, case: Case) -> Found:
+        return run_gates(case.row, MemoryLook(self.world, case))
+
+
+class ScriptedJudge:
+    """A judge that reads from a script: what it is told for a case is what it finds. Without a script everything passes."""
+
+    def __init__(self, script: Callable[[Case], Found] | None = None) -> None:
+        self.script = script
+        self.cases: list[Case] = []
+
+    def judge(self, case: Case) -> Found:
+        self.cases.append(case)
+        found = self.script(case) if self.script else Found()
+        return found if found.tree else msgspec.structs.replace(found, tree=case.tree)

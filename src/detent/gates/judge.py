@@ -1,0 +1,32 @@
+"""Judging: the gates of one row over one look. First what is asked, then what must be proved; CannotTell is neither yes nor no."""
+
+from typing import Any
+
+from detent.errors import CannotTell
+from detent.evidence.look import Look
+from detent.kernel.model import Found
+from detent.kernel.rows import Gate, Row
+
+
+def judge(row: Row[Any], look: Look[Any]) -> Found:
+    """What the gates say. Every fault of the call is named; of the proof, the first that fails."""
+    try:
+        refused = tuple(said for gate in row.gates if (said := gate(look)))
+        if refused:
+            return Found(refused=refused, tree=look.tree)
+        failed = next(((said,) for gate in row.prove if (said := gate(look))), ())
+    except CannotTell as e:
+        return Found(unclear=str(e), tree=look.tree, output=look.output(), evidence=look.evidence())
+    return Found(
+        failed=failed,
+        held=tuple(name_of(g) for g in (*row.gates, *row.prove)) if not failed else (),
+        output=look.output(),
+        tree=look.tree,
+        evidence=look.evidence(),
+        documents=look.documents(),
+        heard=len(look.run.steers),
+    )
+
+
+def name_of(gate: Gate) -> str:
+    return str(getattr(gate, "__name__", gate))

@@ -1,0 +1,77 @@
+"""`detent doctor`: what is there, what would not work, and how to mend it."""
+
+import json
+import platform
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from detent.app import journal_at, tables
+from detent.errors import DetentError, JournalError, NoJournal
+from detent.git.place import find_place
+from detent.kernel.anchor import anchor_file
+
+
+class Check(NamedTuple):
+    """One thing looked at."""
+
+    name: str
+    ok: bool
+    says: str
+    mend: str = ""
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--accept", is_flag=True, help="Accept the journal as it stands: forget what was remembered of it outside.")
+def command(as_json: bool, accept: bool) -> int:
+    """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
+    if accept:
+        anchor_file(find_place(Path.cwd()).journal).unlink(missing_ok=True)
+    checks = [_python(), _git(), _repository(), _journal(), _tables()]
+    if as_json:
+        click.echo(json.dumps({"ok": all(c.ok for c in checks), "checks": [c._asdict() for c in checks]}))
+    else:
+        for c in checks:
+            click.echo(f"{'ok ' if c.ok else 'NO '} {c.name:<12} {c.says}" + (f"\n{'':16} {c.mend}" if c.mend else ""))
+    return 0 if all(c.ok for c in checks) else 2
+
+
+def _python() -> Check:
+    return Check("python", True, f"{platform.python_version()} at {sys.executable}, SQLite {sqlite3.sqlite_version}")
+
+
+def _git() -> Check:
+    git = shutil.which("git")
+    return Check("git", bool(git), git or "not found", "" if git else "install git")
+
+
+def _repository() -> Check:
+    try:
+        place = find_place(Path.cwd())
+    except DetentError as e:
+        return Check("repository", False, e.message, e.hint)
+    return Check("repository", True, str(place.root))
+
+
+def _journal() -> Check:
+    try:
+        journal = journal_at(Path.cwd())
+        fault = journal.first_fault()
+    except NoJournal:
+        return Check("journal", True, "none yet")
+    except JournalError as e:
+        return Check("journal", False, e.message, e.hint)
+    except DetentError:
+        return Check("journal", True, "no repository, no journal")
+    if fault:
+        return Check("journal", False, fault, "the events before it are sound; restore the file from a backup")
+    return Check("journal", True, f"{sum(h.seq for h in journal.heads())} events of {len(journal.heads())} runs, chain unbroken")
+
+
+def _tables() -> Check:
+    return Check("workflows", True, ", ".join(tables()))

@@ -1,0 +1,104 @@
+"""The command group: which commands there are, loaded when called, and how trouble is told. Exit codes are part of the contract.
+
+0 accepted or done · 1 refused, failed, busy, stale · 2 usage, configuration, environment · 3 a bug in Detent · 10 a person is needed
+"""
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from detent import __version__
+from detent.errors import Busy, DetentError
+
+COMMANDS = {
+    "demo": "Watch a run in a throw-away world.",
+    "doctor": "Say what is there, what would not work, and how to mend it.",
+    "graph": "Draw a workflow as a table or as a mermaid diagram.",
+    "runs": "List the runs of this repository.",
+    "show": "Show one run, event by event.",
+}
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they are called; help needs none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"detent.interfaces.cli.{name.replace('-', '_')}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            raise click.UsageError(f"there is no command '{args[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="detent %(version)s")
+@click.option("-C", "folder", metavar="DIR", help="Work in DIR instead of the current folder.")
+def detent(folder: str | None) -> None:
+    """Detent holds a coding agent at every step until evidence releases it.
+
+    Agents reason, Detent decides. Start with `detent demo`, look at a workflow with `detent graph pr`.
+    """
+    if folder is not None:
+        try:
+            os.chdir(folder)
+        except OSError as e:
+            raise DetentError(f"cannot work in {folder}: {e.strerror}", "name a folder that exists") from e
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command; every kind of end has its exit code."""
+    try:
+        result = detent.main(list(argv), prog_name="detent", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except click.Abort:
+        return 130
+    except click.UsageError as e:
+        return _told(argv, e.format_message(), _usage_hint(e), 2)
+    except DetentError as e:
+        return _told(argv, e.message, e.hint, 1 if isinstance(e, Busy) else 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as e:
+        traceback.print_exc()
+        return _told(argv, f"this is a bug in Detent: {type(e).__name__}: {e}", "please report it with the lines above", 3)
+
+
+def _usage_hint(error: click.UsageError) -> str:
+    path = error.ctx.command_path if error.ctx else "detent"
+    return f"see `{path} --help`"
+
+
+def _told(argv: Sequence[str], message: str, hint: str, code: int) -> int:
+    """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
+    if "--json" in argv:
+        print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
+    else:
+        print(f"detent: {message}", *([f"  {hint}"] if hint else []), sep="\n", file=sys.stderr)
+    return code

@@ -1,0 +1,35 @@
+"""`detent runs`: all runs of this repository."""
+
+import json
+from pathlib import Path
+
+import click
+
+from detent.app import journal_at
+from detent.errors import NoJournal
+from detent.kernel.journal import Head
+
+
+@click.command("runs")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--all", "everything", is_flag=True, help="Ended runs and child runs too.")
+def command(as_json: bool, everything: bool) -> None:
+    """List the runs of this repository, newest first: where each stands, and since when."""
+    try:
+        heads = journal_at(Path.cwd()).heads()
+    except NoJournal:
+        heads = []
+    shown = [h for h in heads if everything or not (h.ended or h.parent)]
+    if as_json:
+        click.echo(json.dumps({"runs": [h._asdict() for h in shown]}))
+    elif not shown:
+        hidden = len(heads) - len(shown)
+        click.echo(f"No open runs ({hidden} more with --all)." if hidden else "No runs yet. Start one with `detent start`, or try `detent demo`.")
+    else:
+        _print(shown)
+
+
+def _print(heads: list[Head]) -> None:
+    wide = max(len(h.run) for h in heads)
+    for h in heads:
+        click.echo(f"{h.run:<{wide}}  {h.workflow:<8}  {h.state:<22}  {h.seq:>5} events  {h.at}")

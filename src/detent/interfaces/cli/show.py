@@ -1,0 +1,35 @@
+"""`detent show`: one run, event by event."""
+
+import json
+from pathlib import Path
+
+import click
+
+from detent.app import journal_at
+from detent.errors import DetentError
+from detent.kernel.journal import Entry
+
+
+@click.command("show")
+@click.argument("run")
+@click.option("-n", "count", type=click.IntRange(1), default=50, show_default=True, help="How many events, the newest ones.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(run: str, count: int, as_json: bool) -> None:
+    """Show RUN: its state, and its newest events with verdict and tree."""
+    journal = journal_at(Path.cwd())
+    last = journal.last(run)
+    if last is None:
+        raise DetentError(f"there is no run {run}", "see `detent runs --all`")
+    events = journal.events(run, after=max(0, last.seq - count), limit=count)
+    if as_json:
+        owed = [o.effect for o in journal.owed(run)]
+        head = {"run": run, "workflow": last.workflow, "state": last.state, "ended": last.ended, "owed": owed}
+        click.echo(json.dumps({**head, "events": [_plain(e) for e in events]}))
+        return
+    click.echo(f"{run}  {last.workflow}  {last.state}")
+    for e in events:
+        click.echo(f"{e.seq:>5}  {e.at}  {e.status:<14}  {e.on:<16}  → {e.state}{'  tree ' + e.tree[:12] if e.tree else ''}")
+
+
+def _plain(entry: Entry) -> dict[str, str | int]:
+    return {"seq": entry.seq, "at": entry.at, "on": entry.on, "status": entry.status, "state": entry.state, "tree": entry.tree}

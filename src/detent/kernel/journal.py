@@ -1,0 +1,233 @@
+"""The journal: one row per event, in SQLite, never changed afterwards. Acknowledged means durable (WAL, synchronous=FULL).
+
+Owns the file, its schema, the hash chain, claims and the outbox of owed effects. Knows nothing of tables: a row's body is bytes to it.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from detent.errors import Busy, DetentError, JournalDamaged, Moved
+from detent.kernel.anchor import Anchor, anchor_file, write_anchor
+from detent.kernel.holder import Holder, is_alive
+from detent.kernel.journal_file import open_journal
+
+GENESIS = "0" * 64
+
+
+class Entry(NamedTuple):
+    """One event as the journal keeps it."""
+
+    run: str
+    seq: int
+    workflow: str
+    state: str
+    on: str
+    status: str
+    at: str
+    attempt: str  # the attempt this answers for good; empty if a repeat is to be judged anew
+    tree: str
+    body: bytes
+    brief: str
+    stamps: str
+    parent: str = ""
+    worktree: str = ""
+    ended: bool = False
+    owes: tuple[str, ...] = ()
+    n: int = 0
+    hash: str = ""
+
+
+class Head(NamedTuple):
+    """Where a run stands, without its event."""
+
+    run: str
+    seq: int
+    workflow: str
+    state: str
+    parent: str
+    worktree: str
+    at: str
+    ended: bool
+
+
+class Owed(NamedTuple):
+    """An effect that is not settled yet."""
+
+    run: str
+    seq: int
+    pos: int
+    effect: str
+
+
+class Claim(NamedTuple):
+    """The right to move a run, until it is given back or its holder dies. The epoch fences off whoever lost it."""
+
+    run: str
+    epoch: int
+
+
+class Journal(Protocol):
+    """What the door needs of a journal."""
+
+    def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None: ...
+    def last(self, run: str) -> Entry | None: ...
+    def at(self, run: str, seq: int) -> Entry | None: ...
+    def attempt(self, run: str, attempt: str) -> Entry | None: ...
+    def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]: ...
+    def heads(self, run: str = "") -> Sequence[Head]: ...
+    def children(self, parent: str) -> Sequence[Head]: ...
+    def owed(self, run: str) -> Sequence[Owed]: ...
+    def settled(self, owed: Owed) -> None: ...
+    def claim(self, run: str, holder: Holder) -> Claim: ...
+    def release(self, claim: Claim) -> None: ...
+
+
+ENTRY_COLUMNS = "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, stamps, parent, worktree, ended, owes, n, hash"
+HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
+
+
+def chain(prev: str, entry: Entry) -> str:
+    """The hash of a row: over the previous row's hash and every column."""
+    h = sha256(prev.encode())
+    owes = "\n".join(entry.owes)
+    for part in (*entry[:9], entry.body, entry.brief, entry.stamps, entry.parent, entry.worktree, int(entry.ended), owes):
+        raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        h.update(b"%d:" % len(raw))
+        h.update(raw)
+    return h.hexdigest()
+
+
+def _read_entry(row: tuple[Any, ...]) -> Entry:
+    """A row of ENTRY_COLUMNS as an entry."""
+    *rest, ended, owes, n, digest, _ = row
+    return Entry._make((*rest, bool(ended), tuple(owes.split("\n")) if owes else (), n, digest))
+
+
+class SqliteJournal:
+    """The journal in one file. One object per thread; any number of processes."""
+
+    def __init__(self, path: Path, create: bool = False) -> None:
+        self.path = path
+        self.db, self.id = open_journal(path, create)
+        self._anchor = anchor_file(path)
+
+    def close(self) -> None:
+        self.db.close()
+
+    @contextmanager
+    def _writing(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """One transaction. What may be done again after a power cut (claims, settled marks) need not wait for the disk."""
+        try:
+            if not durable:
+                self.db.execute("PRAGMA synchronous=NORMAL")
+            self.db.execute("BEGIN IMMEDIATE")
+            yield self.db
+            self.db.execute("COMMIT")
+        except sqlite3.Error as e:
+            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"look at {self.path} and the disk") from e
+        finally:
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+            if not durable:
+                self.db.execute("PRAGMA synchronous=FULL")
+
+    def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
+        """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
+        with self._writing() as db:
+            self._check(db, entry.run, expect, claim)
+            prev = db.execute("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1").fetchone() or (0, GENESIS)
+            n, digest = prev[0] + 1, chain(prev[1], entry)
+            row = (n, *entry[:7], entry.attempt or None, *entry[8:14], int(entry.ended), "\n".join(entry.owes), prev[1], digest)
+            db.execute(f"INSERT INTO events VALUES ({','.join('?' * len(row))})", row)
+            head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
+            db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
+            db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])
+        write_anchor(self._anchor, Anchor(self.id, n, digest))
+
+    def _check(self, db: sqlite3.Connection, run: str, expect: int, claim: Claim | None) -> None:
+        at = (db.execute("SELECT seq FROM heads WHERE run = ?", (run,)).fetchone() or (0,))[0]
+        if at != expect:
+            raise Moved(f"run {run} is at event {at}, not at {expect}")
+        if claim is None:
+            return
+        epoch = (db.execute("SELECT epoch FROM claims WHERE run = ?", (run,)).fetchone() or (0,))[0]
+        if epoch != claim.epoch:
+            raise Busy(f"run {run} was taken over by another process", "call get_task to see where it stands")
+
+    def _entry(self, where: str, *args: str | int) -> Entry | None:
+        try:
+            row = self.db.execute(f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE {where}", args).fetchone()
+        except sqlite3.DatabaseError as e:
+            raise JournalDamaged(f"{self.path} cannot be read: {e}", "it was left as it is; see `detent doctor`") from e
+        return self._sound(row) if row else None
+
+    def _sound(self, row: tuple[Any, ...]) -> Entry:
+        """A row as an entry, if its hash is its own."""
+        entry = _read_entry(row)
+        if chain(row[-1], entry) != entry.hash:
+            raise JournalDamaged(f"{self.path}: event {entry.n} was altered", "nothing was changed; see `detent doctor`")
+        return entry
+
+    def last(self, run: str) -> Entry | None:
+        return self._entry("n = (SELECT n FROM heads WHERE run = ?)", run)
+
+    def at(self, run: str, seq: int) -> Entry | None:
+        return self._entry("run = ? AND seq = ?", run, seq)
+
+    def attempt(self, run: str, attempt: str) -> Entry | None:
+        return self._entry("run = ? AND attempt = ?", run, attempt)
+
+    def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
+        sql = f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?"
+        return [self._sound(row) for row in self.db.execute(sql, (run, after, limit))]
+
+    def heads(self, run: str = "") -> Sequence[Head]:
+        where, args = ("WHERE run = ?", (run,)) if run else ("", ())
+        rows = self.db.execute(f"SELECT {HEAD_COLUMNS} FROM heads {where} ORDER BY n DESC", args)
+        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+
+    def children(self, parent: str) -> Sequence[Head]:
+        rows = self.db.execute(f"SELECT {HEAD_COLUMNS} FROM heads WHERE parent = ? ORDER BY run", (parent,))
+        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+
+    def owed(self, run: str) -> Sequence[Owed]:
+        return [Owed(*row) for row in self.db.execute("SELECT run, seq, pos, effect FROM owed WHERE run = ? ORDER BY seq, pos", (run,))]
+
+    def settled(self, owed: Owed) -> None:
+        with self._writing(durable=False) as db:
+            db.execute("DELETE FROM owed WHERE run = ? AND seq = ? AND pos = ?", owed[:3])
+
+    def claim(self, run: str, holder: Holder) -> Claim:
+        """Take the run, or say who has it. A holder that is dead is broken."""
+        with self._writing(durable=False) as db:
+            row = db.execute("SELECT epoch, holder FROM claims WHERE run = ?", (run,)).fetchone()
+            if row and row[1]:
+                held = msgspec.json.decode(row[1], type=Holder)
+                if is_alive(held):
+                    raise Busy(f"run {run} is being worked on by process {held.pid} on {held.host} ({held.doing}) since {held.since}")
+            epoch = (row[0] if row else 0) + 1
+            db.execute("INSERT OR REPLACE INTO claims VALUES (?,?,?)", (run, epoch, msgspec.json.encode(holder).decode()))
+        return Claim(run, epoch)
+
+    def release(self, claim: Claim) -> None:
+        with self._writing(durable=False) as db:
+            db.execute("UPDATE claims SET holder = '' WHERE run = ? AND epoch = ?", claim)
+
+    def first_fault(self) -> str | None:
+        """Read the whole chain; the first row that does not fit, in a sentence."""
+        prev, expect = GENESIS, 1
+        for row in self.db.execute(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
+            try:
+                entry = self._sound(row)
+            except JournalDamaged as e:
+                return e.message
+            if entry.n != expect or row[-1] != prev:
+                return f"{self.path}: event {entry.n} does not follow the one before it"
+            prev, expect = entry.hash, expect + 1
+        return None

@@ -1,0 +1,103 @@
+"""The journal's file: creating it, opening it, and refusing one that is newer, foreign, damaged, truncated or gone. Never starts empty."""
+
+import sqlite3
+import uuid
+from pathlib import Path
+
+from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, NoJournal
+from detent.kernel.anchor import Anchor, anchor_file, read_anchor
+
+APPLICATION = 0x64746E74  # "dtnt"
+VERSION = 1
+SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE events(
+  n INTEGER PRIMARY KEY, run TEXT NOT NULL, seq INTEGER NOT NULL, workflow TEXT NOT NULL, state TEXT NOT NULL, on_ TEXT NOT NULL,
+  status TEXT NOT NULL, at TEXT NOT NULL, attempt TEXT, tree TEXT NOT NULL, body BLOB NOT NULL, brief TEXT NOT NULL,
+  stamps TEXT NOT NULL, parent TEXT NOT NULL, worktree TEXT NOT NULL, ended INTEGER NOT NULL, owes TEXT NOT NULL,
+  prev TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE UNIQUE INDEX by_run ON events(run, seq);
+CREATE UNIQUE INDEX by_attempt ON events(run, attempt) WHERE attempt IS NOT NULL;
+CREATE TABLE heads(
+  run TEXT PRIMARY KEY, seq INTEGER NOT NULL, n INTEGER NOT NULL, workflow TEXT NOT NULL, state TEXT NOT NULL,
+  parent TEXT NOT NULL, worktree TEXT NOT NULL, at TEXT NOT NULL, ended INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX by_parent ON heads(parent) WHERE parent <> '';
+CREATE TABLE owed(run TEXT NOT NULL, seq INTEGER NOT NULL, pos INTEGER NOT NULL, effect TEXT NOT NULL, PRIMARY KEY(run, seq, pos)) WITHOUT ROWID;
+CREATE TABLE claims(run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, holder TEXT NOT NULL) WITHOUT ROWID;
+"""
+WAY_OUT = "nothing was changed; restore the journal, or accept what is there with `detent doctor --accept`"
+
+
+def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, str]:
+    """A connection to a sound journal, and the journal's id."""
+    anchor = read_anchor(anchor_file(path))
+    if not path.exists() or path.stat().st_size == 0:
+        if anchor is not None:
+            raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {anchor.n} events", WAY_OUT)
+        if not create:
+            raise NoJournal(f"there is no journal at {path}", "start a run with `detent start`")
+        path.parent.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        return db, _checked(db, path, anchor, create)
+    except sqlite3.DatabaseError as e:
+        db.close()
+        if isinstance(e, sqlite3.OperationalError) and "locked" in str(e):
+            raise JournalError(f"{path} is locked by another program", "try again") from e
+        if isinstance(e, sqlite3.OperationalError) and "malformed" not in str(e):
+            raise JournalError(f"{path} cannot be opened: {e}", "look at the file's rights and the disk") from e
+        raise JournalDamaged(f"{path} cannot be read: {e}", WAY_OUT) from e
+    except JournalError:
+        db.close()
+        raise
+
+
+def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: bool) -> str:
+    """Refuse what is not ours, not of our version, or not what the anchor remembers. Creates only in an empty file."""
+    application, version = db.execute("PRAGMA application_id").fetchone()[0], db.execute("PRAGMA user_version").fetchone()[0]
+    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != APPLICATION:
+        if tables or application or anchor or not create:
+            raise JournalForeign(f"{path} is a database, but not a journal of Detent", "move it out of the way")
+        _create(db)
+    elif version > VERSION:
+        raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")
+    _prepare(db)
+    row = db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
+    if row is None:
+        raise JournalDamaged(f"{path} has lost its id", WAY_OUT)
+    _holds(db, path, anchor, row[0])
+    return str(row[0])
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+
+
+def _create(db: sqlite3.Connection) -> None:
+    """The whole schema in one transaction; of two that create at once, the second finds it done."""
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("BEGIN IMMEDIATE")
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        for statement in SCHEMA.split(";\n"):
+            if statement.strip():
+                db.execute(statement)
+        db.execute("INSERT INTO meta VALUES ('id', ?)", (uuid.uuid4().hex,))
+        db.execute(f"PRAGMA application_id={APPLICATION}")
+        db.execute(f"PRAGMA user_version={VERSION}")
+    db.execute("COMMIT")
+
+
+def _holds(db: sqlite3.Connection, path: Path, anchor: Anchor | None, journal: str) -> None:
+    """The journal contains the event that the anchor remembers."""
+    if anchor is None:
+        return
+    if anchor.journal != journal:
+        raise JournalDamaged(f"{path} is another journal than the one that was here", WAY_OUT)
+    row = db.execute("SELECT hash FROM events WHERE n = ?", (anchor.n,)).fetchone()
+    if row is None:
+        count = db.execute("SELECT ifnull(max(n), 0) FROM events").fetchone()[0]
+        raise JournalDamaged(f"{path} was cut: it has {count} events and had at least {anchor.n}", WAY_OUT)
+    if row[0] != anchor.hash:
+        raise JournalDamaged(f"{path}: event {anchor.n} is not the one that was written", WAY_OUT)
