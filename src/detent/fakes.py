@@ -15,6 +15,7 @@ from detent.errors import CannotTell
 from detent.evidence.look import Branch, Changed, TestReport
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Found, Sent, Tally
+from detent.workflows.pr_files import published
 
 Files = Mapping[str, str]
 PUBLISHED = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "FINDINGS.json", "error.log")
@@ -79,9 +80,16 @@ class MemoryWorld:
             kept = {p: t for p, t in self.files.items() if p in PUBLISHED}
             self.files.clear()
             self.files.update({**self.trees.get(self.commits[-1][1], {}), **kept})
-        if effect == "clear_plan":
-            self.files.pop("ACTIVE_PR.json", None)
+        if effect == "publish" and event.run.workflow == "pr":
+            self._publish(event)
         self.done[key] = event.at
+
+    def _publish(self, event: AnyEvent) -> None:
+        for path, text in published(event.run).items():
+            if text is None:
+                self.files.pop(path, None)
+            else:
+                self.files[path] = text
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         """Do a job. From the script if it has something for it: an outcome by name, a whole answer, None (nothing to do), or a fault."""
@@ -95,18 +103,19 @@ class MemoryWorld:
     def _by_rule(self, job: str, run: AnyRun) -> Sent | None:
         if job == "create_branch":
             self.base = len(self.commits)
-            facts = {"branch": "feat/in-memory", "base": f"c{self.base}", "tree": self.snapshot(run)}
+            facts = {"branch": "feat/in-memory", "base": self.head(), "tree": self.snapshot(run)}
             return Sent("outcome", by="system", outcome="branched", facts=facts)
         return Sent("outcome", by="system", outcome="merged") if job == "merge" else None
 
     def squash(self, title: str) -> str:
         """What an agent does with git: one commit of all since the branch began."""
         self.commits[self.base :] = [(title, tree_id(self.files))]
-        self.snapshot_files()
-        return f"c{len(self.commits)}"
-
-    def snapshot_files(self) -> None:
         self.trees[tree_id(self.files)] = {p: t for p, t in self.files.items() if p not in PUBLISHED}
+        return self.head()
+
+    def head(self) -> str:
+        """The name of the newest commit."""
+        return sha256(repr(self.commits).encode()).hexdigest()[:40]
 
 
 class MemoryLook:
@@ -162,7 +171,8 @@ class MemoryLook:
     def branch(self) -> Branch:
         commits = self.world.commits
         message, tree = commits[-1] if commits else ("", "")
-        return Branch("feat/in-memory", f"c{len(commits)}", tree, message, len(commits) - self.world.base, tree == self.tree)
+        self._read["HEAD"] = self.world.head()
+        return Branch("feat/in-memory", self.world.head(), tree, message, len(commits) - self.world.base, tree == self.tree)
 
     def read(self, path: str) -> str | None:
         text = self.world.files.get(path) if path in PUBLISHED else self._files(self.tree).get(path)

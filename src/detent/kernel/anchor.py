@@ -7,8 +7,11 @@ no seal against someone with the user's rights. Knows the two values, not the jo
 import hashlib
 import json
 import os
+import threading
 from pathlib import Path
 from typing import NamedTuple
+
+from detent.errors import DetentError
 
 
 class Anchor(NamedTuple):
@@ -33,25 +36,35 @@ def anchor_file(journal: Path) -> Path:
 
 
 def read_anchor(file: Path) -> Anchor | None:
-    """The anchor, or None if there is none that can be read."""
+    """The anchor, or None if there is none (or one that says nothing, as a power cut can leave it)."""
     try:
         raw = json.loads(file.read_text("utf-8"))
         return Anchor(str(raw["journal"]), int(raw["n"]), str(raw["hash"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
+    except OSError as e:
+        raise DetentError(f"the journal's anchor cannot be read: {e}", f"look at the rights of {file.parent}") from e
 
 
-def write_anchor(file: Path, anchor: Anchor) -> None:
-    """Replace the anchor as a whole. A state dir that cannot be written stops the work: unrecorded work is not done."""
-    scratch = file.with_name(f"{file.name}.{os.getpid()}")
-    data = json.dumps(anchor._asdict()).encode()
+def draft_anchor(file: Path, anchor: Anchor) -> Path:
+    """Write the next anchor beside the present one. A state dir that cannot be written stops the work before it is recorded."""
+    draft = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    except FileNotFoundError:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        except FileNotFoundError:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(fd, "wb") as out:
+            out.write(json.dumps(anchor._asdict()).encode())
+    except OSError as e:
+        raise DetentError(f"the journal's anchor cannot be written ({e}); nothing was changed", f"look at {file.parent}") from e
+    return draft
+
+
+def place_anchor(draft: Path, file: Path) -> None:
+    """Put the draft in the anchor's place, as a whole."""
     try:
-        os.write(fd, data)
-    finally:
-        os.close(fd)
-    os.replace(scratch, file)
+        os.replace(draft, file)
+    except OSError as e:
+        raise DetentError(f"the event is in the journal, but its anchor could not be put in place: {e}", f"look at {file.parent}") from e

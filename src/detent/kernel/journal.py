@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import Busy, DetentError, JournalDamaged, Moved
-from detent.kernel.anchor import Anchor, anchor_file, write_anchor
+from detent.kernel.anchor import Anchor, anchor_file, draft_anchor, place_anchor
 from detent.kernel.holder import Holder, is_alive
 from detent.kernel.journal_file import open_journal
 
@@ -88,15 +88,19 @@ class Journal(Protocol):
     def release(self, claim: Claim) -> None: ...
 
 
-ENTRY_COLUMNS = "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, stamps, parent, worktree, ended, owes, n, hash"
+ENTRY_COLUMNS = (
+    "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, stamps, parent, worktree, ended, owes, n, hash"
+)
 HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
+HEADS_BY_EVENTS = f"SELECT n, {HEAD_COLUMNS} FROM events e WHERE seq = (SELECT max(seq) FROM events WHERE run = e.run)"
+HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
 
 
 def chain(prev: str, entry: Entry) -> str:
     """The hash of a row: over the previous row's hash and every column."""
     h = sha256(prev.encode())
     owes = "\n".join(entry.owes)
-    for part in (*entry[:9], entry.body, entry.brief, entry.stamps, entry.parent, entry.worktree, int(entry.ended), owes):
+    for part in (entry.n, *entry[:9], entry.body, entry.brief, entry.stamps, entry.parent, entry.worktree, int(entry.ended), owes):
         raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
         h.update(b"%d:" % len(raw))
         h.update(raw)
@@ -106,7 +110,7 @@ def chain(prev: str, entry: Entry) -> str:
 def _read_entry(row: tuple[Any, ...]) -> Entry:
     """A row of ENTRY_COLUMNS as an entry."""
     *rest, ended, owes, n, digest, _ = row
-    return Entry._make((*rest, bool(ended), tuple(owes.split("\n")) if owes else (), n, digest))
+    return Entry._make((*rest, ended, tuple(owes.split("\n")) if owes else (), n, digest))
 
 
 class SqliteJournal:
@@ -142,16 +146,18 @@ class SqliteJournal:
         with self._writing() as db:
             self._check(db, entry.run, expect, claim)
             prev = db.execute("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1").fetchone() or (0, GENESIS)
-            n, digest = prev[0] + 1, chain(prev[1], entry)
+            n = prev[0] + 1
+            digest = chain(prev[1], entry._replace(n=n))
             row = (n, *entry[:7], entry.attempt or None, *entry[8:14], int(entry.ended), "\n".join(entry.owes), prev[1], digest)
             db.execute(f"INSERT INTO events VALUES ({','.join('?' * len(row))})", row)
             head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
             db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
             db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])
-        write_anchor(self._anchor, Anchor(self.id, n, digest))
+            draft = draft_anchor(self._anchor, Anchor(self.id, n, digest))
+        place_anchor(draft, self._anchor)
 
     def _check(self, db: sqlite3.Connection, run: str, expect: int, claim: Claim | None) -> None:
-        at = (db.execute("SELECT seq FROM heads WHERE run = ?", (run,)).fetchone() or (0,))[0]
+        at = db.execute("SELECT ifnull(max(seq), 0) FROM events WHERE run = ?", (run,)).fetchone()[0]
         if at != expect:
             raise Moved(f"run {run} is at event {at}, not at {expect}")
         if claim is None:
@@ -160,22 +166,32 @@ class SqliteJournal:
         if epoch != claim.epoch:
             raise Busy(f"run {run} was taken over by another process", "call get_task to see where it stands")
 
-    def _entry(self, where: str, *args: str | int) -> Entry | None:
+    def _rows(self, sql: str, *args: str | int) -> Iterator[tuple[Any, ...]]:
         try:
-            row = self.db.execute(f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE {where}", args).fetchone()
+            yield from self.db.execute(sql, args)
         except sqlite3.DatabaseError as e:
             raise JournalDamaged(f"{self.path} cannot be read: {e}", "it was left as it is; see `detent doctor`") from e
-        return self._sound(row) if row else None
+
+    def _entries(self, where: str, *args: str | int) -> list[Entry]:
+        return [self._sound(row) for row in self._rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE {where}", *args)]
+
+    def _entry(self, where: str, *args: str | int) -> Entry | None:
+        found = self._entries(where, *args)
+        return found[0] if found else None
 
     def _sound(self, row: tuple[Any, ...]) -> Entry:
         """A row as an entry, if its hash is its own."""
-        entry = _read_entry(row)
-        if chain(row[-1], entry) != entry.hash:
-            raise JournalDamaged(f"{self.path}: event {entry.n} was altered", "nothing was changed; see `detent doctor`")
-        return entry
+        try:
+            entry = _read_entry(row)
+            sound = chain(row[-1], entry) == entry.hash
+        except (TypeError, ValueError, AttributeError):  # a column holds something of another type
+            sound = False
+        if not sound:
+            raise JournalDamaged(f"{self.path}: event {row[-3]} was altered", "nothing was changed; see `detent doctor`")
+        return entry._replace(ended=bool(entry.ended))
 
     def last(self, run: str) -> Entry | None:
-        return self._entry("n = (SELECT n FROM heads WHERE run = ?)", run)
+        return self._entry("run = ? ORDER BY seq DESC LIMIT 1", run)
 
     def at(self, run: str, seq: int) -> Entry | None:
         return self._entry("run = ? AND seq = ?", run, seq)
@@ -184,20 +200,19 @@ class SqliteJournal:
         return self._entry("run = ? AND attempt = ?", run, attempt)
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
-        sql = f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?"
-        return [self._sound(row) for row in self.db.execute(sql, (run, after, limit))]
+        return self._entries("run = ? AND seq > ? ORDER BY seq LIMIT ?", run, after, limit)
 
     def heads(self, run: str = "") -> Sequence[Head]:
         where, args = ("WHERE run = ?", (run,)) if run else ("", ())
-        rows = self.db.execute(f"SELECT {HEAD_COLUMNS} FROM heads {where} ORDER BY n DESC", args)
+        rows = self._rows(f"SELECT {HEAD_COLUMNS} FROM heads {where} ORDER BY n DESC", *args)
         return [Head._make((*row[:7], bool(row[7]))) for row in rows]
 
     def children(self, parent: str) -> Sequence[Head]:
-        rows = self.db.execute(f"SELECT {HEAD_COLUMNS} FROM heads WHERE parent = ? ORDER BY run", (parent,))
+        rows = self._rows(f"SELECT {HEAD_COLUMNS} FROM heads WHERE parent = ? AND parent <> '' ORDER BY run", parent)
         return [Head._make((*row[:7], bool(row[7]))) for row in rows]
 
     def owed(self, run: str) -> Sequence[Owed]:
-        return [Owed(*row) for row in self.db.execute("SELECT run, seq, pos, effect FROM owed WHERE run = ? ORDER BY seq, pos", (run,))]
+        return [Owed(*row) for row in self._rows("SELECT run, seq, pos, effect FROM owed WHERE run = ? ORDER BY seq, pos", run)]
 
     def settled(self, owed: Owed) -> None:
         with self._writing(durable=False) as db:
@@ -207,10 +222,9 @@ class SqliteJournal:
         """Take the run, or say who has it. A holder that is dead is broken."""
         with self._writing(durable=False) as db:
             row = db.execute("SELECT epoch, holder FROM claims WHERE run = ?", (run,)).fetchone()
-            if row and row[1]:
-                held = msgspec.json.decode(row[1], type=Holder)
-                if is_alive(held):
-                    raise Busy(f"run {run} is being worked on by process {held.pid} on {held.host} ({held.doing}) since {held.since}")
+            held = msgspec.json.decode(row[1], type=Holder) if row and row[1] else None
+            if held and is_alive(held):
+                raise Busy(f"run {run} is being worked on by process {held.pid} on {held.host} ({held.doing}) since {held.since}")
             epoch = (row[0] if row else 0) + 1
             db.execute("INSERT OR REPLACE INTO claims VALUES (?,?,?)", (run, epoch, msgspec.json.encode(holder).decode()))
         return Claim(run, epoch)
@@ -222,12 +236,15 @@ class SqliteJournal:
     def first_fault(self) -> str | None:
         """Read the whole chain; the first row that does not fit, in a sentence."""
         prev, expect = GENESIS, 1
-        for row in self.db.execute(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
-            try:
+        try:
+            for row in self._rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
                 entry = self._sound(row)
-            except JournalDamaged as e:
-                return e.message
-            if entry.n != expect or row[-1] != prev:
-                return f"{self.path}: event {entry.n} does not follow the one before it"
-            prev, expect = entry.hash, expect + 1
+                if entry.n != expect or row[-1] != prev:
+                    return f"{self.path}: event {entry.n} does not follow the one before it"
+                prev, expect = entry.hash, expect + 1
+            for one, other in ((HEADS_BY_EVENTS, HEADS_KEPT), (HEADS_KEPT, HEADS_BY_EVENTS)):
+                for row in self._rows(f"{one} EXCEPT {other}"):
+                    return f"{self.path}: the list of runs does not show run {row[1]} as its newest event does"
+        except JournalDamaged as e:
+            return e.message
         return None

@@ -25,31 +25,46 @@ CREATE INDEX by_parent ON heads(parent) WHERE parent <> '';
 CREATE TABLE owed(run TEXT NOT NULL, seq INTEGER NOT NULL, pos INTEGER NOT NULL, effect TEXT NOT NULL, PRIMARY KEY(run, seq, pos)) WITHOUT ROWID;
 CREATE TABLE claims(run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, holder TEXT NOT NULL) WITHOUT ROWID;
 """
+RIGHTS = "look at the file's rights and the disk"
+START = "start a run with `detent start`"
 WAY_OUT = "nothing was changed; restore the journal, or accept what is there with `detent doctor --accept`"
 
 
 def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, str]:
     """A connection to a sound journal, and the journal's id."""
     anchor = read_anchor(anchor_file(path))
-    if not path.exists() or path.stat().st_size == 0:
-        if anchor is not None:
-            raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {anchor.n} events", WAY_OUT)
-        if not create:
-            raise NoJournal(f"there is no journal at {path}", "start a run with `detent start`")
-        path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        if not path.exists() or path.stat().st_size == 0:
+            _may_begin(path, anchor, create)
+        db = sqlite3.connect(path, timeout=30, isolation_level=None)
+    except (OSError, sqlite3.OperationalError) as e:
+        raise JournalError(f"{path} cannot be opened: {e}", RIGHTS) from e
     try:
         return db, _checked(db, path, anchor, create)
     except sqlite3.DatabaseError as e:
         db.close()
-        if isinstance(e, sqlite3.OperationalError) and "locked" in str(e):
-            raise JournalError(f"{path} is locked by another program", "try again") from e
-        if isinstance(e, sqlite3.OperationalError) and "malformed" not in str(e):
-            raise JournalError(f"{path} cannot be opened: {e}", "look at the file's rights and the disk") from e
-        raise JournalDamaged(f"{path} cannot be read: {e}", WAY_OUT) from e
+        raise _named(path, e) from e
     except JournalError:
         db.close()
         raise
+
+
+def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
+    """There is no journal: it may be created only where none was before."""
+    if anchor is not None or anchor_file(path).exists():
+        had = f"{anchor.n} events" if anchor else "events"
+        raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {had}", WAY_OUT)
+    if not create:
+        raise NoJournal(f"there is no journal at {path}", START)
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _named(path: Path, e: sqlite3.DatabaseError) -> JournalError:
+    if isinstance(e, sqlite3.OperationalError) and "locked" in str(e):
+        return JournalError(f"{path} is locked by another program", "try again")
+    if isinstance(e, sqlite3.OperationalError) and "malformed" not in str(e):
+        return JournalError(f"{path} cannot be opened: {e}", RIGHTS)
+    return JournalDamaged(f"{path} cannot be read: {e}", WAY_OUT)
 
 
 def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: bool) -> str:
@@ -57,8 +72,12 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
     application, version = db.execute("PRAGMA application_id").fetchone()[0], db.execute("PRAGMA user_version").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application != APPLICATION:
-        if tables or application or anchor or not create:
+        if tables or application:
             raise JournalForeign(f"{path} is a database, but not a journal of Detent", "move it out of the way")
+        if anchor is not None:
+            raise JournalDamaged(f"{path} was cut: it has 0 events and had at least {anchor.n}", WAY_OUT)
+        if not create:
+            raise NoJournal(f"there is no journal at {path}", START)
         _create(db)
     elif version > VERSION:
         raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")

@@ -57,6 +57,7 @@ from detent.workflows.pr_data import (
     keep_review,
     next_pr,
     step_done,
+    step_shown,
     tried,
     unproven,
 )
@@ -242,4 +243,5 @@ PR: Table[PrData] = Table(
     broken=go("HALTED", because("errors"), keep_error, says="HALTED"),
     unproven=unproven,
     always=(publish,),
+    step=step_shown,
 )

@@ -45,8 +45,8 @@ def current(data: PrData) -> tuple[Task, int, Step] | None:
     return None
 
 
-def step_shown(data: PrData) -> StepShown | None:
-    now = current(data)
+def step_shown(run: Run[PrData]) -> StepShown | None:
+    now = current(run.data)
     return StepShown(now[0].taskName, now[1], now[2].type, now[2].description) if now else None
 
 
@@ -149,7 +149,7 @@ def _noted(data: PrData, sent: Sent) -> PrData:
 
 
 def keep_commit(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    return replace(run, data=replace(run.data, last_commit_hash=sent.commit_hash or sent.facts.get("commit", "")))
+    return replace(run, data=replace(run.data, last_commit_hash=found.documents.get("HEAD", sent.facts.get("commit", ""))))
 
 
 def next_pr(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:

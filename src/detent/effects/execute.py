@@ -1,0 +1,30 @@
+"""The jobs and owed effects of `execute`: workspace, branch, remote, and the tracker that the work item comes from. Named and typed, not performed."""
+
+from detent.kernel.rows import Effect, Job
+
+prepare = Job(
+    "prepare",
+    "Look at the item; wait while a dependency is open; then claim it and make its workspace and its branch (-retry2 and so on if taken).",
+    ("started", "not-runnable"),
+)
+push = Job("push", "Push the branch to the remote, where there is one; what was pushed already counts as pushed.", ("pushed", "rejected"))
+rebase = Job(
+    "rebase", "Fetch, and rebase the branch once on what the remote has; on a conflict leave it as it was.", ("rebased", "conflict")
+)
+review_branch = Job(
+    "review_branch", "Have a fresh reviewer read the diff of the branch: {issues, summary, pr_ready}.", ("ready", "not-ready")
+)
+watch_items = Job(
+    "watch_items", "See whether every item that the review filed is closed; nothing to do while one is open.", ("items-closed",)
+)
+open_pull_request = Job("open_pull_request", "Open the pull request by git.pr_command; one that is there counts as opened.", ("opened",))
+
+update_item = Effect("update_item", "Set the item's status and labels as the end of the execution says.")
+file_follow_up = Effect(
+    "file_follow_up", "File one follow-up item for this cause, linked to the first; one that is there gets the details as a note."
+)
+file_issues = Effect("file_issues", "File each issue of the review as an item, once, linked to this one; none of them is queued.")
+note_on_item = Effect("note_on_item", "Write what a plan update would say, entry and commit, as a note on the item.")
+sync_tracker = Effect("sync_tracker", "Have the tracker persist its data (`bd sync` where this bd has it); report it if that fails.")
+end_processes = Effect("end_processes", "End the agent's whole process tree.")
+clean_up = Effect("clean_up", "Remove the workspace and free the slot; branch, snapshots and logs stay.")

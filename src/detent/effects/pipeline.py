@@ -1,0 +1,25 @@
+"""What the pipeline and its tasks do to the world: owed effects, and the jobs whose outcome decides. Named here, performed elsewhere."""
+
+from detent.kernel.rows import Effect, Job
+
+append_design_history = Effect("append_design_history", "Append the requested change as one line to approve-design-history.jsonl, once per event.")
+commit_task = Effect("commit_task", "Commit the judged tree as `T-001: title` (a final review: `meta: …`); nothing to commit is fine.")
+write_report = Effect(
+    "write_report",
+    "Write report.md from the journal: what was done, how to run, how to test, known issues, evidence per criterion, manual checks, cost and time per role.",
+)
+
+prepare_dispatch = Job(
+    "prepare_dispatch",
+    "Before a role is dispatched: see that its context files are there, note the project's instructions at the base commit, and list every file the session "
+    "changed. Nothing to do if the run's newest event already did it.",
+    ("prepared", "context-missing"),
+)
+run_checks = Job(
+    "run_checks",
+    "Snapshot the tree and run preflight, every check of every task and every acceptance command on it; a PASS for the same tree and command is reused.",
+    ("green", "red"),
+)
+land = Job(
+    "land", "Land the session's branch as [git] merge says, or see whether a person has merged it.", ("landed", "conflict", "red-merge")
+)

@@ -1,0 +1,349 @@
+"""The documents of a session: their forms, their strict readers, and the gates over what stands in them.
+
+Unknown and doubled keys are refused, every fault is named with its place. Knows nothing of states, git or agents' replies.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from typing import Literal, TypeVar
+
+import msgspec
+
+from detent.evidence.look import Look
+from detent.kernel.model import Data, Value
+
+Status = Literal["not-started", "in-progress", "implemented", "completed", "blocked"]
+V = TypeVar("V")
+
+SPEC, ACCEPTANCE, ARCHITECTURE, TASKS = "spec.md", "acceptance.json", "architecture.md", "tasks.yaml"
+
+
+class Criterion(Value, frozen=True, omit_defaults=False):
+    """One acceptance criterion and how it is verified: `cmd: …` or `manual: …`."""
+
+    id: str
+    description: str
+    verify: tuple[str, ...]
+
+
+class Acceptance(Value, frozen=True):
+    """acceptance.json."""
+
+    acceptance_criteria: tuple[Criterion, ...]
+
+
+class Task(Value, frozen=True, omit_defaults=False):
+    """One task of tasks.yaml. Its status is the machine's to write."""
+
+    id: str
+    title: str
+    goal: str
+    acceptance_checks: tuple[str, ...]
+    done_when: tuple[str, ...]
+    status: Status = "not-started"
+    type: str = "feature"
+    depends_on: tuple[str, ...] = ()
+    non_goals: tuple[str, ...] = ()
+    context_files: tuple[str, ...] = ()
+    files_expected: tuple[str, ...] = ()
+    risk_flags: tuple[str, ...] = ()
+
+
+class Project(Value, frozen=True):
+    """The head of tasks.yaml."""
+
+    name: str
+    definition_of_done: tuple[str, ...]
+
+
+class TaskList(Value, frozen=True):
+    """tasks.yaml."""
+
+    project: Project
+    tasks: tuple[Task, ...]
+
+
+class ChangedFile(Value, frozen=True, omit_defaults=False):
+    """A file the session changed, by whichever role."""
+
+    path: str
+    change_type: Literal["added", "modified", "deleted", "renamed"]
+    old_path: str = ""
+
+
+class Issue(Value, frozen=True):
+    """A finding that a person accepted: it is known, told in the report, and no longer blocks."""
+
+    finding: str
+    text: str
+    task_id: str = ""
+
+
+class SessionData(Data, frozen=True):
+    """What the gates over documents and roles need of a run's data."""
+
+    session: str = ".agents-work/session"
+    request: str = ""
+    mode: Literal["full", "lean"] = "full"
+    research: tuple[str, ...] = ()  # the reports of the Researcher
+    design_specs: tuple[str, ...] = ()
+    changed_files: tuple[ChangedFile, ...] = ()
+    instructions: tuple[str, ...] = ()  # the project's own instructions, as found at the base commit
+    known_issues: tuple[Issue, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    good_tree: str = ""  # the last tree that passed its proof
+    prepared: int = 0  # the event that prepared the present dispatch
+
+
+# Readers
+
+
+def read_acceptance(text: str) -> tuple[Acceptance | None, tuple[str, ...]]:
+    """acceptance.json, or every fault it has."""
+    try:
+        found = msgspec.convert(json.loads(text, object_pairs_hook=_once), Acceptance)
+    except (ValueError, RecursionError) as e:
+        return None, (f"{ACCEPTANCE}: {e}",)
+    faults = tuple(_acceptance_faults(found))
+    return (None, faults) if faults else (found, ())
+
+
+def read_tasks(text: str) -> tuple[TaskList | None, tuple[str, ...]]:
+    """tasks.yaml, or every fault it has."""
+    import yaml
+
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+            return None, (f"{TASKS}: anchors and aliases are not taken; write every value out",)
+        doubled = tuple(_doubled_keys(yaml.compose(text, Loader=yaml.SafeLoader), ""))
+        if doubled:
+            return None, tuple(f"{TASKS}: {path}: stands there twice" for path in doubled)
+        found = msgspec.convert(yaml.safe_load(text), TaskList)
+    except (yaml.YAMLError, ValueError, RecursionError) as e:
+        return None, (f"{TASKS}: {' '.join(str(e).split())}",)
+    faults = tuple(_task_faults(found))
+    return (None, faults) if faults else (found, ())
+
+
+def _once(pairs: list[tuple[str, V]]) -> dict[str, V]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"{key}: stands there twice")
+    return dict(pairs)
+
+
+def _doubled_keys(node: object, path: str) -> Iterator[str]:
+    """The paths of keys that stand twice in a mapping of a composed YAML document."""
+    value = getattr(node, "value", None)
+    if not isinstance(value, list):
+        return
+    pairs = [item for item in value if isinstance(item, tuple)]
+    keys = [str(key.value) for key, _ in pairs]
+    yield from (f"{path}{key}" for key in sorted({k for k in keys if keys.count(k) > 1}))
+    for key, below in pairs:
+        yield from _doubled_keys(below, f"{path}{key.value}.")
+    for i, below in enumerate(item for item in value if not isinstance(item, tuple)):
+        yield from _doubled_keys(below, f"{path.removesuffix('.')}[{i}].")
+
+
+def _acceptance_faults(found: Acceptance) -> Iterator[str]:
+    if not found.acceptance_criteria:
+        yield f"{ACCEPTANCE}: acceptance_criteria: at least one criterion is needed"
+    ids = [c.id for c in found.acceptance_criteria]
+    for i, criterion in enumerate(found.acceptance_criteria):
+        at = f"{ACCEPTANCE}: acceptance_criteria[{i}]"
+        yield from _id_faults(at, criterion.id, ids, "AC")
+        if not criterion.description.strip():
+            yield f"{at}.description: must not be empty"
+        yield from _check_faults(f"{at}.verify", criterion.verify)
+
+
+def _id_faults(at: str, given: str, ids: list[str], letters: str) -> Iterator[str]:
+    if not re.fullmatch(rf"{letters}-[0-9]{{3,4}}", given):
+        yield f"{at}.id: '{given}' must look like {letters}-001"
+    if ids.count(given) > 1:
+        yield f"{at}.id: {given} stands there twice"
+
+
+def _check_faults(at: str, checks: tuple[str, ...]) -> Iterator[str]:
+    if not checks:
+        yield f"{at}: at least one check is needed, written as 'cmd: …' or 'manual: …'"
+    for i, check in enumerate(checks):
+        kind, _, what = check.partition(":")
+        if kind not in ("cmd", "manual") or not what.strip():
+            yield f"{at}[{i}]: '{check}' must be written as 'cmd: …' or 'manual: …'"
+        elif kind == "cmd" and (why := cannot_fail(what)):
+            yield f"{at}[{i}]: '{what.strip()}' proves nothing: {why}"
+
+
+def _task_faults(found: TaskList) -> Iterator[str]:
+    if not found.project.name.strip() or not found.project.definition_of_done:
+        yield f"{TASKS}: project: name and definition_of_done must say something"
+    if not found.tasks:
+        yield f"{TASKS}: tasks: at least one task is needed"
+    ids = [t.id for t in found.tasks]
+    for i, task in enumerate(found.tasks):
+        at = f"{TASKS}: tasks[{i}]"
+        yield from _id_faults(at, task.id, ids, "T")
+        yield from (f"{at}.{name}: must not be empty" for name in ("title", "goal") if not getattr(task, name).strip())
+        yield from _check_faults(f"{at}.acceptance_checks", task.acceptance_checks)
+        if not any(line.strip() for line in task.done_when):
+            yield f"{at}.done_when: at least one condition is needed"
+        yield from (f"{at}.depends_on: there is no task {other}" for other in task.depends_on if other not in ids)
+        outside = (p for p in (*task.context_files, *task.files_expected) if p.startswith("/") or ".." in p.split("/"))
+        yield from (f"{at}: '{path}' must be a path inside the repository" for path in outside)
+    if cycle := find_cycle(found.tasks):
+        yield f"{TASKS}: depends_on goes in a circle: {' → '.join(cycle)}"
+
+
+def find_cycle(tasks: tuple[Task, ...]) -> tuple[str, ...]:
+    """A circle in depends_on, with its first task named again at the end; empty if there is none."""
+    try:
+        TopologicalSorter({t.id: t.depends_on for t in tasks}).prepare()
+    except CycleError as found:
+        return tuple(reversed(found.args[1]))
+    return ()
+
+
+def section(text: str, *words: str) -> str:
+    """The text below the first heading that has one of these words, down to the next heading of its level; code blocks hide no heading."""
+    level, kept, fenced = 0, list[str](), False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        heading = None if fenced else re.match(r"(#{1,6})\s+(.*)", line)
+        if heading and level and len(heading[1]) <= level:
+            break
+        if heading and not level and any(word in heading[2].lower() for word in words):
+            level = len(heading[1])
+        elif level and not heading:
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
+def content_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# Commands that cannot fail
+
+NEVER_FAIL = ("true", ":", "echo", "printf", "sleep", "pwd", "date", "whoami", "hostname", "clear", "yes")
+WRAPPERS = ("sudo", "env", "time", "nice", "nohup", "command", "exec", "builtin")
+SHELLS = ("sh", "bash", "zsh", "dash", "ksh")
+
+
+def cannot_fail(command: str) -> str | None:
+    """Why a command line can never fail, or None if it can. A line that cannot be read is no proof either."""
+    try:
+        lexer = shlex.shlex(command.replace("\n", ";"), posix=True, punctuation_chars=True)
+        lexer.commenters = ""
+        words = list(lexer)
+    except ValueError as e:
+        return f"it cannot be read ({e})"
+    words = words[: next((i for i, w in enumerate(words) if w.startswith("#")), len(words))]
+    while words and words[-1] in (";", "(", ")"):
+        words.pop()
+    if not words:
+        return "it says nothing"
+    if words[-1] == "&":
+        return "it is put into the background"
+    return _list_cannot_fail(words)
+
+
+def _list_cannot_fail(words: list[str]) -> str | None:
+    """What decides a list is its last part; `a && b` fails if either can, `a || b` only if both can, a pipe by its last command."""
+    parts = _split(_split(words, (";", "&"))[-1], ("&&", "||"), keep=True)
+    verdict = _call_cannot_fail(_split(parts[0], ("|", "|&"))[-1])
+    for joint, part in zip(parts[1::2], parts[2::2], strict=False):
+        said = _call_cannot_fail(_split(part, ("|", "|&"))[-1])
+        verdict = (verdict and said) if joint == ["&&"] else (verdict or said)
+    return verdict
+
+
+def _split(words: list[str], at: tuple[str, ...], keep: bool = False) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word in at:
+            parts += [[word], []] if keep else [[]]
+        else:
+            parts[-1].append(word)
+    return [p for p in parts if p] or [[]]
+
+
+def _call_cannot_fail(words: list[str]) -> str | None:
+    """Why one simple command cannot fail."""
+    words = [w for w in words if w not in ("(", ")")]
+    while words and (re.match(r"\w+=", words[0]) or words[0].rpartition("/")[2] in WRAPPERS):
+        words = words[1:]
+    if not words:
+        return "it says nothing"
+    program, args = words[0].rpartition("/")[2], words[1:]
+    if program in NEVER_FAIL:
+        return f"'{program}' always succeeds"
+    if program in ("exit", "return") and args[:1] in ([], ["0"]):
+        return f"'{program} 0' always succeeds"
+    if help_asked := [a for a in args if a in ("--help", "--version")] or (args if args in (["-h"], ["-V"], ["help"], ["version"]) else []):
+        return f"'{help_asked[0]}' only prints"
+    if "-c" in args[:-1]:
+        body = args[args.index("-c") + 1]
+        if program in SHELLS:
+            return cannot_fail(body)
+        if program.startswith("python") and body.strip() in ("", "pass"):
+            return "it does nothing"
+    return None
+
+
+# Gates
+
+
+def _lacks(look: Look[SessionData], name: str, sections: dict[str, tuple[str, ...]]) -> str | None:
+    text = look.read(f"{look.run.data.session}/{name}")
+    if text is None:
+        return f"{look.run.data.session}/{name} is not there; write it as the briefing says"
+    missing = [title for title, words in sections.items() if not section(text, *words)]
+    return f"{name}: needs a heading with text below it for: {', '.join(missing)}" if missing else None
+
+
+def spec_is_sound(look: Look[SessionData]) -> str | None:
+    """spec.md has goals, acceptance criteria and a definition of done."""
+    return _lacks(look, SPEC, {"goals": ("goal",), "acceptance criteria": ("acceptance criteria",), "definition of done": ("definition of done",)})
+
+
+def short_spec_is_sound(look: Look[SessionData]) -> str | None:
+    """A lean spec.md has its goal and acceptance criteria."""
+    return _lacks(look, SPEC, {"goal": ("goal",), "acceptance criteria": ("acceptance criteria",)})
+
+
+def acceptance_is_sound(look: Look[SessionData]) -> str | None:
+    """acceptance.json fits its form, has at least one criterion, and every command in it can fail."""
+    text = look.read(f"{look.run.data.session}/{ACCEPTANCE}")
+    if text is None:
+        return f"{look.run.data.session}/{ACCEPTANCE} is not there; write it as the briefing says"
+    return "; ".join(read_acceptance(text)[1]) or None
+
+
+def architecture_is_sound(look: Look[SessionData]) -> str | None:
+    """architecture.md has an overview, modules and risks."""
+    return _lacks(look, ARCHITECTURE, {"overview": ("overview",), "modules": ("module",), "risks": ("risk",)})
+
+
+def tasks_are_sound(look: Look[SessionData]) -> str | None:
+    """tasks.yaml fits its form: goals, checks and done_when everywhere, dependencies that exist and never go in a circle, no status of the agent's own."""
+    text = look.read(f"{look.run.data.session}/{TASKS}")
+    if text is None:
+        return f"{look.run.data.session}/{TASKS} is not there; write it as the briefing says"
+    found, faults = read_tasks(text)
+    known = {t.id: t.status for t in look.run.data.tasks}
+    claimed = [t.id for t in (found.tasks if found else ()) if t.status not in ("not-started", known.get(t.id, "not-started"))]
+    return "; ".join((*faults, *(f"{TASKS}: {i}: the status is the machine's to write; leave it not-started" for i in claimed))) or None
+
+
+def one_task_only(look: Look[SessionData]) -> str | None:
+    """A lean session has exactly one task."""
+    found, _ = read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")
+    count = len(found.tasks) if found else 0
+    return None if count == 1 else f"{TASKS}: a lean session has exactly one task, this has {count}"

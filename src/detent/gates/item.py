@@ -1,0 +1,96 @@
+"""Work items: when one may run, what its agent's final report says, what its review says, and the gates over them.
+
+What a tracker knows comes in as facts that the machine's own job found out. Knows no tracker, no git and no states.
+"""
+
+import re
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.look import Look
+from detent.kernel.model import Data, Sent, Value
+
+FENCE = re.compile(r"\s*(?:```|~~~)")
+BLOCKED = re.compile(r"BLOCKED:\s*(\S.*)")
+
+
+class Issue(Value, frozen=True, omit_defaults=False):
+    """One issue that the review of a branch found. It becomes an item."""
+
+    title: str
+    description: str
+    priority: int
+    type: str
+    severity: str
+    file_path: str = ""
+    line_numbers: tuple[int, ...] = ()
+
+
+class BranchReview(Value, frozen=True, omit_defaults=False):
+    """What the reviewer of a branch answers."""
+
+    issues: tuple[Issue, ...]
+    summary: str
+    pr_ready: bool
+
+
+def read_review(text: str) -> BranchReview:
+    """The review, or CannotTell: one that cannot be read approves nothing."""
+    if not text.strip():
+        raise CannotTell("the review is empty")
+    try:
+        return msgspec.json.decode(text, type=BranchReview)
+    except (msgspec.DecodeError, RecursionError) as e:
+        raise CannotTell(f"the review cannot be read as {{issues, summary, pr_ready}}: {e}") from None
+
+
+def final_report(sent: Sent) -> str:
+    """What the agent itself said at the end. What it printed on the way is not part of it."""
+    return (sent.reply or sent.report or sent.summary) if sent.by == "agent" else ""
+
+
+def blocked_reason(report: str) -> str:
+    """The reason, if the last line of a report is `BLOCKED: reason` in the agent's own words; a quoted or fenced line is not."""
+    lines = [line.rstrip() for line in report.splitlines() if line.strip()]
+    if not lines or sum(bool(FENCE.match(line)) for line in lines) % 2:
+        return ""
+    found = BLOCKED.fullmatch(lines[-1])
+    return found[1].strip() if found else ""
+
+
+def says_blocked(look: Look[Data]) -> str | None:
+    """BLOCKED counts only as the last line of the agent's own final report, with a reason."""
+    return None if blocked_reason(final_report(look.sent)) else "the report does not end in a line `BLOCKED: reason`"
+
+
+def _fact(look: Look[Data], name: str) -> str:
+    if name not in look.sent.facts:
+        raise CannotTell(f"the tracker did not say: {name}")
+    return look.sent.facts[name]
+
+
+def dependencies_closed(look: Look[Data]) -> str | None:
+    """Every item that this one depends on is closed."""
+    waiting = _fact(look, "open_dependencies").split()
+    return f"{waiting[0]} is not closed, and this item depends on it" if waiting else None
+
+
+def not_failed_twice(look: Look[Data]) -> str | None:
+    """The item has not failed as often as an item may; then it is skipped."""
+    told, most = _fact(look, "failures"), look.run.limits["item_failures"]
+    if not told.isdecimal():
+        raise CannotTell(f"the tracker did not say how often the item failed, but '{told}'")
+    return f"the item failed {told} times; it is skipped until a person has looked at it" if int(told) >= most else None
+
+
+def files_within_budget(look: Look[Data]) -> str | None:
+    """Not more files changed than the budget allows."""
+    most, count = look.setting("limits.files"), len(look.changed())
+    return f"{count} files changed, and the budget is {most}" if most and count > int(most) else None
+
+
+def branch_review_is_readable(look: Look[Data]) -> str | None:
+    """The review can be read as {issues, summary, pr_ready}; one that cannot is neither a yes nor a no."""
+    read_review(look.sent.findings)
+    return None

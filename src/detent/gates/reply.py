@@ -1,0 +1,218 @@
+"""What an agent of a session hands in: the form of its reply, the strict reader, what a reply amounts to, and what its role may have written.
+
+A reply is an agent's word about its own work or its verdict on another's. It never stands for a proof.
+"""
+
+import hashlib
+import json
+from fnmatch import fnmatch
+from typing import Literal
+
+import msgspec
+
+from detent.evidence.look import Look
+from detent.gates.documents import SessionData
+from detent.kernel.model import Value
+
+Said = Literal["OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "PASS_WITH_NOTES", "FAIL"]
+
+REVIEWING = ("Reviewer", "QA", "Security")
+OF_ROLE = {"Reviewer": ("review_comments",), "QA": ("test_results", "coverage_gaps"), "Security": ("findings",), "Researcher": ("options", "confidence")}
+
+
+class Artifacts(Value, frozen=True, omit_defaults=False):
+    """What was written, and what is worth telling."""
+
+    files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Gates(Value, frozen=True, omit_defaults=False):
+    """What the agent says of its own work. It can ask for more scrutiny, never for less."""
+
+    meets_definition_of_done: bool
+    needs_review: bool = True
+    needs_tests: bool = True
+    security_concerns: tuple[str, ...] = ()
+
+
+class Next(Value, frozen=True, omit_defaults=False):
+    """What the agent thinks comes next."""
+
+    research: bool = False
+    ui: bool = False
+    complexity: Literal["low", "medium", "high"] = "low"
+    reason: str = ""
+
+
+class Comment(Value, frozen=True, omit_defaults=False):
+    """One comment of a Reviewer."""
+
+    severity: Literal["nit", "minor", "major", "blocker"]
+    category: str
+    file: str
+    line: int
+    message: str
+    suggested_fix: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.severity} {self.file}:{self.line} {self.message}" + (f" ({self.suggested_fix})" if self.suggested_fix else "")
+
+
+class SecurityFinding(Value, frozen=True, omit_defaults=False):
+    """One finding of Security."""
+
+    severity: Literal["low", "medium", "high", "critical"]
+    category: str
+    file: str
+    description: str
+    recommended_fix: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.severity} {self.file} {self.description}" + (f" ({self.recommended_fix})" if self.recommended_fix else "")
+
+
+class TestResults(Value, frozen=True, omit_defaults=False):
+    """What QA says of the tests. The machine runs them itself."""
+
+    __test__ = False
+
+    passed: int = 0
+    failed: int = 0
+    summary: str = ""
+
+
+class Reply(Value, frozen=True):
+    """The reply of any role. The fields below `next` belong to one role each."""
+
+    status: Said
+    summary: str
+    artifacts: Artifacts
+    gates: Gates
+    next: Next = Next()
+    review_comments: tuple[Comment, ...] | None = None
+    test_results: TestResults | None = None
+    coverage_gaps: tuple[str, ...] | None = None
+    findings: tuple[SecurityFinding, ...] | None = None
+    options: tuple[str, ...] | None = None
+    confidence: Literal["low", "medium", "high"] | None = None
+
+
+class Point(Value, frozen=True):
+    """One thing a reviewing role found, with a name by which a person can waive it. The same finding has the same name, whatever line it moved to."""
+
+    id: str
+    text: str
+    blocks: bool = False
+    medium: bool = False
+
+
+def read_reply(text: str, role: str) -> tuple[Reply | None, str]:
+    """The reply of a role, or what is wrong with it. Never raises."""
+    try:
+        reply = msgspec.convert(json.loads(text, object_pairs_hook=_once), Reply)
+    except (ValueError, RecursionError) as e:
+        return None, f"the reply cannot be read: {e}"
+    fault = _fault(reply, role)
+    return (None, f"the reply cannot be taken: {fault}") if fault else (reply, "")
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    keys = [key for key, _ in pairs]
+    if doubled := sorted({key for key in keys if keys.count(key) > 1}):
+        raise ValueError(f"{doubled[0]} stands there twice")
+    return dict(pairs)
+
+
+def _fault(reply: Reply, role: str) -> str:
+    """What a reply lacks, or has too much, for its role."""
+    mine = OF_ROLE.get(role, ())
+    given = [name for names in OF_ROLE.values() for name in names if getattr(reply, name) is not None]
+    if not reply.summary.strip():
+        return "summary is empty"
+    if foreign := [name for name in given if name not in mine]:
+        return f"{foreign[0]} is not for {role}"
+    if missing := [name for name in mine if name not in given and reply.status != "FAIL"]:
+        return f"{missing[0]} is missing"
+    if role in REVIEWING and reply.status in ("BLOCKED", "PASS_WITH_NOTES") and not points(reply):
+        return f"{reply.status} without a single finding; say what is wrong, or OK"
+    return ""
+
+
+def points(reply: Reply) -> tuple[Point, ...]:
+    """Everything a reviewing role found."""
+    comments = tuple(
+        Point(_name(c.file, c.category, c.message), c.text, blocks=c.severity in ("major", "blocker")) for c in reply.review_comments or ()
+    )
+    findings = tuple(
+        Point(_name(f.file, f.category, f.description), f.text, f.severity in ("high", "critical"), f.severity == "medium")
+        for f in reply.findings or ()
+    )
+    gaps = tuple(Point(_name("", "coverage", gap), f"not covered: {gap}") for gap in reply.coverage_gaps or ())
+    failed = reply.test_results.failed if reply.test_results else 0
+    return (*comments, *findings, *gaps, *((Point("failing-tests", f"{failed} tests fail", blocks=True),) if failed else ()))
+
+
+def _name(file: str, category: str, words: str) -> str:
+    return hashlib.sha256(f"{file}\n{category.lower()}\n{' '.join(words.lower().split())}".encode()).hexdigest()[:12]
+
+
+def amounts_to(reply: Reply, waived: frozenset[str] = frozenset()) -> Said:
+    """What a reply comes to, whatever it calls itself: a grave finding makes an OK a BLOCKED, a medium one of Security a question; waived ones count no more."""
+    left = [p for p in points(reply) if p.id not in waived]
+    if reply.status in ("OK", "PASS_WITH_NOTES") and any(p.blocks for p in left):
+        return "BLOCKED"
+    if reply.status in ("OK", "PASS_WITH_NOTES") and any(p.medium for p in left):
+        return "NEEDS_DECISION"
+    if reply.status in ("BLOCKED", "PASS_WITH_NOTES", "NEEDS_DECISION") and points(reply) and not left:
+        return "OK"
+    return reply.status
+
+
+# Gates: what a role may have written
+
+DOCS = ("README*", "docs/*", "CHANGELOG*", "*.md", "*.rst")
+BUILD = (
+    "Makefile", "makefile", "*.mk", "CMakeLists.txt", "*.cmake", "meson.build", "BUILD", "*.bazel", "Dockerfile*", "compose*.y*ml", ".dockerignore",
+    "*.toml", "*.cfg", "*.ini", "setup.py", "MANIFEST.in", "requirements*.txt", "*.lock", "package*.json", "*lock.json", "pnpm-*.yaml", "tsconfig*.json",
+    "*.gradle*", "gradle/*", "pom.xml", "*.csproj", "*.sln", "go.mod", "go.sum", "Gemfile*", "composer.*", ".github/*", ".gitlab-ci.yml", "ci/*",
+    "scripts/*", "CHANGELOG*", "RELEASE*", "VERSION", "docs/release*",
+)  # fmt: skip
+
+
+def _strays(look: Look[SessionData], globs: tuple[str, ...]) -> list[str]:
+    return [c.path for c in look.changed() if not any(fnmatch(c.path, g) or fnmatch(c.path.rpartition("/")[2], g) for g in globs)]
+
+
+def wrote_nothing(look: Look[SessionData]) -> str | None:
+    """The tree is the one that the role was given to judge: a Reviewer and Security write nothing."""
+    changed = [c.path for c in look.changed()]
+    return f"{changed[0]} changed while the tree was judged; this role writes nothing, and a verdict holds only for the tree it was given" if changed else None
+
+
+def wrote_only_tests(look: Look[SessionData]) -> str | None:
+    """QA writes test files and nothing else."""
+    wrong = [c.path for c in look.changed() if c.sort != "test"]
+    return f"{wrong[0]} changed; QA writes test files only" if wrong else None
+
+
+def wrote_only_build_files(look: Look[SessionData]) -> str | None:
+    """The Integrator writes build and release files and nothing else."""
+    wrong = _strays(look, BUILD)
+    return f"{wrong[0]} changed; the Integrator writes build and release files only" if wrong else None
+
+
+def wrote_only_docs(look: Look[SessionData]) -> str | None:
+    """Docs writes documentation and nothing else."""
+    wrong = _strays(look, DOCS)
+    return f"{wrong[0]} changed; Docs writes documentation only" if wrong else None
+
+
+def readme_or_reason(look: Look[SessionData]) -> str | None:
+    """Docs changed the README, or states in artifacts.notes why not."""
+    reply, _ = read_reply(look.sent.reply, "Docs")
+    told = reply is None or any(note.strip() for note in reply.artifacts.notes)
+    readme = any(c.path.rpartition("/")[2].upper().startswith("README") for c in look.changed())
+    return None if readme or told else "the README is as it was; update it, or say in artifacts.notes why it needs no change"

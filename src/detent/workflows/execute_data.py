@@ -1,0 +1,229 @@
+"""What the `execute` workflow keeps about one execution of a work item, and the pure changes over it. Knows no git, no tracker, no processes."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.gates.item import BranchReview, blocked_reason, final_report, read_review
+from detent.kernel.model import Data, Found, Run, Sent, StepShown, Value
+from detent.kernel.rows import Child
+from detent.workflows import pr_data, tdd_data
+
+replace = msgspec.structs.replace
+
+CHILD = "work"  # the name of the inner run, where the strategy has one
+PUBLIC: Mapping[str, str] = {
+    "QUEUED": "QUEUED",
+    "COMPLETED": "COMPLETED",
+    "FAILED": "FAILED",
+    "BLOCKED": "BLOCKED",
+    "TIMEOUT": "TIMEOUT",
+    "CANCELLED": "CANCELLED",
+}  # every finer state is RUNNING to the outside
+TITLES: Mapping[str, str] = {
+    "tests": "Tests fail",
+    "push": "Push is rejected",
+    "conflict": "Merge conflict",
+    "agent": "The agent ended without an answer",
+    "budget": "The budget is used up",
+    "child": "The inner run did not finish",
+    "blocked": "Blocked",
+    "time": "Timeout",
+    "silence": "Timeout without output",
+}  # the causes that file a follow-up item
+
+
+class WorkItem(Value, frozen=True):
+    """The item as the tracker had it when the execution was queued."""
+
+    id: str = ""
+    title: str = ""
+    description: str = ""
+
+
+class Project(Value, frozen=True):
+    """What the prompt tells about the project."""
+
+    name: str = ""
+    tech_stack: tuple[str, ...] = ()
+    test_command: str = ""
+
+
+class Setup(Value, frozen=True):
+    """The settings that shape the table's way, fixed when the execution is queued."""
+
+    strategy: Literal["plain", "tdd", "pr"] = "plain"
+    pull_request: bool = False
+    hours: str = "6"
+    silence: str = "6"
+
+
+class ItemChange(Value, frozen=True):
+    """What becomes of the item: an empty status leaves it as it is."""
+
+    status: str = ""
+    labels: tuple[str, ...] = ()
+
+
+class FollowUp(Value, frozen=True):
+    """The item that a failure files. `key` is the same for the same cause, so that there is one of it."""
+
+    key: str
+    title: str
+    description: str
+    linked_to: str
+
+
+class ExecuteData(Data, frozen=True):
+    """One execution: one item, one branch, one workspace, one fresh agent."""
+
+    item: WorkItem = WorkItem()
+    project: Project = Project()
+    context: str = ""  # what the user added to the prompt
+    setup: Setup = Setup()
+    branch: str = ""
+    base: str = ""  # the commit the branch started from
+    plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
+    good_tree: str = ""  # the tree the branch started from, or the last one that passed
+    proved_tree: str = ""  # the tree the tests passed on
+    pushed: str = ""  # the commit that the remote has
+    subject: str = ""  # the subject of the commit that is owed
+    reason: str = ""  # why it failed, in a sentence
+    review: BranchReview | None = None
+
+
+# -- changes -----------------------------------------------------------------------------------------------------------------
+
+
+def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """Where the work happens, as the job made it."""
+    told = sent.facts
+    data = replace(
+        run.data, branch=told.get("branch", ""), base=told.get("base", ""), good_tree=told.get("tree", ""), plan=told.get("plan", "")
+    )
+    return replace(run, worktree=told.get("workspace", ""), data=data)
+
+
+def keep_proof(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """The tests passed on this tree; it is the one to commit and to push."""
+    subject = f"Bead {run.data.item.id}: {run.data.item.title}"
+    data = replace(run.data, proved_tree=found.tree, good_tree=found.tree, subject=subject, reason="")
+    return replace(run, last_error="", guidance="", data=data)
+
+
+def keep_pushed(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    return replace(run, data=replace(run.data, pushed=sent.facts.get("commit", "")))
+
+
+def keep_reason(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """Why it failed, in a sentence and with the output, for the retry and for the follow-up item."""
+    reason = "; ".join(found.failed) or found.unclear or sent.note or sent.output.partition("\n")[0]
+    text = "\n\n".join(dict.fromkeys(part for part in (reason, found.output or sent.output) if part))
+    return replace(run, last_error=text, data=replace(run.data, reason=reason))
+
+
+def keep_blocked(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    report = final_report(sent)
+    return replace(run, last_error=report, data=replace(run.data, reason=blocked_reason(report)))
+
+
+def keep_stopped(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    reason = f"the inner run ended in {sent.outcome}"
+    return replace(run, last_error=sent.output or reason, data=replace(run.data, reason=reason))
+
+
+def keep_review(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    return replace(run, data=replace(run.data, review=review_of(sent)))
+
+
+def review_of(sent: Sent) -> BranchReview | None:
+    """The review as it was handed in, or None if it cannot be read."""
+    try:
+        return read_review(sent.findings)
+    except CannotTell:
+        return None
+
+
+# -- what follows from the data ----------------------------------------------------------------------------------------------
+
+
+def public_status(state: str) -> str:
+    """The status that the outside knows."""
+    return PUBLIC.get(state, "RUNNING")
+
+
+def item_after(run: Run[ExecuteData]) -> ItemChange:
+    """What becomes of the item at the end. A skipped item stays as it is, and so does one that was cancelled before it was begun."""
+    if run.state == "CANCELLED":
+        return ItemChange("open") if run.data.branch and run.cause != "skipped" else ItemChange()
+    ends = {"COMPLETED": ItemChange("closed"), "FAILED": ItemChange("in_progress"), "BLOCKED": ItemChange("blocked")}
+    return ends.get(run.state, ItemChange("open", ("timeout",)) if run.state == "TIMEOUT" else ItemChange())
+
+
+def follow_up_of(run: Run[ExecuteData]) -> FollowUp | None:
+    """The follow-up item that this end files, if it is a failure."""
+    item = run.data.item
+    if run.state not in ("FAILED", "BLOCKED", "TIMEOUT"):
+        return None
+    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {run.data.branch}\n\n{run.last_error}"
+    return FollowUp(f"{item.id}:{run.cause}", f"{TITLES[run.cause]}: {item.title}", text.rstrip() + "\n", item.id)
+
+
+def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
+    """The inner run of the strategies tdd and pr. It commits; only `execute` pushes."""
+    data, item = run.data, run.data.item
+    if run.state != "RUNNING_CHILD":
+        return ()
+    if data.setup.strategy == "pr":
+        inner = pr_data.PrData(
+            setup=pr_data.Setup(plan=data.plan, branching=False), branch=data.branch, base=data.base, good_tree=data.good_tree
+        )
+        return (Child(CHILD, "pr", "INITIALIZING", inner),)
+    request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
+    return (Child(CHILD, "tdd", "PLAN", tdd_data.begin(request, tree=data.good_tree)),)
+
+
+def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:
+    """What COMPLETED would still lack."""
+    lacks = (("no tree is proved by its tests", run.data.proved_tree), ("nothing is pushed", run.data.pushed))
+    return tuple(said for said, there in lacks if not there)
+
+
+def step_shown(run: Run[ExecuteData]) -> StepShown | None:
+    item = run.data.item
+    return StepShown(item.id, 0, "ITEM", item.title) if run.state == "RUNNING" else None
+
+
+def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
+    """The names that the briefings of this workflow may use."""
+    data, ready = run.data, run.data.review
+    follow = follow_up_of(run)
+    return {
+        "status": public_status(run.state),
+        "item": data.item.id,
+        "title": data.item.title,
+        "description": data.item.description or "(the item has no description)",
+        "project": data.project.name or "(no name)",
+        "tech_stack": ", ".join(data.project.tech_stack) or "(not stated)",
+        "test_command": data.project.test_command or "(none yet)",
+        "context": data.context or "(none)",
+        "branch": data.branch or "(no branch yet)",
+        "hours": data.setup.hours,
+        "silence": data.setup.silence,
+        "reason": data.reason or run.last_error or "no reason was given",
+        "commit": data.pushed or "(nothing was pushed)",
+        "trouble": _told(run),
+        "item_after": item_after(run).status or "as it was",
+        "follow_up": follow.title if follow else "none",
+        "review": ready.summary if ready else "",
+        "issues": "\n".join(f"- {i.severity} {i.type}: {i.title}" for i in ready.issues) if ready else "",
+    }
+
+
+def _told(run: Run[ExecuteData]) -> str:
+    """The failure that the one retry has to deal with, if there was one."""
+    if not run.last_error:
+        return ""
+    return f"## Your one retry\n\nThe last attempt failed. What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"

@@ -1,0 +1,161 @@
+"""The `tdd` workflow: red, green, refactor, one test of the list at a time, four agents in fresh sessions. The table is the specification.
+
+The machine runs all tests itself after every phase and decides by them; an agent's word is never evidence.
+"""
+
+from detent.effects.owed import commit_judged_tree, reset_to_good, write_note
+from detent.gates.testlist import (
+    FILE,
+    a_test_is_new,
+    all_pass_but_baseline,
+    boxes_are_ours,
+    current_is_open,
+    entries_kept,
+    every_box_is_ticked,
+    list_parses,
+    only_list_changed,
+    read_reply,
+    reply_names_a_test,
+)
+from detent.gates.tests import (
+    at_least_one_ran,
+    changed_tests_still_bite,
+    collected_not_shrunk,
+    new_tests_fail,
+    others_pass,
+    skips_not_risen,
+    test_can_fail,
+)
+from detent.gates.tree import config_frozen, only_tests_changed, tests_frozen
+from detent.kernel.model import Run, Sent
+from detent.kernel.rows import BACK, STAY, Effect, Go, Lock, Move, Row, State, by_agent, by_human, go
+from detent.kernel.table import Table
+from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, because, caused_by, count, driven, keep_guidance, people, zero
+from detent.workflows.tdd_data import (
+    TddData,
+    all_done,
+    already_there,
+    facts,
+    green_seen,
+    keep_failure,
+    keep_list,
+    no_model,
+    planned,
+    red_seen,
+    refactored,
+    step_shown,
+    stuck,
+    unproven,
+)
+
+tick_boxes = Effect("tick_boxes", f"Tick the boxes of the proved tests in {FILE}; the next plan commit carries them.")
+
+STATES = {
+    "PLAN": State("agent", "test-list", (FILE,)),
+    "RED": State("agent", "test", ("$test_file", "$test_folder/**", FILE)),
+    "GREEN": State("agent", "implementing", ("**",)),
+    "REFACTOR": State("agent", "refactor", ("**",)),
+    "HALTED": State("human"),
+    "COMPLETE": State("none", end="proved"),
+    "ABORTED": State("none", end="stopped"),
+}
+
+SUBMIT = "submit_work"
+NAMED = '{"currentTest": {"description": …, "testFile": …, "implFile": …}}'
+NONE = '{"currentTest": null}'
+MOVES: dict[str, Move] = {
+    "planned": by_agent(SUBMIT, f"write {FILE}, then call submit_work with summary and reply {NAMED}"),
+    "complete": by_agent(SUBMIT, f"call submit_work with summary and reply {NONE}, or add an open entry and reply {NAMED}"),
+    "red": by_agent(SUBMIT, "write the failing test, then call submit_work with summary"),
+    "already": by_agent(SUBMIT, 'call submit_work with summary and reply "ALREADY_SATISFIED"'),
+    "green": by_agent(SUBMIT, "write the least code that makes the test pass, then call submit_work with summary"),
+    "refactor": by_agent(SUBMIT, "refactor, or leave everything as it is, then call submit_work with summary"),
+    "resume": by_human("resume", "detent resume [--guidance TEXT]"),
+    **DRIVEN,
+    **PEOPLE,
+}
+
+LIST = (list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
+NEXT = (*LIST, reply_names_a_test, current_is_open)
+LAST = (*LIST, every_box_is_ticked)
+PLAN = (only_list_changed, others_pass)
+COMPLETE = (only_list_changed, at_least_one_ran, all_pass_but_baseline)
+RED = (at_least_one_ran, only_tests_changed, new_tests_fail, others_pass)
+ALREADY = (at_least_one_ran, only_tests_changed, a_test_is_new, collected_not_shrunk, skips_not_risen, all_pass_but_baseline, test_can_fail)
+GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass_but_baseline)
+REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass_but_baseline, changed_tests_still_bite)
+
+TWICE = Lock(
+    "tried_once",
+    "The phase was judged and failed before.",
+    lambda run: None if run.counts.get("retries") else "submit the test itself first; ALREADY_SATISFIED is open from the second try on",
+    "REFUSED",
+)
+
+COMMIT = (commit_judged_tree, write_note)
+CLOSE = (*COMMIT, tick_boxes)
+BACK_TO_GOOD = (reset_to_good, write_note)
+GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=(write_note,), says="FAILURE")
+ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE")
+AGAIN = go(STAY, count("retries"), keep_failure, owes=(write_note,), says="FAILURE", spent=GIVEN_UP)
+OTHERWISE = go(STAY, count("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE", spent=ROLLED_UP)
+FRESH = zero("retries")
+
+ROWS: tuple[Row[TddData], ...] = (
+    #   at          on          ask             prove      to                                                         failed proof
+    Row("PLAN",     "planned",  NEXT,           PLAN,      go("RED", keep_list, planned, FRESH, owes=COMMIT),         AGAIN),
+    Row("PLAN",     "complete", LAST,           COMPLETE,  go("COMPLETE", keep_list, all_done, FRESH, owes=COMMIT),   AGAIN),
+    Row("RED",      "red",      LIST,           RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
+    Row("RED",      "already",  (TWICE, *LIST), ALREADY,   go("PLAN", keep_list, already_there, FRESH, owes=CLOSE),   AGAIN),
+    Row("GREEN",    "green",    LIST,           GREEN,     go("REFACTOR", keep_list, green_seen, FRESH, owes=COMMIT), OTHERWISE),
+    Row("REFACTOR", "refactor", LIST,           REFACTOR,  go("PLAN", keep_list, refactored, FRESH, owes=CLOSE),      OTHERWISE),
+    Row("HALTED",   "resume",   (caused_by("retries", "errors", "model", "agent"),), (), go(BACK, keep_guidance, FRESH)),
+    *driven(
+        STATES,
+        halt=go("HALTED", because("agent"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
+        unavailable=go("HALTED", because("model"), no_model, zero("agent"), owes=(write_note,), says="HALTED"),
+    ),
+    *people(STATES),
+)  # fmt: skip
+
+
+def kind(run: Run[TddData], sent: Sent) -> str:
+    """The event that a call causes. A submit is what the phase is; a reply can make it `complete` or `already`."""
+    if sent.verb == "due":
+        return ""
+    if sent.verb == "submit":
+        return _submitted(run, sent)
+    return sent.outcome if sent.verb == "outcome" else sent.verb
+
+
+def _submitted(run: Run[TddData], sent: Sent) -> str:
+    if run.state == "PLAN":
+        return "complete" if _is_over(run, sent) else "planned"
+    if run.state == "RED" and sent.reply.strip().strip('"') == "ALREADY_SATISFIED":
+        return "already"
+    return run.state.lower() if run.state in ("RED", "GREEN", "REFACTOR") else "submit"
+
+
+def _is_over(run: Run[TddData], sent: Sent) -> bool:
+    """The reply says that no test is left; without a reply the list decides what is to be said."""
+    if not sent.reply.strip():
+        return bool(run.data.entries) and all(e.done for e in run.data.entries)
+    reply, _ = read_reply(sent.reply)
+    return reply is not None and reply.current_test is None
+
+
+TDD: Table[TddData] = Table(
+    name="tdd",
+    title="red, green, refactor, one test of the list at a time",
+    data=TddData,
+    starts=("PLAN", "RED", "GREEN", "REFACTOR"),  # a clone that has only the notes goes on where they say
+    states=STATES,
+    moves=MOVES,
+    rows=ROWS,
+    kind=kind,
+    limits={**ERRORS, "retries": 3},
+    broken=go("HALTED", because("errors"), keep_failure, owes=(write_note,), says="HALTED"),
+    unproven=unproven,
+    facts=facts,
+    step=step_shown,
+)

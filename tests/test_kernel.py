@@ -1,0 +1,207 @@
+"""The kernel's form: tables are refused when they do not hold together, decisions are pure, the walk finds what is wrong."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from detent.kernel.decide import decide, refusal
+from detent.kernel.draw import as_mermaid, as_table
+from detent.kernel.model import Data, Found, Run, Sent
+from detent.kernel.rows import BACK, STAY, Because, Count, Effect, Go, Job, Lock, Row, State, Zero, by_agent, by_human, by_system, go
+from detent.kernel.table import Table
+from detent.kernel.walk import problems, walk
+
+
+def holds(look: object) -> str | None:
+    """A gate for tables that are only looked at."""
+    return None
+
+
+STATES = {
+    "WORK": State("agent"),
+    "BUILD": State("system", job=Job("build", "Build it.", ("built", "broken"))),
+    "HALTED": State("human"),
+    "DONE": State("none", end="proved"),
+    "ABORTED": State("none", end="stopped"),
+}
+MOVES = {
+    "hand-in": by_agent("submit_work", "call submit_work"),
+    "built": by_system("it is built"),
+    "broken": by_system("it does not build"),
+    "resume": by_human("resume", "detent resume"),
+    "abort": by_human("abort", "detent abort"),
+}
+HALT: Go[Data] = go("HALTED", Because("retries"), says="HALTED")
+AGAIN: Go[Data] = go(STAY, Count("tries"), says="FAILURE", spent=HALT)
+ROWS: tuple[Row[Data], ...] = (
+    Row("WORK", "hand-in", (), (holds,), go("BUILD"), AGAIN),
+    Row("BUILD", "built", (), (), go("DONE", owes=(Effect("publish", "Show it."),))),
+    Row("BUILD", "broken", (), (), go("WORK")),
+    Row("HALTED", "resume", (), (), go(BACK, Zero(("tries",)))),
+    *(Row(at, "abort", (), (), go("ABORTED")) for at in ("WORK", "BUILD", "HALTED")),
+)
+
+
+def kind(run: Run[Data], sent: Sent) -> str:
+    return {"submit": "hand-in", "due": "", "outcome": sent.outcome}.get(sent.verb, sent.verb)
+
+
+def table(**other: Any) -> Table[Data]:
+    parts: dict[str, Any] = {
+        "name": "toy", "title": "a toy", "data": Data, "starts": ("WORK",), "states": STATES, "moves": MOVES, "rows": ROWS, "kind": kind,
+        "limits": {"errors": 3, "tries": 2}, "broken": HALT, "unproven": lambda run: (),
+    }  # fmt: skip
+    return Table(**{**parts, **other})
+
+
+def run_at(state: str, counts: Mapping[str, int] | None = None, **other: Any) -> Run[Data]:
+    return Run("r", "toy", state, 7, Data(), dict(counts or {}), {"errors": 3, "tries": 2}, **other)
+
+
+def test_a_table_that_holds_together_is_taken() -> None:
+    assert problems(table()) == ()
+
+
+@pytest.mark.parametrize(
+    ("fault", "parts"),
+    [
+        ("state NOWHERE is used and not declared", {"rows": (*ROWS, Row("WORK", "built", (), (), go("NOWHERE")))}),
+        ("event surprise is used and has no move", {"rows": (*ROWS, Row("WORK", "surprise", (), (), go("DONE")))}),
+        ("event extra has a move and no row", {"moves": {**MOVES, "extra": by_system("x")}}),
+        ("there are two rows for hand-in at WORK", {"rows": (*ROWS, Row("WORK", "hand-in", (), (), go("DONE")))}),
+        ("must be proved, and no way is given for a failed proof", {"rows": (*ROWS, Row("BUILD", "hand-in", (), (holds,), go("DONE")))}),
+        ("has a way for a failed proof and nothing to prove", {"rows": (*ROWS, Row("BUILD", "hand-in", (), (), go("DONE"), AGAIN))}),
+        ("DONE is an end and has rows", {"rows": (*ROWS, Row("DONE", "hand-in", (), (), go("WORK")))}),
+        ("HALTED has no exit", {"rows": (*(r for r in ROWS if r.at != "HALTED"), Row("HALTED", "resume", (), (), go(STAY)), Row("HALTED", "abort", (), (), go(STAY)))}),
+        ("WORK waits for the agent and has nothing the agent may do", {"rows": tuple(r for r in ROWS if r.on != "hand-in"), "moves": {k: v for k, v in MOVES.items() if k != "hand-in"}}),
+        ("BUILD leaves a person no way to step in", {"rows": tuple(r for r in ROWS if (r.at, r.on) != ("BUILD", "abort"))}),
+        ("can end in broken, which has no row there", {"rows": tuple(r for r in ROWS if r.on != "broken"), "moves": {k: v for k, v in MOVES.items() if k != "broken"}}),
+        ("the outcome built of the job of BUILD is not open to the system", {"moves": {**MOVES, "built": by_human("x", "x")}}),
+        ("counts tries, which has no limit", {"limits": {"errors": 3}}),
+        ("gives no way for when it is spent", {"rows": (*ROWS, Row("WORK", "built", (), (), go("DONE", Count("tries"))))}),
+        ("LOST cannot be reached", {"states": {**STATES, "LOST": State("none", end="stopped")}}),
+    ],
+)  # fmt: skip
+def test_a_table_with_a_fault_is_refused_by_name(fault: str, parts: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="does not hold together") as e:
+        table(**parts)
+    assert fault in str(e.value)
+
+
+def test_the_walk_finds_a_row_that_can_never_be_taken() -> None:
+    never = Lock("never", "Never.", lambda run: "no")
+    rows = (*ROWS, Row("WORK", "built", (never,), (), go("DONE")))
+    assert "built at WORK (to) can never be taken" in problems(table(rows=rows))
+
+
+def test_the_walk_finds_a_state_from_which_no_proven_end_can_be_reached() -> None:
+    rows = (*(r for r in ROWS if r.at != "HALTED"), Row("HALTED", "resume", (), (), go("ABORTED")), Row("HALTED", "abort", (), (), go("ABORTED")))
+    assert any("no proven end" in p and "HALTED" in p for p in problems(table(rows=rows)))
+
+
+def test_the_walk_finds_an_end_out_of_reach() -> None:
+    rows = tuple(r if r.to.to != "DONE" else Row(r.at, r.on, r.ask, r.prove, go("WORK")) for r in ROWS)
+    assert any("DONE" in f for f in _faults(rows))
+
+
+def _faults(rows: tuple[Row[Data], ...]) -> tuple[str, ...]:
+    try:
+        return problems(table(rows=rows))
+    except ValueError as e:
+        return (str(e),)
+
+
+def test_the_walk_finds_a_place_where_everything_is_locked() -> None:
+    shut = Lock("shut", "Shut at the first try.", lambda run: None if run.counts.get("tries") else "no")
+    rows = tuple(r if r.on != "hand-in" else Row(r.at, r.on, (shut,), r.prove, r.to, r.fail) for r in ROWS)
+    assert any("no call is open" in p for p in problems(table(rows=rows)))
+
+
+def test_the_walk_sees_every_count_up_to_the_limit_and_none_beyond() -> None:
+    counts = {dict(n.counts).get("tries", 0) for n in walk(table()).nodes}
+    assert counts == {0, 1, 2}
+
+
+def test_a_passed_proof_takes_the_row() -> None:
+    t = table()
+    decision = decide(t, run_at("WORK"), Sent("submit"), t.row("WORK", "hand-in"), Found())
+    assert (decision.run.state, decision.run.seq, decision.status) == ("BUILD", 8, "SUCCESS")
+
+
+def test_a_failed_proof_counts_and_takes_the_failing_way() -> None:
+    t = table()
+    decision = decide(t, run_at("WORK"), Sent("submit"), t.row("WORK", "hand-in"), Found(failed=("wrong",)))
+    assert (decision.run.state, decision.run.counts, decision.status, decision.reasons) == ("WORK", {"tries": 1}, "FAILURE", ("wrong",))
+
+
+def test_a_spent_counter_takes_the_spent_way_and_counts_no_further() -> None:
+    t = table()
+    decision = decide(t, run_at("WORK", {"tries": 2}), Sent("submit"), t.row("WORK", "hand-in"), Found(failed=("wrong",)))
+    assert (decision.run.state, decision.run.counts["tries"], decision.status) == ("HALTED", 2, "HALTED")
+    assert (decision.run.cause, decision.run.back) == ("retries", "WORK")
+
+
+def test_a_refusal_marks_nothing() -> None:
+    t = table()
+    before = run_at("WORK", {"tries": 1})
+    decision = decide(t, before, Sent("submit"), t.row("WORK", "hand-in"), Found(refused=("no",)))
+    assert (decision.run.state, decision.run.counts, decision.status) == (before.state, before.counts, "REFUSED")
+
+
+def test_an_error_moves_nothing_and_the_third_in_a_row_halts() -> None:
+    t, run = table(), run_at("WORK", {"tries": 1})
+    statuses = []
+    for _ in range(3):
+        decision = decide(t, run, Sent("submit"), t.row(run.state, "hand-in"), Found(unclear="no runner"))
+        statuses.append((decision.status, decision.run.state, decision.run.counts.get("tries")))
+        run = decision.run
+    assert statuses == [("ERROR", "WORK", 1), ("ERROR", "WORK", 1), ("HALTED", "HALTED", 1)]
+
+
+def test_a_judged_submit_ends_a_row_of_errors() -> None:
+    t = table()
+    decision = decide(t, run_at("WORK", {"errors": 2}), Sent("submit"), t.row("WORK", "hand-in"), Found(failed=("wrong",)))
+    assert "errors" not in decision.run.counts
+
+
+def test_resume_returns_to_the_remembered_state() -> None:
+    t = table()
+    halted = run_at("HALTED", {"tries": 2}, back="WORK", cause="retries")
+    decision = decide(t, halted, Sent("resume", by="human"), t.row("HALTED", "resume"), Found())
+    assert (decision.run.state, decision.run.counts) == ("WORK", {})
+
+
+@pytest.mark.parametrize(
+    ("state", "sent", "says"),
+    [
+        ("BUILD", Sent("submit"), "submit_work does not fit BUILD"),
+        ("WORK", Sent("abort"), "is not for the agent to say"),
+        ("WORK", Sent("outcome", by="agent", outcome="built"), "does not fit WORK"),
+        ("BUILD", Sent("outcome", by="agent", outcome="built"), "is not for the agent to say"),
+        ("DONE", Sent("submit"), "The run has ended"),
+    ],
+)
+def test_a_call_that_does_not_fit_is_refused_in_a_sentence(state: str, sent: Sent, says: str) -> None:
+    t, run = table(), run_at(state)
+    found = refusal(t, run, sent, t.kind(run, sent))
+    assert found is not None
+    assert says in found.refused[0]
+
+
+def test_what_a_person_says_while_judging_is_not_lost() -> None:
+    t = table()
+    run = run_at("WORK", steers=("seen", "said meanwhile"))
+    decision = decide(t, run, Sent("submit"), t.row("WORK", "hand-in"), Found(heard=1))
+    assert decision.run.steers == ("said meanwhile",)
+
+
+def test_a_drawing_shows_every_row_and_gate() -> None:
+    text, diagram = as_table(table()), as_mermaid(table())
+    assert "| WORK | hand-in | agent |  | holds | **BUILD** |" in text
+    assert "once spent: **HALTED** (HALTED)" in text
+    assert "| holds | A gate for tables that are only looked at. |" in text
+    assert "| every state | abort |" in text
+    assert "WORK --> BUILD: hand-in" in diagram
+    assert "BUILD --> WORK: broken" in diagram
+    assert "at every state: abort" in diagram
