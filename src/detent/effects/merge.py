@@ -1,0 +1,77 @@
+"""Merging a branch into main: built and tested before the ref moves. Red, conflicting or overtaken: nothing moved."""
+
+import shlex
+from collections.abc import Callable
+from typing import NamedTuple
+
+from detent.errors import CannotTell
+from detent.git.commits import main_branch, short
+from detent.git.land import build_merge, fetch_main, go_to_main, move_main
+from detent.git.repo import Git
+
+TRIES = 5
+
+
+class Landed(NamedTuple):
+    """How a merge ended: merged, conflict, red-merge, or empty if a person has to do it."""
+
+    outcome: str
+    main: str = ""
+    output: str = ""
+
+
+class Ways(NamedTuple):
+    """How landing is configured."""
+
+    main: str
+    remote: str
+    merge: str  # auto, branch, pull-request
+    pr_command: str
+
+
+def land(git: Git, branch: str, at: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], None]) -> Landed:
+    """Bring a branch into main, or say why not. A branch that is in main already is merged, whoever did it."""
+    ref = main_branch(git, ways.main)
+    tip = git.resolve(f"{branch}^{{commit}}")
+    if not tip:
+        raise CannotTell(f"the branch {short(branch)} is gone")
+    for _ in range(TRIES):
+        newest = fetch_main(git, ref, ways.remote)
+        if git.is_ancestor(tip, newest) or git.is_ancestor(tip, git.resolve(ref)):
+            go_to_main(git, ref)
+            return Landed("merged", ref)
+        if ways.merge != "auto":
+            return _offered(git, branch, ways, open_pr)
+        merge = build_merge(git, newest, tip, f"Merge branch '{short(branch)}'", at)
+        if merge.conflict:
+            return Landed("conflict", ref, conflict_text(branch, ref, merge.conflict))
+        if said := verify(merge.tree):
+            return Landed("red-merge", ref, said)
+        if move_main(git, ref, merge):
+            go_to_main(git, ref)
+            return Landed("merged", ref)
+    raise CannotTell(f"{short(ref)} moved {TRIES} times while the merge was tested; try again")
+
+
+def conflict_text(branch: str, main: str, files: str) -> str:
+    """What a person is told when a merge conflicts."""
+    return (
+        f"ERROR: the automated merge of '{short(branch)}' into '{short(main)}' conflicts in: {files}. Nothing was moved. "
+        f"Resolve it on the branch, merge it into {short(main)} by hand, then run `detent resume`."
+    )
+
+
+def _offered(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], None]) -> Landed:
+    """A person merges: with a pull request the branch is pushed and offered once; then the run waits."""
+    if ways.merge == "pull-request":
+        mark = f"refs/detent/offered/{short(branch)}"
+        tip = git.resolve(f"{branch}^{{commit}}")
+        if git.resolve(mark) != tip:
+            pushed = git.call("push", "--no-verify", ways.remote, f"{branch}:{branch}", timeout=120)
+            if pushed.code != 0:
+                raise CannotTell(f"the branch could not be pushed: {pushed.err}")
+            if not ways.pr_command:
+                raise CannotTell("git.pr_command is not set, so no pull request can be opened")
+            open_pr([*shlex.split(ways.pr_command)])
+            git.run("update-ref", mark, tip)
+    return Landed("")

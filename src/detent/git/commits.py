@@ -1,0 +1,114 @@
+"""Commits and the workspace: commit a judged tree, bring the workspace to a tree, switch branches. Each can be done again after a crash.
+
+What was done is remembered by a marker ref, moved in one transaction with the branch, so that doing it again finds it done.
+"""
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from detent.errors import DetentError
+from detent.git.repo import ZERO, Git, GitError
+
+PREFIXES = ("feat", "fix", "refactor", "docs", "test", "chore")
+
+
+def marker(run: str, seq: int, what: str) -> str:
+    """The ref that says: this effect of this event was done."""
+    return f"refs/detent/{run}/done/{seq}-{what}"
+
+
+def commit_tree(git: Git, run: str, seq: int, what: str, tree: str, message: str, at: str, parent: str = "") -> str:
+    """Put a tree as a commit on top of the branch that is checked out; an empty change makes no commit. The index follows."""
+    mark = marker(run, seq, what)
+    done = git.resolve(mark)
+    if not done:
+        head, branch = parent or git.head(), git.branch() or "HEAD"
+        if git.tree(head) == tree:
+            git.update([(mark, head, ZERO)])
+            return head
+        done = git.commit(tree, [head], message, at)
+        git.update([(branch, done, git.head()), (mark, done, ZERO)])
+    refresh_index(git, done)
+    return done
+
+
+def refresh_index(git: Git, commit: str) -> None:
+    """Make the paths that a commit changed look committed in the checkout's index; leave all others as they are."""
+    paths = [path for _, path in git.changes(f"{commit}^", commit)] if git.resolve(f"{commit}^") else []
+    if not paths:
+        return
+    listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths).items if len(paths) < 500 else git.run("ls-tree", "-r", "-z", commit).items
+    wanted = set(paths)
+    there = {line.partition("\t")[2]: line for line in listed if line.partition("\t")[2] in wanted}
+    lines = [there[p] if p in there else f"0 {ZERO}\t{p}" for p in paths]
+    git.run("update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape"))
+    git.call("update-index", "-q", "--refresh")
+
+
+def bring_to(git: Git, tree: str, leave: str = "") -> None:
+    """Bring the workspace to a tree. `leave` is a snapshot: of the untracked files, only those in it are removed."""
+    doomed = [path for letter, path in git.changes(tree, leave) if letter == "A"] if leave else []
+    git.run("read-tree", "-u", "--reset", tree)
+    for path in doomed:
+        _remove(git.place.root, path)
+
+
+def _remove(root: Path, path: str) -> None:
+    """Remove a file below the root, and the folders it leaves empty; never through a link."""
+    file = root / path
+    try:
+        if not stat.S_ISDIR(os.lstat(file).st_mode) and file.parent.resolve() == Path(os.path.normpath(file.parent)):
+            file.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    folder = file.parent
+    while folder != root and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
+def switch(git: Git, branch: str, old_tree: str) -> None:
+    """Check out a branch, if nothing in the workspace would be lost by it."""
+    target = git.resolve(f"{branch}^{{commit}}")
+    out = git.call("read-tree", "-u", "-m", old_tree, target)
+    if out.code != 0:
+        raise GitError(f"the checkout cannot be switched to {short(branch)}: {out.err}", "commit or put aside the files named, then try again")
+    git.run("symbolic-ref", "HEAD", branch)
+    git.call("update-index", "-q", "--refresh")
+
+
+def short(ref: str) -> str:
+    return ref.removeprefix("refs/heads/")
+
+
+def branch_name(title: str) -> str:
+    """A branch name from a title: a type prefix from a fixed list, then [a-z0-9-] only."""
+    kind, _, rest = title.partition(":")
+    kind = re.sub(r"\(.*\)|!", "", kind).strip().lower()
+    prefix, words = (kind, rest) if kind in PREFIXES and rest.strip() else ("feat", title)
+    slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60].strip("-")
+    return f"{prefix}/{slug or 'change'}"
+
+
+def free_branch(git: Git, wanted: str) -> str:
+    """The wanted branch, or with -2, -3, … if it is taken."""
+    for n in range(1, 1000):
+        name = wanted if n == 1 else f"{wanted}-{n}"
+        if git.call("check-ref-format", "--branch", name).code != 0:
+            raise DetentError(f"'{name}' cannot be a branch", "choose another title")
+        if not git.resolve(f"refs/heads/{name}"):
+            return f"refs/heads/{name}"
+    raise DetentError(f"every branch from {wanted} to {wanted}-999 exists", "delete old branches")
+
+
+def main_branch(git: Git, configured: str) -> str:
+    """The main branch: configured, or origin/HEAD, init.defaultBranch, main, master. Never assumed."""
+    remote = git.call("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+    names = [configured, remote.text.removeprefix("origin/") if remote.code == 0 else "", git.config("init.defaultBranch"), "main", "master"]
+    for name in [configured] if configured else names:
+        if name and git.resolve(f"refs/heads/{name}"):
+            return f"refs/heads/{name}"
+    hint = "set [git] main in detent.toml"
+    raise DetentError(f"there is no branch '{configured}'" if configured else "the main branch cannot be told", hint)

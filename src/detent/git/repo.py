@@ -1,0 +1,147 @@
+"""The only caller of the git program. Hardened (no hooks, no prompts, no replace refs, clean environment) and durable (core.fsync=all).
+
+Everything that changes refs goes through `update`, one transaction with the expected old values. Never forces, never guesses.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.errors import DetentError
+from detent.git.place import Place
+
+ZERO = "0" * 40
+KEPT = ("HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK", "TZ")
+FIXED = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_EDITOR": "true",
+    "GIT_PAGER": "cat",
+    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    "LC_ALL": "C.UTF-8",
+}
+SETTINGS = (
+    "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.fsync=all", "core.fsyncMethod=fsync", "core.quotePath=false",
+    "core.pager=cat", "core.untrackedCache=false", "core.protectHFS=true", "core.protectNTFS=true", "gc.auto=0", "maintenance.auto=false",
+    "commit.gpgSign=false", "tag.gpgSign=false", "diff.external=", "submodule.recurse=false", "protocol.ext.allow=never",
+    "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit",
+)  # fmt: skip
+
+
+class GitError(DetentError):
+    """git said no."""
+
+
+class Out(NamedTuple):
+    """What a git call came to."""
+
+    code: int
+    raw: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.raw.decode("utf-8", "surrogateescape").strip()
+
+    @property
+    def items(self) -> list[str]:
+        """The entries of a NUL-separated answer."""
+        return [p.decode("utf-8", "surrogateescape") for p in self.raw.split(b"\0") if p]
+
+
+def find_git(root: Path, search: str) -> str:
+    """The git program: absolute, and not one that lies in the workspace."""
+    for folder in search.split(os.pathsep):
+        file = Path(folder) / "git"
+        if folder.startswith("/") and not file.resolve().is_relative_to(root) and os.access(file, os.X_OK):
+            return str(file)
+    raise GitError("git was not found", "install git and put it on PATH")
+
+
+class Git:
+    """git for one checkout."""
+
+    def __init__(self, place: Place, env: Mapping[str, str]) -> None:
+        self.place = place
+        self.program = find_git(place.root, env.get("PATH", os.defpath))
+        base = {k: env[k] for k in KEPT if k in env}
+        self.env = {**base, **FIXED, "PATH": env.get("PATH", os.defpath), "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.root)}
+        self.prefix = [self.program, *(part for s in SETTINGS for part in ("-c", s))]
+
+    def call(self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300) -> Out:
+        """One git call; the caller looks at the exit code."""
+        env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        try:
+            done = subprocess.run([*self.prefix, *args], input=stdin, capture_output=True, cwd=self.place.root, env=env, timeout=timeout)
+        except subprocess.TimeoutExpired as e:
+            raise GitError(f"git {args[0]} did not end within {timeout:.0f} s", "look at the repository and the network") from e
+        except OSError as e:
+            raise GitError(f"git could not be started: {e}", "see `detent doctor`") from e
+        return Out(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+
+    def run(self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300) -> Out:
+        """One git call that must succeed."""
+        out = self.call(*args, stdin=stdin, index=index, also=also, timeout=timeout)
+        if out.code != 0:
+            raise GitError(f"git {args[0]} failed: {out.err or out.text or out.code}", "nothing was marked; see `detent doctor`")
+        return out
+
+    # -- reading -------------------------------------------------------------------------------------------------------------
+
+    def resolve(self, name: str) -> str:
+        """The object a full name stands for, or an empty text."""
+        out = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        return out.text if out.code == 0 else ""
+
+    def head(self) -> str:
+        return self.resolve("HEAD^{commit}")
+
+    def branch(self) -> str:
+        """The full name of the branch that is checked out; empty if HEAD is detached."""
+        out = self.call("symbolic-ref", "--quiet", "HEAD")
+        return out.text if out.code == 0 else ""
+
+    def tree(self, rev: str) -> str:
+        return self.resolve(f"{rev}^{{tree}}")
+
+    def message(self, rev: str) -> str:
+        return self.run("log", "-1", "--format=%B", "--end-of-options", rev).text
+
+    def count(self, base: str, tip: str) -> int:
+        return int(self.run("rev-list", "--count", f"{base}..{tip}", "--").text)
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        return self.call("merge-base", "--is-ancestor", old, new).code == 0
+
+    def read(self, tree: str, path: str) -> bytes | None:
+        """A file of a tree, or None."""
+        out = self.call("cat-file", "blob", f"{tree}:{path}")
+        return out.raw if out.code == 0 else None
+
+    def changes(self, old: str, new: str) -> list[tuple[str, str]]:
+        """(letter, path) for every path that differs between two trees; renames are a deletion and an addition."""
+        parts = self.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new).items
+        return list(zip(parts[::2], parts[1::2], strict=True))
+
+    def config(self, key: str) -> str:
+        out = self.call("config", "--get", key)
+        return out.text if out.code == 0 else ""
+
+    # -- writing -------------------------------------------------------------------------------------------------------------
+
+    def commit(self, tree: str, parents: Sequence[str], message: str, at: str) -> str:
+        """A commit object; the same values give the same commit, so that it can be made again after a crash."""
+        name = self.config("user.name") or "Detent"
+        mail = self.config("user.email") or "detent@localhost"
+        who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", at))}
+        return self.run("commit-tree", tree, *(a for p in parents for a in ("-p", p)), stdin=message.encode(), also=who).text
+
+    def update(self, moves: Sequence[tuple[str, str, str]]) -> None:
+        """Move refs (full name, new value, expected old value) all together or not at all. ZERO: is not there."""
+        lines = ["start"]
+        for ref, new, old in moves:
+            lines.append(f"delete {ref} {old}" if new == ZERO else f"create {ref} {new}" if old == ZERO else f"update {ref} {new} {old}")
+        self.run("update-ref", "--stdin", stdin="\n".join([*lines, "prepare", "commit", ""]).encode())

@@ -1,0 +1,107 @@
+"""Snapshots: the files that belong to the change, as a tree that stays reachable. Judged tree = committed tree.
+
+Left out, and named: files over the size limit, dependency folders, secrets, repositories inside, and what our own test runs created.
+Ignored files never belong. Files the project tracks always do.
+"""
+
+import fnmatch
+import os
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.git.repo import ZERO, Git, GitError
+
+MAX_FILE = 5_000_000
+FOLDERS = (
+    "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis",
+    "site-packages", ".eggs", ".gradle", ".detent",
+)  # fmt: skip
+SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc", "credentials.json", "*.keystore")
+HARMLESS = (".env.example", ".env.sample", ".env.template")
+
+
+class Snapshot(NamedTuple):
+    """A tree of the workspace, and what was left out of it and why."""
+
+    tree: str
+    left_out: tuple[str, ...] = ()
+
+
+def why_left_out(root: Path, path: str) -> str:
+    """Why an untracked file does not belong to a change; empty if it does."""
+    parts = path.split("/")
+    if path.endswith("/"):
+        return "a repository of its own"
+    if any(p in FOLDERS for p in parts[:-1]):
+        return "a folder of dependencies or caches"
+    if any(fnmatch.fnmatch(parts[-1], s) for s in SECRETS) and parts[-1] not in HARMLESS:
+        return "looks like a secret"
+    try:
+        size = os.lstat(root / path).st_size
+    except OSError:
+        return "gone"
+    return f"{size / 1e6:.0f} MB, over the limit of {MAX_FILE / 1e6:.0f} MB" if size > MAX_FILE else ""
+
+
+def take(git: Git, run: str, created: Collection[str] = ()) -> Snapshot:
+    """Snapshot the workspace and keep the tree reachable under the run's refs."""
+    index = index_of(git, run)
+    real = git.place.git_dir / "index"
+    if real.exists():
+        shutil.copyfile(real, index)
+    else:
+        index.unlink(missing_ok=True)
+    index.with_name(index.name + ".lock").unlink(missing_ok=True)
+    snap = _tree(git, index, frozenset(created))
+    keep(git, run, snap.tree)
+    return snap
+
+
+def index_of(git: Git, run: str) -> Path:
+    """The index of a run's newest snapshot: a copy of the checkout's, so that nothing of the person's is touched and little is read twice."""
+    folder = git.place.git_dir / "detent"
+    folder.mkdir(exist_ok=True)
+    return folder / f"index.{run}"
+
+
+def _tree(git: Git, index: Path, created: frozenset[str]) -> Snapshot:
+    git.run("add", "-u", "--", ":/", index=index)
+    left, taken = [], []
+    for path in untracked(git, index):
+        why = "made by a test run" if path in created else why_left_out(git.place.root, path)
+        if why not in ("", "made by a test run", "gone"):
+            left.append(f"{path} ({why})")
+        if not why:
+            taken.append(path)
+    if taken:
+        paths = "".join(f"{p}\0" for p in taken).encode("utf-8", "surrogateescape")
+        git.run("update-index", "-z", "--add", "--stdin", stdin=paths, index=index)
+    return Snapshot(git.run("write-tree", index=index).text, _short(left))
+
+
+def _short(left: list[str]) -> tuple[str, ...]:
+    """At most a handful of names; the rest is counted."""
+    return tuple(left) if len(left) <= 8 else (*left[:8], f"and {len(left) - 8} more")
+
+
+def untracked(git: Git, index: Path | None = None) -> list[str]:
+    """Files git does not know and does not ignore; a repository inside ends in a slash."""
+    return git.run("ls-files", "-z", "--others", "--exclude-standard", index=index).items
+
+
+def keep(git: Git, run: str, tree: str) -> None:
+    """Keep a tree reachable. Keeping it again changes nothing."""
+    ref = f"refs/detent/{run}/trees/{tree}"
+    if git.resolve(ref) == "":
+        try:
+            git.update([(ref, tree, ZERO)])
+        except GitError:
+            if git.resolve(ref) != tree:
+                raise
+
+
+def differs(git: Git, run: str) -> list[str]:
+    """The paths of the run's newest snapshot that are not as they were in the workspace any more."""
+    return git.run("diff-files", "-z", "--name-only", index=index_of(git, run)).items

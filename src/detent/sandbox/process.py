@@ -1,0 +1,172 @@
+"""Running one program: bounded time, bounded output, and nothing of it left behind. The whole tree of its processes ends with it.
+
+This process becomes the parent of whatever its descendants leave behind (a subreaper), so daemons and new sessions are found too.
+"""
+
+import contextlib
+import ctypes
+import hashlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+HEAD = TAIL = 200_000  # bytes of output kept at either end
+DRAIN = 0.5  # seconds to wait for output once the program has ended
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Ran(NamedTuple):
+    """How a program ended and what it wrote."""
+
+    exit_code: int | None  # None: it was ended from outside
+    output: str  # both streams, in the order they came, bounded
+    size: int  # bytes written in all
+    digest: str  # of all bytes written
+    seconds: float
+    timed_out: bool = False
+    stopped: bool = False  # the caller no longer wanted it
+    leftovers: int = 0  # processes it left behind, ended
+
+
+class Bounded:
+    """A stream of any size in little memory: its head, its tail, its length and its hash."""
+
+    def __init__(self) -> None:
+        self.head, self.tail, self.size, self.hash = bytearray(), bytearray(), 0, hashlib.sha256()
+
+    def feed(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        self.hash.update(chunk)
+        room = max(0, HEAD - len(self.head))
+        self.head += chunk[:room]
+        self.tail += chunk[room:]
+        if len(self.tail) > 2 * TAIL:
+            del self.tail[:-TAIL]
+
+    def text(self) -> str:
+        tail = bytes(self.tail[-TAIL:])
+        cut = self.size - len(self.head) - len(tail)
+        middle = f"\n[… {cut} bytes left out of {self.size}; sha256 {self.hash.hexdigest()}]\n".encode() if cut else b""
+        return (bytes(self.head) + middle + tail).decode("utf-8", "replace")
+
+
+def run(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: float,
+    wanted: Callable[[], bool] = lambda: True,
+    stdin: Path = Path(os.devnull),
+    stderr: int = subprocess.STDOUT,
+) -> Ran:
+    """Run a program to its end, to the timeout, or until it is no longer wanted. OSError if it cannot be started."""
+    _adopt_orphans()
+    before = _children(os.getpid())
+    begun = time.monotonic()
+    out = Bounded()
+    with stdin.open("rb") as source:
+        child = subprocess.Popen(argv, cwd=cwd, env=dict(env), stdin=source, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True)
+    try:
+        why = _pump(child, out, begun + timeout, wanted)
+    finally:
+        left = _end_all(child, before)
+        if child.stdout is not None:
+            child.stdout.close()
+    code = None if why else child.returncode
+    return Ran(code, out.text(), out.size, out.hash.hexdigest(), time.monotonic() - begun, why == "timeout", why == "unwanted", left)
+
+
+def _pump(child: subprocess.Popen[bytes], out: Bounded, deadline: float, wanted: Callable[[], bool]) -> str:
+    """Read until the program has ended and its output with it. A daemon that keeps the pipe open is not waited for."""
+    assert child.stdout is not None
+    fd = child.stdout.fileno()
+    os.set_blocking(fd, False)
+    ended_at: float | None = None
+    look = time.monotonic() + 1
+    with selectors.DefaultSelector() as ready:
+        ready.register(fd, selectors.EVENT_READ)
+        while True:
+            now = time.monotonic()
+            if now > deadline:
+                return "timeout"
+            if now > look:
+                look = now + 1
+                if not wanted():
+                    return "unwanted"
+            if ended_at is None and child.poll() is not None:
+                ended_at = now
+            if ended_at is not None and now - ended_at > DRAIN:
+                return ""
+            if ready.select(0.02 if ended_at is None else 0.005) and not _take(fd, out):
+                return _wait(child, deadline)
+
+
+def _take(fd: int, out: Bounded) -> bool:
+    """Take what is there; False once the stream has ended."""
+    try:
+        chunk = os.read(fd, 1 << 16)
+    except BlockingIOError:
+        return True
+    out.feed(chunk)
+    return bool(chunk)
+
+
+def _wait(child: subprocess.Popen[bytes], deadline: float) -> str:
+    try:
+        child.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return "timeout"
+    return ""
+
+
+def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
+    """End the program and every process it left behind; say how many those were."""
+    left = 0
+    for _ in range(100):
+        alive = [pid for pid in _descendants(child.pid, before) if pid != child.pid]
+        if child.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+        for pid in alive:
+            left += 1
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in alive:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0) if pid in _children(os.getpid()) else None
+        if child.poll() is None:
+            child.wait()
+        elif not alive:
+            break
+    return left
+
+
+def _adopt_orphans() -> None:
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _children(pid: int) -> set[int]:
+    found: set[int] = set()
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found |= {int(p) for p in (task / "children").read_text().split()}
+    return found
+
+
+def _descendants(root: int, before: set[int]) -> set[int]:
+    """Everything below the program, and what was left behind by it and is now ours."""
+    todo = [root, *(_children(os.getpid()) - before - {root})]
+    seen: set[int] = set()
+    while todo:
+        pid = todo.pop()
+        if pid not in seen:
+            seen.add(pid)
+            todo += _children(pid)
+    return seen

@@ -1,0 +1,41 @@
+"""Real repositories for tests: made with the git program in a folder of the test's own."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from detent.git.place import find_place
+from detent.git.repo import Git
+
+IDENTITY = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example", "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example"}
+PLAIN = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+def sh(folder: Path, *argv: str, check: bool = True) -> str:
+    """Run a program as a person would."""
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, env={**os.environ, **IDENTITY, **PLAIN})
+    if check and done.returncode:
+        raise AssertionError(f"{argv}: {done.stdout}{done.stderr}")
+    return done.stdout.strip()
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def make_repo(folder: Path, files: dict[str, str], branch: str = "main") -> Path:
+    """A repository with one commit of these files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sh(folder, "git", "init", "-q", "-b", branch)
+    sh(folder, "git", "config", "user.name", "A Person")
+    sh(folder, "git", "config", "user.email", "person@example")
+    write(folder, files)
+    sh(folder, "git", "add", "-A")
+    sh(folder, "git", "commit", "-q", "--allow-empty", "-m", "start")
+    return folder
+
+
+def git_at(folder: Path) -> Git:
+    return Git(find_place(folder), os.environ)
