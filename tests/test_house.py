@@ -26,7 +26,7 @@ FLOORS = (
     ("config",),
     ("queue",),
     ("drive",),
-    ("fakes",),
+    ("world", "fakes"),
     ("door",),
     ("workflows",),
     ("gates", "effects"),

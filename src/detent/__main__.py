@@ -1,5 +1,5 @@
 """`python -m detent` is the command line."""
 
-from detent.interfaces.cli import main
+from detent.interfaces.cli.main import main
 
 main()

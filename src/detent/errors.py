@@ -9,6 +9,7 @@ DetentError            expected trouble: two lines for a person, exit 2
     ├── JournalForeign not a journal of ours
     └── JournalDamaged truncated, altered or unreadable
 CannotTell             a gate or a job could not judge: ERROR, moves nothing
+└── Disturbed          the world moved while it was judged, so that nothing can be told
 
 A refusal is never an exception: it is a value (see kernel.model.Verdict).
 """
@@ -53,3 +54,7 @@ class JournalDamaged(JournalError):
 
 class CannotTell(Exception):
     """A gate or a job could not judge. It is neither a pass nor a fail."""
+
+
+class Disturbed(CannotTell):
+    """The world moved while it was judged. Looking again may help; blaming the change would be wrong."""

@@ -103,7 +103,7 @@ class MemoryWorld:
     def _by_rule(self, job: str, run: AnyRun) -> Sent | None:
         if job == "create_branch":
             self.base = len(self.commits)
-            facts = {"branch": "feat/in-memory", "base": self.head(), "tree": self.snapshot(run)}
+            facts = {"branch": "refs/heads/feat/in-memory", "base": self.head(), "tree": self.snapshot(run)}
             return Sent("outcome", by="system", outcome="branched", facts=facts)
         return Sent("outcome", by="system", outcome="merged") if job == "merge" else None
 
@@ -142,6 +142,9 @@ class MemoryLook:
     def tests_before(self) -> TestReport:
         return run_tests(self._files(self._good()))
 
+    def baseline(self) -> frozenset[str]:
+        return frozenset()
+
     def selected(self) -> TestReport:
         return run_tests(self._files(self.tree), self.sent.test_command.removeprefix(RUNNER).strip())
 
@@ -151,6 +154,9 @@ class MemoryLook:
 
     def bites(self) -> bool:
         return bool(run_tests({p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}).bad)
+
+    def bites_mutant(self) -> bool:
+        return self.bites()
 
     def preflight(self) -> str | None:
         bad = [p for p, t in self._files(self.tree).items() if "lint!" in t]
@@ -171,8 +177,7 @@ class MemoryLook:
     def branch(self) -> Branch:
         commits = self.world.commits
         message, tree = commits[-1] if commits else ("", "")
-        self._read["HEAD"] = self.world.head()
-        return Branch("feat/in-memory", self.world.head(), tree, message, len(commits) - self.world.base, tree == self.tree)
+        return Branch("refs/heads/feat/in-memory", self.world.head(), tree, message, len(commits) - self.world.base, tree == self.tree)
 
     def read(self, path: str) -> str | None:
         text = self.world.files.get(path) if path in PUBLISHED else self._files(self.tree).get(path)
@@ -194,7 +199,7 @@ class MemoryLook:
         return Evidence("report", RUNNER, self._seen.exit_code, tally, self.tree)
 
     def documents(self) -> dict[str, str]:
-        return dict(self._read)
+        return {"HEAD": self.world.head(), **self._read}
 
 
 class MemoryJudge:

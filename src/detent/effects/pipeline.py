@@ -2,7 +2,9 @@
 
 from detent.kernel.rows import Effect, Job
 
-append_design_history = Effect("append_design_history", "Append the requested change as one line to approve-design-history.jsonl, once per event.")
+append_design_history = Effect(
+    "append_design_history", "Append the requested change as one line to approve-design-history.jsonl, once per event."
+)
 commit_task = Effect("commit_task", "Commit the judged tree as `T-001: title` (a final review: `meta: …`); nothing to commit is fine.")
 write_report = Effect(
     "write_report",
@@ -11,7 +13,7 @@ write_report = Effect(
 
 prepare_dispatch = Job(
     "prepare_dispatch",
-    "Before a role is dispatched: see that its context files are there, note the project's instructions at the base commit, and list every file the session "
+    "Before a role is dispatched: make the session's folder and branch if they are not there, see that its context files are, note the project's instructions at the base commit, and list every file the session "
     "changed. Nothing to do if the run's newest event already did it.",
     ("prepared", "context-missing"),
 )

@@ -24,6 +24,10 @@ class TestReport(Value, frozen=True):
     command: str = ""
     runner: str = ""
     complete: bool = True  # the runner finished and wrote its report
+    fault: str = ""  # why it did not, if that came with the change
+    messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
+    kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
+    seconds: float = 0.0  # the time the tests took, by the report
 
     @property
     def ids(self) -> frozenset[str]:
@@ -42,7 +46,7 @@ class Changed(Value, frozen=True):
 
     path: str
     how: Literal["added", "modified", "deleted"]
-    sort: Literal["test", "production", "config", "list", "other"]
+    sort: Literal["test", "production", "config", "list", "other", "unknown"]
 
 
 class Branch(Value, frozen=True):
@@ -68,9 +72,11 @@ class Look(Protocol[L]):
     def setting(self, name: str) -> str: ...
     def tests(self) -> TestReport: ...
     def tests_before(self) -> TestReport: ...
+    def baseline(self) -> frozenset[str]: ...  # failures that were accepted when the run started
     def selected(self) -> TestReport: ...
     def tests_laid_over(self, tree: str) -> TestReport: ...
-    def bites(self) -> bool: ...
+    def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
+    def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
     def preflight(self) -> str | None: ...
     def refused_command(self, command: str) -> str | None: ...
     def changed(self) -> tuple[Changed, ...]: ...

@@ -5,6 +5,21 @@ from detent.gates.plan import PlanData, is_done
 from detent.kernel.model import Data
 
 
+def on_its_branch(look: Look[PlanData]) -> str | None:
+    """The checkout stands on the branch of the pull request."""
+    wanted, now = look.run.data.branch, look.branch().name
+    if not wanted or now == wanted:
+        return None
+    short = wanted.removeprefix("refs/heads/")
+    return f"the checkout stands on {now.removeprefix('refs/heads/') or 'no branch'}, and this pull request on {short}; run `git switch {short}`"
+
+
+def tree_as_judged(look: Look[PlanData]) -> str | None:
+    """The tree is the one that the analysis is about."""
+    same = look.tree == look.run.data.judged_tree
+    return None if same else "the tree changed since the run that is to be analysed; submit FAILURE, or restore it"
+
+
 def commit_is_head(look: Look[Data]) -> str | None:
     """A commit hash, where one is given, is the head of the branch."""
     given = look.sent.commit_hash

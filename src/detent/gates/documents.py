@@ -20,6 +20,8 @@ Status = Literal["not-started", "in-progress", "implemented", "completed", "bloc
 V = TypeVar("V")
 
 SPEC, ACCEPTANCE, ARCHITECTURE, TASKS = "spec.md", "acceptance.json", "architecture.md", "tasks.yaml"
+RESEARCH, SPECS = "research/", "design-specs/"
+MANY = 5  # from so many tasks on, each is reviewed by itself
 
 
 class Criterion(Value, frozen=True, omit_defaults=False):
@@ -210,6 +212,21 @@ def find_cycle(tasks: tuple[Task, ...]) -> tuple[str, ...]:
     return ()
 
 
+def recommended(tasks: tuple[Task, ...]) -> tuple[str, str]:
+    """The review strategy to recommend, and why."""
+    needed = [other for t in tasks for other in t.depends_on]
+    files = [path for t in tasks for path in dict.fromkeys(t.files_expected)]
+    if len(tasks) >= MANY:
+        return "per-batch", f"there are {len(tasks)} tasks"
+    if shared := next((i for i in needed if needed.count(i) > 1), ""):
+        return "per-batch", f"more than one task depends on {shared}"
+    if shared := next((p for p in files if files.count(p) > 1), ""):
+        return "per-batch", f"more than one task changes {shared}"
+    if risky := next((t for t in tasks if t.risk_flags), None):
+        return "per-batch", f"{risky.id} is flagged: {', '.join(risky.risk_flags)}"
+    return "single-final", "the tasks are few, independent and without risk flags"
+
+
 def section(text: str, *words: str) -> str:
     """The text below the first heading that has one of these words, down to the next heading of its level; code blocks hide no heading."""
     level, kept, fenced = 0, list[str](), False
@@ -300,6 +317,17 @@ def _call_cannot_fail(words: list[str]) -> str | None:
 # Gates
 
 
+def design_files(data: SessionData) -> tuple[str, ...]:
+    """What a person is asked to approve."""
+    return (*(f"{data.session}/{name}" for name in (SPEC, ACCEPTANCE, ARCHITECTURE)), *data.design_specs)
+
+
+def design_is_complete(look: Look[SessionData]) -> str | None:
+    """Everything a person is asked to approve can be read: spec, acceptance, architecture, design specs."""
+    missing = [path for path in design_files(look.run.data) if look.read(path) is None]
+    return f"{missing[0]} is not there" if missing else None
+
+
 def _lacks(look: Look[SessionData], name: str, sections: dict[str, tuple[str, ...]]) -> str | None:
     text = look.read(f"{look.run.data.session}/{name}")
     if text is None:
@@ -310,7 +338,9 @@ def _lacks(look: Look[SessionData], name: str, sections: dict[str, tuple[str, ..
 
 def spec_is_sound(look: Look[SessionData]) -> str | None:
     """spec.md has goals, acceptance criteria and a definition of done."""
-    return _lacks(look, SPEC, {"goals": ("goal",), "acceptance criteria": ("acceptance criteria",), "definition of done": ("definition of done",)})
+    return _lacks(
+        look, SPEC, {"goals": ("goal",), "acceptance criteria": ("acceptance criteria",), "definition of done": ("definition of done",)}
+    )
 
 
 def short_spec_is_sound(look: Look[SessionData]) -> str | None:

@@ -62,6 +62,8 @@ class PlanData(Data, frozen=True):
     replacing_red: str = ""  # the description of its RED step
     reviewed_tree: str = ""
     last_commit_hash: str = ""  # the squashed commit
+    branch: str = ""  # the full name of the branch it is built on
+    judged_tree: str = ""  # the tree a RED run waits for analysis with
 
 
 class _Pairs(dict[str, Json]):

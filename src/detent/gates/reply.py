@@ -11,13 +11,18 @@ from typing import Literal
 import msgspec
 
 from detent.evidence.look import Look
-from detent.gates.documents import SessionData
+from detent.gates.documents import RESEARCH, SPECS, SessionData
 from detent.kernel.model import Value
 
 Said = Literal["OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "PASS_WITH_NOTES", "FAIL"]
 
 REVIEWING = ("Reviewer", "QA", "Security")
-OF_ROLE = {"Reviewer": ("review_comments",), "QA": ("test_results", "coverage_gaps"), "Security": ("findings",), "Researcher": ("options", "confidence")}
+OF_ROLE = {
+    "Reviewer": ("review_comments",),
+    "QA": ("test_results", "coverage_gaps"),
+    "Security": ("findings",),
+    "Researcher": ("options", "confidence"),
+}
 
 
 class Artifacts(Value, frozen=True, omit_defaults=False):
@@ -31,9 +36,9 @@ class Gates(Value, frozen=True, omit_defaults=False):
     """What the agent says of its own work. It can ask for more scrutiny, never for less."""
 
     meets_definition_of_done: bool
-    needs_review: bool = True
-    needs_tests: bool = True
-    security_concerns: tuple[str, ...] = ()
+    needs_review: bool
+    needs_tests: bool
+    security_concerns: tuple[str, ...]
 
 
 class Next(Value, frozen=True, omit_defaults=False):
@@ -155,6 +160,11 @@ def points(reply: Reply) -> tuple[Point, ...]:
     return (*comments, *findings, *gaps, *((Point("failing-tests", f"{failed} tests fail", blocks=True),) if failed else ()))
 
 
+def noted(reply: Reply) -> tuple[Point, ...]:
+    """What a person is asked about: the findings of a reviewing role, or the notes of any other."""
+    return points(reply) or tuple(Point(_name("", "note", note), note) for note in reply.artifacts.notes)
+
+
 def _name(file: str, category: str, words: str) -> str:
     return hashlib.sha256(f"{file}\n{category.lower()}\n{' '.join(words.lower().split())}".encode()).hexdigest()[:12]
 
@@ -189,7 +199,11 @@ def _strays(look: Look[SessionData], globs: tuple[str, ...]) -> list[str]:
 def wrote_nothing(look: Look[SessionData]) -> str | None:
     """The tree is the one that the role was given to judge: a Reviewer and Security write nothing."""
     changed = [c.path for c in look.changed()]
-    return f"{changed[0]} changed while the tree was judged; this role writes nothing, and a verdict holds only for the tree it was given" if changed else None
+    return (
+        f"{changed[0]} changed while the tree was judged; this role writes nothing, and a verdict holds only for the tree it was given"
+        if changed
+        else None
+    )
 
 
 def wrote_only_tests(look: Look[SessionData]) -> str | None:
@@ -216,3 +230,23 @@ def readme_or_reason(look: Look[SessionData]) -> str | None:
     told = reply is None or any(note.strip() for note in reply.artifacts.notes)
     readme = any(c.path.rpartition("/")[2].upper().startswith("README") for c in look.changed())
     return None if readme or told else "the README is as it was; update it, or say in artifacts.notes why it needs no change"
+
+
+def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
+    accepted: Reply | None = getattr(look.run.data, "accepted", None)
+    reply = read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
+    inside = [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
+    empty = [path for path in inside if not (look.read(path) or "").strip()]
+    if reply and not inside:
+        return f"artifacts.files names no file below {look.run.data.session}/{folder}"
+    return f"{empty[0]} is named, and is not there" if empty else None
+
+
+def research_is_there(look: Look[SessionData]) -> str | None:
+    """The Researcher's report exists and is named in its reply."""
+    return _named(look, "Researcher", RESEARCH)
+
+
+def design_spec_is_there(look: Look[SessionData]) -> str | None:
+    """The Designer's spec exists and is named in its reply."""
+    return _named(look, "Designer", SPECS)

@@ -1,6 +1,6 @@
 """Gates over test evidence: what must fail, what must pass, and that nothing was lost on the way."""
 
-from detent.evidence.look import Look
+from detent.evidence.look import Look, TestReport
 from detent.kernel.model import Data
 
 
@@ -11,7 +11,10 @@ def _first(ids: frozenset[str], more: str = "") -> str:
 
 def at_least_one_ran(look: Look[Data]) -> str | None:
     """At least one test was collected and run; zero tests are no evidence."""
-    return None if look.tests().ids else "no test was collected, so nothing is proved"
+    seen = look.tests()
+    if seen.fault:
+        return seen.fault
+    return None if seen.ids else "no test was collected, so nothing is proved"
 
 
 def new_tests_fail(look: Look[Data]) -> str | None:
@@ -24,19 +27,41 @@ def new_tests_fail(look: Look[Data]) -> str | None:
     return f"{_first(passing)} passes already, so it proves nothing; test what is not there yet" if passing else None
 
 
+EXPECTED = ("AssertionError", "Failed", "NameError", "ImportError", "ModuleNotFoundError", "AttributeError", "NotImplementedError", "")
+
+
+def fails_for_a_reason(look: Look[Data]) -> str | None:
+    """Every new test fails on an assertion, or on a name that the tree does not have yet."""
+    now = look.tests()
+    for test in sorted((now.ids - look.tests_before().ids) & now.bad):
+        kind = now.kinds.get(test, "").rpartition(".")[2]
+        missing = test in now.missing_names
+        if not missing and (now.outcomes[test] == "error" or (kind not in EXPECTED and "argument" not in now.messages.get(test, ""))):
+            return f"{test} does not fail on an assertion or on a missing name, but with {kind or 'an error outside the test'}"
+    return None
+
+
+def base_was_green(look: Look[Data]) -> str | None:
+    """The tests passed before the step, or the failures were accepted as a baseline when the run started."""
+    bad = look.tests_before().bad - look.baseline()
+    if not bad:
+        return None
+    return f"{_first(bad)} failed before this step already; mend it first, or start with --baseline to accept what fails"
+
+
 def others_pass(look: Look[Data]) -> str | None:
     """Every test that is not new ends as it did before, and none is lost."""
     now, before = look.tests(), look.tests_before()
     broken = (now.bad & before.ids) - before.bad
     if broken:
         return f"{_first(broken)} passed before and fails now"
-    lost = before.ids - now.ids
+    lost = _lost(before, now)
     return f"{_first(lost)} is no longer collected" if lost else None
 
 
 def all_pass(look: Look[Data]) -> str | None:
-    """Every collected test passes."""
-    bad = look.tests().bad
+    """Every collected test passes, but for those whose failure was accepted when the run started."""
+    bad = look.tests().bad - look.baseline()
     return f"{_first(bad)} fails" if bad else None
 
 
@@ -58,8 +83,13 @@ def selection_fails(look: Look[Data]) -> str | None:
 
 def collected_not_shrunk(look: Look[Data]) -> str | None:
     """No test that was collected before is gone."""
-    lost = look.tests_before().ids - look.tests().ids
+    lost = _lost(look.tests_before(), look.tests())
     return f"{_first(lost)} is no longer collected; tests may not be lost" if lost else None
+
+
+def _lost(before: TestReport, now: TestReport) -> frozenset[str]:
+    """Tests that are gone. A file that could not be collected stands for its tests, once it can."""
+    return frozenset(i for i in before.ids - now.ids if i not in now.files.values())
 
 
 def skips_not_risen(look: Look[Data]) -> str | None:
@@ -77,7 +107,7 @@ def changed_tests_still_bite(look: Look[Data]) -> str | None:
 
 def test_can_fail(look: Look[Data]) -> str | None:
     """The test fails against at least one small mutation of the implementation."""
-    return None if look.bites() else "the test fails against no small change of the code, so it proves nothing"
+    return None if look.bites_mutant() else "the test fails against no small change of the code, so it proves nothing"
 
 
 def preflight_passes(look: Look[Data]) -> str | None:

@@ -16,7 +16,7 @@ def files_are_ours(look: Look[Data]) -> str | None:
 
 def only_tests_changed(look: Look[Data]) -> str | None:
     """A RED step changes test files (and the list) and nothing else."""
-    wrong = [c.path for c in look.changed() if c.sort not in ("test", "list")]
+    wrong = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown")]
     return f"{_named(wrong)} changed; a RED step writes tests only" if wrong else None
 
 
@@ -40,9 +40,3 @@ def something_changed(look: Look[Data]) -> str | None:
 def tree_is_clean(look: Look[Data]) -> str | None:
     """Everything is committed."""
     return None if look.branch().clean else "there are changes that are not committed; commit them as the briefing says"
-
-
-def tree_as_judged(look: Look[Data]) -> str | None:
-    """The tree is the one that the analysis is about."""
-    judged = getattr(look.run.data, "judged_tree", "")
-    return None if look.tree == judged else "the tree changed since the run that is to be analysed; submit FAILURE, or restore it"

@@ -145,7 +145,7 @@ class SqliteJournal:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
         with self._writing() as db:
             self._check(db, entry.run, expect, claim)
-            prev = db.execute("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1").fetchone() or (0, GENESIS)
+            prev = db.execute("SELECT n, hash FROM events WHERE n = (SELECT max(n) FROM events)").fetchone() or (0, GENESIS)
             n = prev[0] + 1
             digest = chain(prev[1], entry._replace(n=n))
             row = (n, *entry[:7], entry.attempt or None, *entry[8:14], int(entry.ended), "\n".join(entry.owes), prev[1], digest)
@@ -222,12 +222,20 @@ class SqliteJournal:
         """Take the run, or say who has it. A holder that is dead is broken."""
         with self._writing(durable=False) as db:
             row = db.execute("SELECT epoch, holder FROM claims WHERE run = ?", (run,)).fetchone()
-            held = msgspec.json.decode(row[1], type=Holder) if row and row[1] else None
+            held = self._holder(run, row[1]) if row and row[1] else None
             if held and is_alive(held):
                 raise Busy(f"run {run} is being worked on by process {held.pid} on {held.host} ({held.doing}) since {held.since}")
             epoch = (row[0] if row else 0) + 1
             db.execute("INSERT OR REPLACE INTO claims VALUES (?,?,?)", (run, epoch, msgspec.json.encode(holder).decode()))
         return Claim(run, epoch)
+
+    def _holder(self, run: str, text: str) -> Holder:
+        try:
+            return msgspec.json.decode(text, type=Holder)
+        except msgspec.DecodeError as e:
+            raise JournalDamaged(
+                f"{self.path}: the claim on run {run} cannot be read: {e}", "nothing was changed; see `detent doctor`"
+            ) from e
 
     def release(self, claim: Claim) -> None:
         with self._writing(durable=False) as db:

@@ -9,6 +9,7 @@ from detent.kernel.anchor import Anchor, anchor_file, read_anchor
 
 APPLICATION = 0x64746E74  # "dtnt"
 VERSION = 1
+SMALLEST = 512  # bytes of a database; SQLite takes a smaller file for an empty one, and would write over it
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events(
@@ -34,8 +35,11 @@ def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, str]:
     """A connection to a sound journal, and the journal's id."""
     anchor = read_anchor(anchor_file(path))
     try:
-        if not path.exists() or path.stat().st_size == 0:
+        size = path.stat().st_size if path.exists() else 0
+        if size == 0:
             _may_begin(path, anchor, create)
+        elif size < SMALLEST:
+            raise JournalDamaged(f"{path} cannot be read: it has only {size} bytes", WAY_OUT)
         db = sqlite3.connect(path, timeout=30, isolation_level=None)
     except (OSError, sqlite3.OperationalError) as e:
         raise JournalError(f"{path} cannot be opened: {e}", RIGHTS) from e

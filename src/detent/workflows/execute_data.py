@@ -76,6 +76,15 @@ class FollowUp(Value, frozen=True):
     linked_to: str
 
 
+AFTER: Mapping[str, ItemChange] = {
+    "COMPLETED": ItemChange("closed"),
+    "FAILED": ItemChange("in_progress"),
+    "BLOCKED": ItemChange("blocked"),
+    "TIMEOUT": ItemChange("open", ("timeout",)),
+    "CANCELLED": ItemChange("open"),
+}
+
+
 class ExecuteData(Data, frozen=True):
     """One execution: one item, one branch, one workspace, one fresh agent."""
 
@@ -120,7 +129,8 @@ def keep_pushed(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteD
 def keep_reason(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
     """Why it failed, in a sentence and with the output, for the retry and for the follow-up item."""
     reason = "; ".join(found.failed) or found.unclear or sent.note or sent.output.partition("\n")[0]
-    text = "\n\n".join(dict.fromkeys(part for part in (reason, found.output or sent.output) if part))
+    output = found.output or sent.output
+    text = output if output.startswith(reason) else f"{reason}\n\n{output}".rstrip()
     return replace(run, last_error=text, data=replace(run.data, reason=reason))
 
 
@@ -156,10 +166,9 @@ def public_status(state: str) -> str:
 
 def item_after(run: Run[ExecuteData]) -> ItemChange:
     """What becomes of the item at the end. A skipped item stays as it is, and so does one that was cancelled before it was begun."""
-    if run.state == "CANCELLED":
-        return ItemChange("open") if run.data.branch and run.cause != "skipped" else ItemChange()
-    ends = {"COMPLETED": ItemChange("closed"), "FAILED": ItemChange("in_progress"), "BLOCKED": ItemChange("blocked")}
-    return ends.get(run.state, ItemChange("open", ("timeout",)) if run.state == "TIMEOUT" else ItemChange())
+    if run.state == "CANCELLED" and (run.cause == "skipped" or not run.data.branch):
+        return ItemChange()
+    return AFTER.get(run.state, ItemChange())
 
 
 def follow_up_of(run: Run[ExecuteData]) -> FollowUp | None:

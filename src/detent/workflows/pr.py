@@ -5,15 +5,25 @@ An agent calls get_task and submit_work; every step is judged by the machine bef
 
 from detent.effects.jobs import call_reviewer, create_branch, merge, squash
 from detent.effects.owed import checkpoint, clear_plan, commit_plan, publish, reset_to_good, snapshot
-from detent.gates.branch import commit_is_head, entry_is_marked, message_is_title, one_commit_over_base, only_the_entry_changed
+from detent.gates.branch import (
+    commit_is_head,
+    entry_is_marked,
+    message_is_title,
+    on_its_branch,
+    one_commit_over_base,
+    only_the_entry_changed,
+    tree_as_judged,
+)
 from detent.gates.command import expects_fail, expects_pass, real_test_command
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest
 from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_reviewed
 from detent.gates.tests import (
     all_pass,
     at_least_one_ran,
+    base_was_green,
     changed_tests_still_bite,
     collected_not_shrunk,
+    fails_for_a_reason,
     new_tests_fail,
     others_pass,
     preflight_passes,
@@ -22,7 +32,7 @@ from detent.gates.tests import (
     skips_not_risen,
     test_can_fail,
 )
-from detent.gates.tree import config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_as_judged, tree_is_clean
+from detent.gates.tree import config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_is_clean
 from detent.kernel.model import Data, Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.rows import Move as M
@@ -48,6 +58,7 @@ from detent.workflows.pr_data import (
     checkpoint_made,
     current,
     findings_of,
+    keep_base,
     keep_branch,
     keep_commit,
     keep_findings,
@@ -61,6 +72,7 @@ from detent.workflows.pr_data import (
     tried,
     unproven,
 )
+from detent.workflows.pr_facts import facts
 
 ANY_CODE = ("**",)
 THE_PLAN = ("ACTIVE_PR.json",)
@@ -117,14 +129,14 @@ MOVES: dict[str, M] = {
     **PEOPLE,
 }
 
-SOUND_RED = (files_are_ours, expects_fail, real_test_command)  # asked first: a miss is REFUSED
-SOUND = (files_are_ours, expects_pass, real_test_command)
-RED = (at_least_one_ran, only_tests_changed, new_tests_fail, others_pass, selection_fails)
+SOUND_RED = (files_are_ours, on_its_branch, expects_fail, real_test_command, base_was_green)  # asked first: a miss is REFUSED
+SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
+RED = (at_least_one_ran, only_tests_changed, new_tests_fail, fails_for_a_reason, others_pass, selection_fails)
 GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass, selection_passes, preflight_passes)
 REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, changed_tests_still_bite, selection_passes, preflight_passes)
 ALREADY = (at_least_one_ran, only_tests_changed, collected_not_shrunk, all_pass, test_can_fail)
-SQUASH = (commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
-MARKED = (entry_is_marked, only_the_entry_changed)
+SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
+MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
 REVIEW = (review_is_readable, review_is_independent)
 
 
@@ -149,7 +161,7 @@ HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HAL
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof
     Row("INITIALIZING",          "plan",            (plan_is_sound,),                  (),        go("CREATING_BRANCH", keep_plan)),
-    Row("INITIALIZING",          "plan-here",       (plan_is_sound,),                  (),        go("EXECUTING_TDD", keep_plan, zero("review", "replans"))),
+    Row("INITIALIZING",          "plan-here",       (plan_is_sound,),                  (),        go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
     Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), go("DONE"),          go("HALTED", because("plan"), keep_error, says="HALTED")),
     Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
@@ -244,4 +256,5 @@ PR: Table[PrData] = Table(
     unproven=unproven,
     always=(publish,),
     step=step_shown,
+    facts=facts,
 )

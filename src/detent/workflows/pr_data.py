@@ -19,16 +19,20 @@ class Setup(Value, frozen=True):
     branching: bool = True
     checkpoint: Literal["auto", "agent"] = "auto"
     block_at: str = "MINOR"
+    settings: str = ""  # the whole configuration as JSON, from the base commit
+    path: str = ""  # PATH as it was
+    command: str = ""  # the test command as JSON, once one is known
+    preflight: tuple[str, ...] = ()
+    baseline: tuple[str, ...] = ()  # tests whose failure was accepted
 
 
 class PrData(PlanData, frozen=True):
     """One pull request on its way, and what was done before it."""
 
     setup: Setup = Setup()
-    branch: str = ""
     base: str = ""  # the commit the branch started from
     good_tree: str = ""  # the tree of the last passed step
-    judged_tree: str = ""  # the tree a RED run waits for analysis with
+    red_tree: str = ""  # the tree of the last proved RED step: its tests fail there
     checkpoint_due: bool = False
     tries: int = 0  # how often the present step was judged
     self_reported: bool = False
@@ -62,7 +66,9 @@ def _mark(data: PrData, proof: int) -> ActivePr | None:
 def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """Mark the current step DONE, proved by this event, at the tree it was judged on."""
     tree = found.tree or run.data.judged_tree
-    return replace(run, data=replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, judged_tree="", tries=0))
+    now = current(run.data)
+    red = tree if now and now[2].type == "RED" else run.data.red_tree
+    return replace(run, data=replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, red_tree=red, judged_tree="", tries=0))
 
 
 def checkpoint_asked(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
@@ -100,6 +106,11 @@ def _keep_proofs(old: ActivePr, new: ActivePr) -> ActivePr:
 def keep_branch(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     facts = sent.facts
     return replace(run, data=replace(run.data, branch=facts.get("branch", ""), base=facts.get("base", ""), good_tree=facts.get("tree", "")))
+
+
+def keep_base(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Without a branch of its own, the pull request starts from where the checkout stands."""
+    return replace(run, data=replace(run.data, base=found.documents.get("HEAD", ""), good_tree=found.tree))
 
 
 def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:

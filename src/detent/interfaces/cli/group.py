@@ -16,11 +16,24 @@ from detent import __version__
 from detent.errors import Busy, DetentError
 
 COMMANDS = {
+    "abort": "End a run for good.",
+    "answer": "Answer what a run asks a person.",
     "demo": "Watch a run in a throw-away world.",
     "doctor": "Say what is there, what would not work, and how to mend it.",
+    "escalate-for-external-help": "Halt the run and show a person a report.",
+    "get-task": "Print the briefing for the next step.",
     "graph": "Draw a workflow as a table or as a mermaid diagram.",
+    "history": "Show what happened to the run, event by event.",
+    "init": "Write detent.toml with what is detected here.",
+    "request-scope-reduction": "Plan a task anew in smaller ones.",
+    "resume": "Release a run that waits for a person.",
+    "rollback": "Go back to an earlier event or commit, as a new run.",
     "runs": "List the runs of this repository.",
     "show": "Show one run, event by event.",
+    "start": "Create a run and print its first briefing.",
+    "status": "Say where the run stands.",
+    "steer": "Tell a run something while it works.",
+    "submit-work": "Hand in one attempt and get a verdict.",
 }
 
 

@@ -1,0 +1,107 @@
+"""The composition root: the only room that builds objects and hands them to each other."""
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from detent.door import AnyRun, Door, Hands
+from detent.errors import DetentError, NoJournal
+from detent.git.place import Place, find_place
+from detent.kernel.holder import this_process
+from detent.kernel.journal import Head, SqliteJournal
+from detent.kernel.table import Table
+
+WORKFLOWS = ("pr", "tdd", "execute", "pipeline", "task")
+
+
+def tables() -> dict[str, Table[Any]]:
+    """Every workflow by name."""
+    from detent.workflows import all_tables
+
+    return all_tables()
+
+
+def now() -> str:
+    """The time, for people to read. Nothing is decided by it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def journal_at(start: Path) -> SqliteJournal:
+    """The journal of the repository that a folder is in; it must be there."""
+    return SqliteJournal(find_place(start).journal)
+
+
+class App(NamedTuple):
+    """Everything a command needs, wired to the checkout it was called in."""
+
+    place: Place
+    journal: SqliteJournal
+    door: Door
+    world: Any
+
+    def current(self) -> Head | None:
+        """The newest open run that is bound to this checkout."""
+        mine = (h for h in self.journal.heads() if h.worktree == str(self.place.root) and not h.ended and not h.parent)
+        return next(mine, None)
+
+    def newest(self) -> Head | None:
+        """The newest run of this checkout, ended or not."""
+        return next((h for h in self.journal.heads() if h.worktree == str(self.place.root) and not h.parent), None)
+
+    def chosen(self, run: str | None) -> str:
+        """The run that a command is about: the one named, or the current one."""
+        if run:
+            if not self.journal.heads(run):
+                raise DetentError(f"there is no run {run}", "see `detent runs --all`")
+            return run
+        head = self.current() or self.newest()
+        if head is None:
+            raise DetentError("there is no run in this checkout", "start one with `detent start`, or call `detent get-task`")
+        return head.run
+
+
+def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None) -> App:
+    """Wire everything for the checkout that a folder is in."""
+    from detent.app.kit import kit_of
+    from detent.git.repo import Git
+    from detent.workflows.briefs import brief
+    from detent.world import RepoWorld
+
+    outer = dict(os.environ if env is None else env)
+    place = find_place(start)
+    journal = _journal(place, create)
+    git = Git(place, outer)
+    world = RepoWorld(git, outer, kit_of(place.root, outer), _files_of(), now)
+    hands = Hands(journal, _LazyTables(), world, world, brief, now, lambda doing: this_process(now(), doing))
+    return App(place, journal, Door(hands), world)
+
+
+def _journal(place: Place, create: bool) -> SqliteJournal:
+    try:
+        return SqliteJournal(place.journal, create)
+    except NoJournal as e:
+        raise DetentError("there is no run in this repository yet", "start one with `detent start`, or call `detent get-task`") from e
+
+
+def _files_of() -> Callable[[AnyRun], Mapping[str, str | None]]:
+    from detent.workflows.pr_files import published
+
+    def files(run: AnyRun) -> Mapping[str, str | None]:
+        return published(run) if run.workflow == "pr" else {}
+
+    return files
+
+
+class _LazyTables(dict[str, Table[Any]]):
+    """The tables, each imported when a run of it is touched."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in WORKFLOWS
+
+    def __missing__(self, name: str) -> Table[Any]:
+        from detent.workflows import table_of
+
+        self[name] = table_of(name)
+        return self[name]

@@ -1,0 +1,72 @@
+"""A run's configuration, ready for use: from the settings that its first event holds, which come from its base commit."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from detent.config import Settings, load
+from detent.door import AnyRun
+from detent.effects.merge import Ways
+from detent.evidence.runners import Command, Folder, find_command
+from detent.evidence.suite import Suite
+from detent.git.repo import Git
+from detent.world import Kit
+
+
+def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
+    """The settings of a commit. A file that the commit does not have is read from disk: it is not the agent's change that brought it."""
+
+    def read(path: str) -> str | None:
+        data = git.read(rev, path)
+        if data is not None:
+            return data.decode("utf-8", "replace")
+        file = git.place.root / path
+        return file.read_text("utf-8", "replace") if file.is_file() else None
+
+    return load(read, env)
+
+
+def kit_of(root: Path, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
+    """How to make the kit of a run; made once per run and call."""
+    made: dict[str, Kit] = {}
+
+    def kit(run: AnyRun) -> Kit:
+        if run.id not in made:
+            made[run.id] = _make(root, run)
+        return made[run.id]
+
+    return kit
+
+
+def _make(root: Path, run: AnyRun) -> Kit:
+    setup = run.data.setup
+    settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
+    base = msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
+    timeout = float(settings.test.timeout or settings.bash.timeout)
+    suite = Suite(base, timeout, setup.path, tuple(settings.test.env))
+    ways = Ways(settings.git.main, settings.git.remote, settings.git.merge, settings.git.pr_command)
+    return Kit(suite, settings.flat(), tuple(setup.preflight), ways, settings.git.squash, settings.review.agent)
+
+
+def default_preflight(read: Callable[[str], str | None], root: Path, path: str) -> tuple[str, ...]:
+    """Lint and type check where the project configures them and the program is there. The tests run anyway."""
+    try:
+        tools = tomllib.loads(read("pyproject.toml") or "").get("tool", {})
+    except tomllib.TOMLDecodeError:
+        return ()
+    found = []
+    if "ruff" in tools and (ruff := _program(root, path, "ruff")):
+        found.append(f"{ruff} check --no-cache .")
+    if "mypy" in tools and (mypy := _program(root, path, "mypy")):
+        found.append(f"{mypy} --cache-dir=/dev/null" + ("" if "files" in tools["mypy"] or "packages" in tools["mypy"] else " ."))
+    return tuple(found)
+
+
+def _program(root: Path, path: str, name: str) -> str:
+    """A program of the project's own environment, or one on PATH."""
+    for home in (".venv", "venv"):
+        if (root / home / "bin" / name).exists():
+            return f"{home}/bin/{name}"
+    return name if Folder(root, path).which(name) else ""

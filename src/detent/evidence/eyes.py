@@ -1,0 +1,212 @@
+"""The machine's own eyes: a Look over a real repository. Answers from the judged tree, by running and reading, never by believing."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.collect import Collector
+from detent.evidence.look import Branch, Changed, TestReport
+from detent.evidence.runners import RUNNERS, refuse
+from detent.evidence.suite import preflight
+from detent.git.repo import Git
+from detent.kernel.model import Evidence, Run, Sent, Tally
+
+LARGEST_DOCUMENT = 1_000_000
+LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
+
+
+class Marks(NamedTuple):
+    """What the run remembers that evidence is compared with."""
+
+    good: str  # the last good tree
+    red: str  # the tree of the last RED step
+    base: str  # the commit the branch started from
+    baseline: frozenset[str] = frozenset()
+
+
+class Scene(NamedTuple):
+    """What is to be looked at, and with what."""
+
+    git: Git
+    collect: Collector
+    run: Run[Any]
+    sent: Sent
+    tree: str
+    marks: Marks
+    settings: Mapping[str, str]
+    preflight: tuple[str, ...]
+    published: Callable[[str], Path | None]  # where a published file stands, if the name is one
+    tampered: Callable[[], tuple[str, ...]]
+    left_out: tuple[str, ...]
+    wanted: Callable[[], bool]
+
+
+class RepoLook:
+    """One submit, looked at."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.run, self.sent, self.tree = scene.run, scene.sent, scene.tree
+        self._tests: TestReport | None = None
+        self._picked: TestReport | None = None
+        self._said = ""
+        self._read: dict[str, str] = {"HEAD": scene.git.head()}
+
+    # -- settings and documents ----------------------------------------------------------------------------------------------
+
+    def setting(self, name: str) -> str:
+        return self.scene.settings.get(name, "")
+
+    def read(self, path: str) -> str | None:
+        file = self.scene.published(path)
+        data = _read_file(file) if file else self.scene.git.read(self.tree, path)
+        if data is None:
+            return None
+        if len(data) > LARGEST_DOCUMENT:
+            raise CannotTell(f"{path} has {len(data)} bytes, more than any plan needs")
+        self._read[path] = data.decode("utf-8", "replace")
+        return self._read[path]
+
+    def documents(self) -> dict[str, str]:
+        return dict(self._read)
+
+    def tampered(self) -> tuple[str, ...]:
+        return self.scene.tampered()
+
+    # -- tests ---------------------------------------------------------------------------------------------------------------
+
+    def tests(self) -> TestReport:
+        if self._tests is None:
+            try:
+                self._tests = self.scene.collect.here(self.tree, self.scene.wanted, self._own_command())
+            except CannotTell as e:
+                self._tests = self._blame(e)
+            self._said = self._tests.output
+        return self._tests
+
+    def _own_command(self) -> str:
+        """The agent's own command, where no framework is known and only its exit code can be read."""
+        base = self.scene.collect.suite.base
+        return "" if base is not None and base.runner else self.sent.test_command
+
+    def _blame(self, trouble: CannotTell) -> TestReport:
+        """If the same command works on the last good tree, the trouble came with the change: it is a failure, not an error."""
+        if isinstance(trouble, Disturbed):
+            raise trouble
+        try:
+            self.scene.collect.clean(self.scene.marks.good, self.scene.wanted)
+        except CannotTell:
+            raise trouble from None
+        return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
+
+    def tests_before(self) -> TestReport:
+        known = self.scene.collect.known(self.scene.marks.good)
+        if known is not None:
+            return known
+        if self._own_command():
+            return TestReport()
+        return self.scene.collect.clean(self.scene.marks.good, self.scene.wanted)
+
+    def baseline(self) -> frozenset[str]:
+        return self.scene.marks.baseline
+
+    def selected(self) -> TestReport:
+        if self._picked is None:
+            self._picked = self._select()
+        return self._picked
+
+    def _select(self) -> TestReport:
+        base, whole = self.scene.collect.suite.base, self.tests()
+        if base is None or not base.runner or whole.fault:
+            return whole
+        wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
+        if any(w.startswith("-") for w in wanted):
+            return self.scene.collect.selection(wanted, self.scene.wanted)
+        ids = [i for i in whole.ids if not wanted or any(_selects(w, i) for w in wanted)]
+        return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
+
+    def tests_laid_over(self, tree: str) -> TestReport:
+        files = [c.path for c in self.changed() if c.sort == "test" and c.how != "deleted"]
+        overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
+        return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
+
+    def bites(self) -> bool:
+        """Changed tests that once failed for the code still fail on the tree before it."""
+        changed = {c.path for c in self.changed() if c.sort == "test"}
+        red = self.scene.collect.known(self.scene.marks.red)
+        ours = {i for i in red.bad if red.files.get(i, i.partition("::")[0]) in changed} if red else set()
+        if not ours:
+            return True
+        laid = self.tests_laid_over(self.scene.marks.red)
+        return all(i in laid.bad or _file_of(i) in laid.bad or any(b.startswith(f"{i}::") for b in laid.bad) for i in ours)
+
+    def bites_mutant(self) -> bool:
+        raise CannotTell("there is no mutation probe yet, so ALREADY_SATISFIED cannot be proved; write a test that fails instead")
+
+    def preflight(self) -> str | None:
+        said, output = preflight(self.scene.preflight, self.scene.collect.suite, self.scene.git.place.root, self.scene.collect.env, self.scene.wanted)
+        if said:
+            self._said = output
+        return said
+
+    def refused_command(self, command: str) -> str | None:
+        return refuse(command, self.scene.collect.suite.base)
+
+    # -- the tree and the branch ---------------------------------------------------------------------------------------------
+
+    def changed(self) -> tuple[Changed, ...]:
+        pairs = self.scene.git.changes(self.scene.marks.good, self.tree)
+        return tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
+
+    def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
+        base = self.scene.collect.suite.base
+        if base is None or not base.runner:
+            return "unknown"
+        runner = RUNNERS[base.runner]
+        return "list" if path == "test-list.md" else "config" if runner.is_config(path) else "test" if runner.is_test(path) else "production"
+
+    def branch(self) -> Branch:
+        git = self.scene.git
+        head, base = git.head(), self.scene.marks.base
+        return Branch(
+            git.branch(), head, git.tree("HEAD"), git.message(head) if head else "", git.count(base, head) if base else 0, git.tree("HEAD") == self.tree
+        )
+
+    # -- what the verdict shows ----------------------------------------------------------------------------------------------
+
+    def output(self) -> str:
+        left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
+        return self._said + left
+
+    def evidence(self) -> Evidence | None:
+        seen = self._tests
+        if seen is None:
+            return None
+        base = self.scene.collect.suite.base
+        of = {o: len(seen.having(o)) for o in ("passed", "failed", "error", "skipped")}
+        kind: Literal["report", "exit-code"] = "report" if base is not None and base.runner else "exit-code"
+        return Evidence(kind, seen.command, seen.exit_code, Tally(of["passed"], of["failed"], of["error"], of["skipped"]), self.tree)
+
+
+def _read_file(file: Path) -> bytes | None:
+    try:
+        if file.is_symlink() or not file.is_file():
+            return None
+        with file.open("rb") as source:
+            return source.read(LARGEST_DOCUMENT + 1)
+    except OSError:
+        return None
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _selects(selector: str, test: str) -> bool:
+    """Whether a path or node id selects a test; a file that could not be collected stands for its tests."""
+    selector = selector.removeprefix("./").rstrip("/")
+    inside = test == selector or test.startswith((f"{selector}::", f"{selector}/", f"{selector}["))
+    return inside or selector in ("", ".") or selector.startswith(f"{test}::")

@@ -1,0 +1,105 @@
+"""JUnit XML, as any runner writes it: the test cases, one by one. Summary attributes are never read.
+
+The report comes from a process that ran the project's code, so it is read as hostile: no document type (so no entities), a size
+limit, no tree in memory. What cannot be read whole is CannotTell, never a smaller report.
+"""
+
+from typing import Literal, NamedTuple
+from xml.etree.ElementTree import ParseError, XMLParser
+
+from detent.errors import CannotTell
+
+LARGEST = 64 * 1024 * 1024
+DEEPEST = 100
+PROBLEMS: dict[str, Literal["failure", "error", "skipped"]] = {"failure": "failure", "error": "error", "skipped": "skipped"}
+
+
+class Problem(NamedTuple):
+    """Why a case did not simply pass."""
+
+    sort: Literal["failure", "error", "skipped"]
+    type: str
+    message: str
+    text: str
+
+
+class Case(NamedTuple):
+    """One `testcase` element."""
+
+    classname: str
+    name: str
+    file: str
+    seconds: float
+    problems: tuple[Problem, ...]
+
+
+def read_cases(report: bytes) -> list[Case]:
+    """Every test case of a report, in its order."""
+    if not report.strip():
+        raise CannotTell("the test report is empty")
+    if len(report) > LARGEST:
+        raise CannotTell(f"the test report has {len(report)} bytes; the most that is read is {LARGEST}")
+    target = _Cases()
+    parser = XMLParser(target=target)
+    try:
+        parser.feed(report)
+        parser.close()
+    except (ParseError, ValueError, LookupError) as e:
+        raise CannotTell(f"the test report cannot be read: {e}") from e
+    return target.cases
+
+
+class _Cases:
+    """What the XML parser talks to: keeps the cases, forgets the rest."""
+
+    def __init__(self) -> None:
+        self.cases: list[Case] = []
+        self._depth = 0
+        self._case: dict[str, str] | None = None
+        self._problems: list[Problem] = []
+        self._open: tuple[str, dict[str, str]] | None = None
+        self._text: list[str] = []
+
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:
+        raise CannotTell("the test report declares a document type; a runner writes none")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = tag.rpartition("}")[2]
+        self._depth += 1
+        if self._depth == 1 and tag not in ("testsuites", "testsuite"):
+            raise CannotTell(f"the test report is not JUnit XML: it starts with <{tag[:40]}>")
+        if self._depth > DEEPEST:
+            raise CannotTell("the test report is nested too deeply")
+        if tag == "testcase":
+            if self._case is not None:
+                raise CannotTell("the test report has a test case inside a test case")
+            self._case, self._problems = attributes, []
+        elif self._case is not None and self._open is None and tag in PROBLEMS:
+            self._open, self._text = (tag, attributes), []
+
+    def data(self, text: str) -> None:
+        if self._open is not None:
+            self._text.append(text)
+
+    def end(self, tag: str) -> None:
+        tag = tag.rpartition("}")[2]
+        self._depth -= 1
+        if self._open is not None and tag == self._open[0]:
+            said = self._open[1]
+            self._problems.append(Problem(PROBLEMS[tag], said.get("type", ""), said.get("message", ""), "".join(self._text)))
+            self._open = None
+        elif tag == "testcase" and self._case is not None:
+            case = self._case
+            seconds = _seconds(case.get("time", ""))
+            self.cases.append(Case(case.get("classname", ""), case.get("name", ""), case.get("file", ""), seconds, tuple(self._problems)))
+            self._case = None
+
+    def close(self) -> None:
+        """Nothing is left to do; the parser itself refuses a document that is cut off."""
+
+
+def _seconds(text: str) -> float:
+    try:
+        return max(0.0, float(text.replace(",", "")))
+    except ValueError:
+        return 0.0

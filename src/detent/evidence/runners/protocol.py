@@ -1,0 +1,102 @@
+"""What a test runner's adapter offers, and what it may look at. Adapters build and read; they start no process."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, Protocol
+
+from detent.evidence.look import TestReport
+from detent.kernel.model import Value
+
+LARGEST_READ = 1024 * 1024
+MOST_PATHS = 20_000
+NOT_THE_PROJECT = frozenset({"node_modules", "venv", "env", "site-packages", "build", "dist", "target", "vendor"})
+
+
+class Files(Protocol):
+    """The project as an adapter sees it. Paths are relative to the project's root, with `/`."""
+
+    def exists(self, path: str) -> bool: ...
+    def read(self, path: str) -> str | None: ...
+    def paths(self) -> Iterator[str]: ...
+    def which(self, name: str) -> str | None: ...
+
+
+class Command(Value, frozen=True):
+    """How the project's tests are run."""
+
+    argv: tuple[str, ...]  # run without a shell, in the project's root; a first word such as `.venv/bin/python` is relative to it
+    runner: str = ""  # the adapter that understands it; "" means: only its exit code says something
+    source: Literal["configured", "environment", "uv", "tox", "path"] = "configured"
+    paths: tuple[str, ...] = ()  # the words of argv that select tests; they give way to the agent's selectors
+
+    @property
+    def text(self) -> str:
+        return shlex.join(self.argv)
+
+
+class Runner(Protocol):
+    """An adapter to one test runner."""
+
+    name: str
+
+    def adopt(self, words: tuple[str, ...]) -> Command | None:
+        """The configured test command, if it calls this runner."""
+
+    def detect(self, files: Files) -> Command | None:
+        """How the project calls this runner, if there is any sign that it does."""
+
+    def refuse(self, command: str, base: Command) -> str | None:
+        """Why an agent's test command is not taken, in one sentence that names what is; None if it is."""
+
+    def selectors(self, command: str, base: Command) -> tuple[str, ...]:
+        """What an agent's test command selects; everything else it says is dropped. Empty means the full suite."""
+
+    def full(self, base: Command) -> list[str]:
+        """The full test command, as a person would call it."""
+
+    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str) -> list[str]:
+        """The machine's own call: a report for machines at report_path, nothing written into the project."""
+
+    def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
+        """The report of such a call; None stands for a report that was not written. Raises CannotTell."""
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file is a test or serves tests only."""
+
+    def is_config(self, path: str) -> bool:
+        """Whether a file decides how tests are run."""
+
+
+class Folder:
+    """The files of a folder on disk."""
+
+    def __init__(self, root: Path, search: str | None = None) -> None:
+        self.root = root
+        self._search = search
+
+    def exists(self, path: str) -> bool:
+        return (self.root / path).exists()
+
+    def read(self, path: str) -> str | None:
+        try:
+            with open(self.root / path, "rb") as file:
+                return file.read(LARGEST_READ).decode("utf-8", "replace")
+        except OSError:
+            return None
+
+    def paths(self) -> Iterator[str]:
+        """Every file, without hidden folders and dependencies; of a huge project only the first ones."""
+        left = MOST_PATHS
+        for folder, folders, files in os.walk(self.root):
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in NOT_THE_PROJECT)
+            for name in sorted(files)[:left]:
+                yield (Path(folder) / name).relative_to(self.root).as_posix()
+            left -= len(files)
+            if left <= 0:
+                return
+
+    def which(self, name: str) -> str | None:
+        return shutil.which(name, path=self._search)

@@ -1,0 +1,60 @@
+"""A command line into words, as a shell would split it, without ever being a shell. What only a shell could do is a fault."""
+
+import re
+import shlex
+
+LONGEST = 10_000
+MEANING = {
+    ";": "`;` chains commands",
+    "&": "`&` chains commands",
+    "|": "`|` chains commands",
+    "<": "`<` redirects",
+    ">": "`>` redirects",
+    "`": "a backtick runs another command",
+    "$": "`$` is expanded by a shell",
+    "(": "`(` starts a subshell (quote a test id that has it)",
+    ")": "`)` ends a subshell (quote a test id that has it)",
+    "*": "`*` is expanded by a shell (name the files or folders)",
+    "?": "`?` is expanded by a shell (name the files or folders)",
+}
+IN_DOUBLE_QUOTES = "$`"
+ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+
+
+def split(command: str) -> tuple[tuple[str, ...], str]:
+    """The words of a command line, or what is wrong with it."""
+    if len(command) > LONGEST:
+        return (), f"the command has {len(command)} characters"
+    if any((ord(c) < 32 and c != "\t") or ord(c) == 127 for c in command.strip()):
+        return (), "a line break or control character ends the command"
+    if fault := _shell_fault(command):
+        return (), fault
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as e:
+        return (), f"the command cannot be split into words ({str(e)[:1].lower()}{str(e)[1:]})"
+    if not words:
+        return (), "the command is empty"
+    if ASSIGNMENT.match(words[0]):
+        return (), f"`{words[0]}` sets an environment variable"
+    return words, ""
+
+
+def _shell_fault(command: str) -> str:
+    """The first character that means something to a shell where it stands."""
+    quote, escaped = "", False
+    for c in command:
+        if escaped:
+            escaped = False
+        elif c == "\\" and quote != "'":
+            escaped = True
+        elif quote:
+            if c == quote:
+                quote = ""
+            elif quote == '"' and c in IN_DOUBLE_QUOTES:
+                return MEANING[c]
+        elif c in "'\"":
+            quote = c
+        elif c in MEANING:
+            return MEANING[c]
+    return ""

@@ -1,0 +1,135 @@
+"""One run of the project's tests by the machine: in the workspace or in a clean checkout, with a fresh report outside the tree.
+
+Owns how a run is made and what of it can be believed; knows nothing of gates. Trouble that is not the tests' own is CannotTell.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.look import TestReport
+from detent.evidence.runners import RUNNERS, Command
+from detent.sandbox.process import Ran, run
+
+PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
+
+
+class Suite(NamedTuple):
+    """How this project's tests are run: fixed for a run, from the configuration of its base commit."""
+
+    base: Command | None
+    timeout: float
+    path: str  # PATH as it was when the run started
+    also: tuple[str, ...] = ()  # names of further variables that tests may see
+
+
+def environment(suite: Suite, outer: Mapping[str, str], pycache: Path) -> dict[str, str]:
+    """The environment of the project's programs: from a list of what is let through, never what is kept out."""
+    names = (*PASSED_ON, *suite.also, *(n for n in outer if n.startswith("LC_")))
+    base = {n: outer[n] for n in names if n in outer}
+    return {**base, "PATH": suite.path, "TERM": "dumb", "PYTHONPYCACHEPREFIX": str(pycache), "CI": outer.get("CI", "")}
+
+
+def absolute(argv: list[str], root: Path) -> list[str]:
+    """A program named by a relative path lies in the project's own folder, also when the tests run in a clean checkout."""
+    first = argv[0]
+    return [str(root / first) if "/" in first and not first.startswith("/") else first, *argv[1:]]
+
+
+def run_suite(
+    suite: Suite, selectors: tuple[str, ...], root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]
+) -> TestReport:
+    """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run."""
+    assert suite.base is not None and suite.base.runner, "only a known runner writes reports"
+    runner = RUNNERS[suite.base.runner]
+    with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
+        file = Path(folder) / "report"
+        argv = absolute(runner.argv(suite.base, selectors, str(file)), root)
+        ran = _run(argv, cwd, env, suite.timeout, wanted)
+        if ran.timed_out:
+            return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
+        report = runner.read(file.read_bytes() if file.exists() else None, ran.exit_code, ran.output)
+    return msgspec.structs.replace(report, output=ran.output, exit_code=ran.exit_code, command=suite.base.text, runner=runner.name)
+
+
+def run_command(command: str, suite: Suite, root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> TestReport:
+    """Run a command of which only the exit code can be read: one test, named after the command."""
+    ran = _run(["sh", "-c", command], cwd, env, suite.timeout, wanted)
+    if ran.timed_out:
+        return msgspec.structs.replace(_cut(suite, ran, f"the command did not end within {suite.timeout:.0f} s"), command=command)
+    if ran.exit_code in (126, 127):
+        raise CannotTell(f"the command could not be run: {ran.output[-500:].strip() or command}")
+    return TestReport(
+        {"(the command)": "passed" if ran.exit_code == 0 else "failed"}, output=ran.output, exit_code=ran.exit_code, command=command
+    )
+
+
+def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
+    command = suite.base.text if suite.base else ""
+    return TestReport(output=f"{ran.output}\n[{fault}]", command=command, complete=False, fault=fault)
+
+
+def _run(argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool]) -> Ran:
+    try:
+        ran = run(argv, cwd, env, timeout, wanted)
+    except OSError as e:
+        raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
+    if ran.stopped:
+        raise Disturbed("the run moved on while its tests ran, so they were stopped")
+    return ran
+
+
+def preflight(
+    commands: tuple[str, ...], suite: Suite, root: Path, env: Mapping[str, str], wanted: Callable[[], bool]
+) -> tuple[str | None, str]:
+    """What is wrong by the first preflight command that fails, and its output. A program that is not there: CannotTell."""
+    for command in commands:
+        ran = _run(absolute(shlex.split(command), root), root, env, suite.timeout, wanted)
+        if ran.timed_out or ran.exit_code != 0:
+            how = f"did not end within {suite.timeout:.0f} s" if ran.timed_out else f"failed with exit code {ran.exit_code}"
+            return f"preflight: `{command}` {how}", ran.output
+    return None, ""
+
+
+def interpreter(suite: Suite, root: Path, env: Mapping[str, str], cache: Path) -> str:
+    """A fingerprint of what the tests run on: the program, and what is installed beside it. Changes when a dependency is installed."""
+    if suite.base is None or not suite.base.argv:
+        return ""
+    program = absolute(list(suite.base.argv), root)[0]
+    homes = [p for name in (".venv", "venv") for p in sorted((root / name).glob("lib/python*/site-packages"))] or _packages_of(
+        program, env, cache
+    )
+    parts = [program, *(f"{home}:{','.join(sorted(e.name for e in os.scandir(home) if e.name.endswith('-info')))}" for home in homes)]
+    return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _packages_of(program: str, env: Mapping[str, str], cache: Path) -> list[Path]:
+    """Where a Python program keeps its packages, asked once and remembered by the program's own stamp."""
+    if "python" not in Path(program).name:
+        return []
+    try:
+        ask = "import json, site, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
+        real = Path(program if "/" in program else _which(program, env)).resolve()
+        stamp = cache / f"python-{sha256(f'{real}{real.stat().st_mtime_ns}'.encode()).hexdigest()[:16]}.json"
+        if not stamp.exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            said = subprocess.run([program, "-c", ask], env=dict(env), capture_output=True, text=True, timeout=30)
+            stamp.write_text(said.stdout or "[]", "utf-8")
+        return [Path(p) for p in json.loads(stamp.read_text("utf-8")) if Path(p).is_dir()]
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return []
+
+
+def _which(name: str, env: Mapping[str, str]) -> str:
+    import shutil
+
+    return shutil.which(name, path=env.get("PATH")) or name

@@ -1,0 +1,253 @@
+"""What people are asked: the record of a decision, the answers each kind of question takes, the changes that ask and resolve, and the gates over answers.
+
+A question is written down as pending by the event that asks it, together with the content of what is shown. Agents never answer: the moves are people's alone.
+"""
+
+from typing import Literal, TypeVar
+
+import msgspec
+
+from detent.evidence.look import Look
+from detent.gates.documents import Issue, SessionData, content_hash
+from detent.gates.reply import Point, Reply, noted
+from detent.kernel.model import Found, Run, Sent, Value
+
+replace = msgspec.structs.replace
+
+Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual"]
+MISSING = "mandatory_user_decision_missing"
+APPROVE, STRATEGY = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY"
+BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
+
+# What each kind of question takes, and the event it causes. A question of kind "question" takes any text.
+ANSWERS: dict[str, dict[str, str]] = {
+    "approval": {"approved": "approved"},
+    "strategy": {"per-batch": "per-batch", "single-final": "single-final"},
+    "question": {},
+    "notes": {"accept": "accept", "fix": "fix"},
+    "budget": {"different-approach": "again", "guidance": "again", "accept-known-issues": "waive", "simplify-scope": "simplify"},
+    "manual": {"passed": "manual-passed", "failed": "manual-failed"},
+}
+CORRECTIONS = {"": "correct-spec", "spec": "correct-spec", "architecture": "correct-architecture", "design": "correct-design"}
+
+
+class Decision(Value, frozen=True, omit_defaults=False):
+    """One question to a person and what became of it. The times are those of the events `asked` and `resolved`."""
+
+    decision_id: str
+    kind: Kind
+    question: str
+    options: tuple[str, ...]
+    state_context: str
+    asked: int
+    status: Literal["pending", "answered", "cancelled", "skipped"] = "pending"
+    answer: str = ""
+    note: str = ""
+    resolved: int = 0
+    task_id: str = ""
+    resolution_reason: str = ""
+    channel: str = ""
+    security: bool = False
+    shown: dict[str, str] = {}  # what the person is shown: path -> content hash
+    points: tuple[Point, ...] = ()  # the findings it is about
+
+    def __post_init__(self) -> None:
+        want = {"pending": (False, False, False), "answered": (True, True, False)}.get(self.status, (False, True, True))
+        if (bool(self.answer), bool(self.resolved), bool(self.resolution_reason)) != want:
+            raise ValueError(f"{self.decision_id}: a decision that is {self.status} has the wrong fields filled in")
+
+
+class DecisionData(SessionData, frozen=True):
+    """What the gates and changes here need of a run's data."""
+
+    decisions: tuple[Decision, ...] = ()
+    first_question: int = 0  # ad-hoc questions of this run are numbered from here
+    task_id: str = ""
+    held: Reply | None = None  # the reply a person is asked about
+    accepted: Reply | None = None  # the reply a person accepted; it counts as the role's OK
+
+
+DD = TypeVar("DD", bound=DecisionData)
+
+
+def pending(data: DecisionData) -> Decision | None:
+    """The question that is open, if one is."""
+    return next((d for d in data.decisions if d.status == "pending"), None)
+
+
+def reopened(data: DecisionData) -> Decision | None:
+    """The ad-hoc question that a blocked run must ask again, if one is."""
+    return next((d for d in data.decisions if d.status in ("pending", "cancelled") and d.decision_id not in (APPROVE, STRATEGY)), None)
+
+
+def waived(data: DecisionData) -> frozenset[str]:
+    return frozenset(issue.finding for issue in data.known_issues)
+
+
+def put(data: DD, decision: Decision) -> DD:
+    """The record with this decision in it, in place of an older one with the same id."""
+    known = decision.decision_id in {d.decision_id for d in data.decisions}
+    kept = tuple(decision if d.decision_id == decision.decision_id else d for d in data.decisions)
+    return replace(data, decisions=kept if known else (*data.decisions, decision))
+
+
+def ask(run: Run[DD], made: Decision, about: Reply | None = None) -> Run[DD]:
+    """Write the question down as pending. What was open before is skipped: only one question is open at a time."""
+    data = _skip(run.data, run.seq + 1)
+    named = replace(made, decision_id=made.decision_id or _next_id(data), task_id=data.task_id, asked=run.seq + 1)
+    return replace(run, data=replace(put(data, named), held=about, accepted=None))
+
+
+def question(
+    run: Run[DD], kind: Kind, words: str, options: tuple[str, ...] | None = None, about: Reply | None = None, security: bool = False
+) -> Run[DD]:
+    """Ask something ad hoc. The state to return to is the one the run remembers."""
+    takes = tuple(ANSWERS[kind]) if options is None else options
+    return ask(run, Decision("", kind, words, takes, run.back, 0, security=security, points=noted(about) if about else ()), about)
+
+
+def _next_id(data: DecisionData) -> str:
+    return f"UD-{data.first_question + 1 + sum(d.decision_id not in (APPROVE, STRATEGY) for d in data.decisions)}"
+
+
+def _skip(data: DD, seq: int) -> DD:
+    old = pending(data)
+    return put(data, replace(old, status="skipped", resolved=seq, resolution_reason="overtaken by another question")) if old else data
+
+
+def event_of(decision: Decision | None, sent: Sent) -> str:
+    """The event that an answer causes: by the kind of the question, exactly as written, nothing interpreted. Silence causes none."""
+    value = sent.value.strip()
+    if decision is None or not value:
+        return "silence"
+    if value == "cancel":
+        return "cancelled"
+    if decision.kind == "question":
+        return "answered"
+    if decision.kind == "approval" and value.startswith("changes-requested:"):
+        return CORRECTIONS.get(sent.to, "invalid") if value.partition(":")[2].strip() else "invalid"
+    if value not in decision.options or (value == "guidance" and not sent.note.strip()):
+        return "invalid"
+    return ANSWERS[decision.kind].get(value, "invalid")
+
+
+# Changes
+
+
+def resolve(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """Record the answer, and put question and answer into the next briefing; what went wrong before is part of the question."""
+    asked = pending(run.data)
+    if asked is None:
+        return run
+    done = replace(asked, status="answered", answer=sent.value.strip(), note=sent.note, resolved=run.seq + 1, channel=sent.channel)
+    said = f"{asked.question}\n\nThe answer: {done.answer}" + (f"\n{sent.note}" if sent.note else "")
+    return replace(run, data=replace(put(run.data, done), held=None), guidance=said, cause="", last_error="")
+
+
+def accept(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """The person takes the work with its notes: they become known issues, and the reply counts as the role's OK."""
+    asked = pending(run.data)
+    return resolve(_accepted(run, asked.points if asked else ()), sent, found)
+
+
+def waive(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """The findings named in the note (all, if none is named) become known issues; the reply counts as OK once none is left that blocks."""
+    asked = pending(run.data)
+    named = tuple(p for p in (asked.points if asked else ()) if p.id in sent.note)
+    return resolve(_accepted(run, named or (asked.points if asked else ())), sent, found)
+
+
+def _accepted(run: Run[DD], taken: tuple[Point, ...]) -> Run[DD]:
+    known = {issue.finding for issue in run.data.known_issues}
+    issues = tuple(Issue(p.id, p.text, run.data.task_id) for p in taken if p.id not in known)
+    return replace(run, data=replace(run.data, known_issues=(*run.data.known_issues, *issues), accepted=run.data.held))
+
+
+def forget(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """An accepted reply has been used, or was of no use."""
+    return replace(run, data=replace(run.data, held=None, accepted=None))
+
+
+def cancel(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """The person will not decide, and says why. The run keeps the state it would return to."""
+    asked = pending(run.data)
+    if asked is None:
+        return run
+    done = replace(asked, status="cancelled", resolution_reason=sent.note, resolved=run.seq + 1, channel=sent.channel)
+    return replace(run, data=put(run.data, done), cause=MISSING)
+
+
+def unanswered(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """The question stays open; the run waits because of it, and keeps the state it would return to."""
+    return replace(run, cause=MISSING)
+
+
+def reopen(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """A cancelled question is asked again."""
+    data = run.data
+    for old in data.decisions:
+        if old.status == "cancelled":
+            data = put(data, replace(old, status="pending", resolution_reason="", resolved=0, asked=run.seq + 1))
+    return replace(run, data=data)
+
+
+def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """Say what was no answer, and what would be one."""
+    asked = pending(run.data)
+    takes = ", ".join(asked.options) if asked else ""
+    never = " A failing test or criterion is never waived." if sent.value == "accept-known-issues" else ""
+    return replace(
+        run, last_error=f"'{sent.value}' is no answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.{never}"
+    )
+
+
+def ask_anew(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """What was shown has changed: the question stands again, about what is there now."""
+    asked = pending(run.data)
+    if asked is None:
+        return run
+    now = {path: content_hash(found.documents.get(path, "")) for path in asked.shown}
+    return replace(run, data=put(run.data, replace(asked, shown=now, asked=run.seq + 1)))
+
+
+# Gates
+
+
+def answers_the_question(look: Look[DecisionData]) -> str | None:
+    """The answer comes from a person and names the question that is open."""
+    asked = pending(look.run.data)
+    if look.sent.by != "human":
+        return "a decision is for a person to make"
+    if asked is None:
+        return "no question is open"
+    return None if look.sent.decision == asked.decision_id else f"the open question is {asked.decision_id}, not '{look.sent.decision}'"
+
+
+def cancelled_on_purpose(look: Look[DecisionData]) -> str | None:
+    """A question is cancelled by a person, with a reason; one about security never by a dialog that nobody answered."""
+    asked = pending(look.run.data)
+    if not look.sent.note.strip():
+        return "silence cancels nothing: to cancel the question, give the reason"
+    if asked and asked.security and look.sent.channel not in BY_A_PERSON:
+        return f"{asked.decision_id} is about security: it is cancelled at the terminal or on the web page, not by {look.sent.channel or 'silence'}"
+    return None
+
+
+def _moved(look: Look[DecisionData], decision: Decision) -> str | None:
+    now = {path: content_hash(look.read(path) or "") for path in decision.shown}
+    changed = [path for path, was in decision.shown.items() if now[path] != was]
+    return f"{changed[0]} changed since it was shown; look at it again, then answer" if changed else None
+
+
+def as_shown(look: Look[DecisionData]) -> str | None:
+    """What the person was shown is what stands there now."""
+    asked = pending(look.run.data)
+    return _moved(look, asked) if asked else "no question is open"
+
+
+def design_as_approved(look: Look[DecisionData]) -> str | None:
+    """The design is the one a person approved; a lean session has none."""
+    given = next((d for d in look.run.data.decisions if d.decision_id == APPROVE and d.answer == "approved"), None)
+    if look.run.data.mode == "lean":
+        return None
+    return _moved(look, given) if given else "the design was never approved"

@@ -1,0 +1,29 @@
+"""`detent answer`: answer what the run asks a person."""
+
+import click
+
+from detent.interfaces.cli.tell import tell_verdict
+
+
+@click.command("answer")
+@click.argument("decision")
+@click.argument("value", required=False, default="")
+@click.option("--note", default="", metavar="TEXT", help="A remark, kept with the answer.")
+@click.option("--to", default="", metavar="ROLE", help="Whom changes are sent to (pipeline).")
+@click.option("--cancel", default="", metavar="REASON", help="Decline to answer, and say why.")
+@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(decision: str, value: str, note: str, to: str, cancel: str, run: str | None, as_json: bool) -> int:
+    """Answer DECISION with VALUE. The halted run's briefing (`detent get-task`) names both.
+
+    \b
+    detent answer REVIEW approve          take the reviewed tree as it is
+    detent answer REVIEW another-round    let the agent work on the findings
+    detent answer PLAN finish             end the run although an entry is open
+    """
+    from detent.interfaces.cli.runner import person
+
+    if not value and not cancel:
+        raise click.UsageError("say what the answer is, or --cancel REASON")
+    given = {"value": "cancel", "note": cancel} if cancel else {"value": value, "note": note}
+    return tell_verdict(person("answer", run, decision=decision, to=to, **given), as_json)

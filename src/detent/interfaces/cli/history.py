@@ -1,0 +1,39 @@
+"""`detent history`: what happened to the run of this checkout."""
+
+import json
+
+import click
+
+from detent.interfaces.cli.tell import plain
+
+
+@click.command("history")
+@click.option("-n", "count", type=click.IntRange(1), default=30, show_default=True, help="How many events, the newest ones.")
+@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(count: int, run: str | None, as_json: bool) -> int:
+    """Show the newest events: who said what, what the machine found, where it led. Refusals and errors too."""
+    from detent.interfaces.cli.runner import here
+    from detent.kernel.codec import from_entry
+
+    app = here()
+    chosen = app.chosen(run)
+    last = app.journal.heads(chosen)[0]
+    table = app.door.hands.tables[last.workflow]
+    events = [from_entry(table, e) for e in app.journal.events(chosen, max(0, last.seq - count), count)]
+    if as_json:
+        rows = [
+            {
+                "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
+                "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
+            }
+            for e in events
+        ]  # fmt: skip
+        click.echo(json.dumps({"run": chosen, "events": rows}))
+        return 0
+    for e in events:
+        said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
+        click.echo(f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else ""))
+        for reason in e.verdict.reasons:
+            click.echo(f"{'':38}{plain(reason)}")
+    return 0

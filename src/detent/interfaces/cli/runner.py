@@ -1,0 +1,41 @@
+"""What several commands do with a run: find it, start it where there is none, and speak through the one door."""
+
+from pathlib import Path
+
+from detent.app import App, open_app
+from detent.interfaces.cli.tell import channel
+from detent.kernel.model import Briefing, Sent, Verdict
+
+
+def here(create: bool = False) -> App:
+    return open_app(Path.cwd(), create)
+
+
+def next_briefing(run: str | None) -> Briefing:
+    """The next briefing; with no run in this checkout, of a new one on the plan."""
+    app = here(create=True)
+    if run is None and app.current() is None and not _just_ended(app):
+        from detent.app.start import start_pr
+
+        run = start_pr(app, Sent("start", by="agent", channel=channel()))
+    chosen = app.chosen(run)
+    head = app.journal.heads(chosen)[0]
+    if head.workflow == "pr" and not head.ended:
+        app.world.restore(app.door.load(chosen).run)
+    return app.door.next(chosen)
+
+
+def _just_ended(app: App) -> bool:
+    """A run that ended is shown until a person starts another: an agent that asks again must learn that it is over."""
+    return app.newest() is not None
+
+
+def say(run: str | None, sent: Sent) -> Verdict:
+    """Say something to a run, through the door."""
+    app = here()
+    return app.door.submit(app.chosen(run), sent)
+
+
+def person(verb: str, run: str | None, **fields: str) -> Verdict:
+    """Say something as a person. The channel is recorded."""
+    return say(run, Sent(verb, by="human", channel=channel(), **fields))  # type: ignore[arg-type]

@@ -1,0 +1,28 @@
+"""`detent start`: create a run in pull mode, and print its first briefing."""
+
+import click
+
+from detent.errors import DetentError
+from detent.interfaces.cli.tell import channel, tell_briefing
+
+
+@click.command("start")
+@click.argument("request", nargs=-1)
+@click.option("--workflow", type=click.Choice(["pr", "tdd", "pipeline"]), default="pr", show_default=True, help="Which workflow to run.")
+@click.option("--adopt", is_flag=True, help="Take over changes that are not committed.")
+@click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, as_json: bool) -> int:
+    """Create a run in this checkout and print its first briefing.
+
+    For `pr`, REQUEST may be the path of the plan (else [pr] plan). The checkout must be clean, on a branch, with at least one commit.
+    """
+    from detent.app.start import start_pr
+    from detent.interfaces.cli.runner import here
+    from detent.kernel.model import Sent
+
+    if workflow != "pr":
+        raise DetentError(f"the workflow '{workflow}' cannot be run yet; its table can be read", f"see `detent graph {workflow}`")
+    app = here(create=True)
+    run = start_pr(app, Sent("start", by="human", channel=channel()), adopt, baseline, " ".join(request))
+    return tell_briefing(app.door.next(run), as_json)

@@ -1,0 +1,45 @@
+"""`detent status`: where the run of this checkout stands."""
+
+import json
+
+import click
+
+from detent.interfaces.cli.tell import plain
+
+
+@click.command("status")
+@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(run: str | None, as_json: bool) -> int:
+    """Say where the run stands: state, step, counters, plan, last verdict. Changes nothing."""
+    from detent.interfaces.cli.runner import here
+
+    app = here()
+    event = app.door.load(app.chosen(run))
+    run_now, table = event.run, app.door.hands.tables[event.run.workflow]
+    step = table.step(run_now)
+    shown = {
+        "run": run_now.id,
+        "workflow": run_now.workflow,
+        "state": run_now.state,
+        "cause": run_now.cause or None,
+        "step": {"task": step.task, "type": step.type, "description": step.description} if step else None,
+        "counts": run_now.counts,
+        "limits": run_now.limits,
+        "branch": getattr(run_now.data, "branch", "") or None,
+        "events": run_now.seq,
+        "last": {"on": event.on, "status": event.status, "reasons": list(event.verdict.reasons), "at": event.at},
+        "unproven": list(table.unproven(run_now)),
+        "owed": [o.effect for o in app.journal.owed(run_now.id)],
+    }
+    if as_json:
+        click.echo(json.dumps(shown))
+        return 0
+    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}" + (f"  because of: {run_now.cause}" if run_now.cause else ""))
+    if step:
+        click.echo(f"  Step: {step.type} of '{plain(step.task)}': {plain(step.description)}")
+    for name, count in run_now.counts.items():
+        click.echo(f"  {name}: {count} of {run_now.limits[name]}")
+    click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
+    click.echo(f"  Next: {table.instruction(run_now) or 'the run has ended'}")
+    return 0

@@ -1,0 +1,73 @@
+"""How briefings and verdicts are told: as one JSON object, or as text for people and agents. And the exit code of each."""
+
+import os
+import sys
+
+import click
+import msgspec
+
+from detent.kernel.model import Briefing, Verdict
+
+GOOD = ("SUCCESS", "NEEDS_ANALYSIS")
+STUCK = ("HALTED", "BLOCKED")
+COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}
+
+
+def channel() -> str:
+    """How a person spoke: at a terminal, or through something that is none."""
+    return "terminal" if sys.stdin.isatty() and sys.stdout.isatty() else "no terminal"
+
+
+def tell_briefing(briefing: Briefing, as_json: bool) -> int:
+    """Print a briefing. Exit 10 where the run waits for a person to release it, else 0."""
+    if as_json:
+        _json(briefing)
+    else:
+        click.echo(plain(briefing.briefing).rstrip())
+        if briefing.actor == "system" and briefing.last_error:
+            click.echo(f"\nLast error: {plain(briefing.last_error)}")
+    return 10 if briefing.state in STUCK else 0
+
+
+def tell_verdict(verdict: Verdict, as_json: bool) -> int:
+    """Print a verdict. Exit 0 for what was accepted, 10 where a person is needed, else 1."""
+    if as_json:
+        _json(verdict)
+    else:
+        status = click.style(verdict.status, fg=COLOURS.get(verdict.status, "yellow"), bold=True)
+        click.echo(f"{status}  {verdict.state}")
+        for reason in verdict.reasons:
+            click.echo(f"  {plain(reason)}")
+        if verdict.evidence is not None:
+            counts = verdict.evidence.counts
+            ran = f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors, {counts.skipped} skipped"
+            click.echo(f"  Evidence: {verdict.evidence.kind}; {ran}; tree {verdict.evidence.tree[:12]}; sandbox {verdict.evidence.sandbox}")
+        if verdict.output:
+            click.echo(f"\n{plain(verdict.output).rstrip()}\n")
+        click.echo(f"Next: {verdict.instruction}")
+    return exit_code(verdict)
+
+
+def exit_code(verdict: Verdict) -> int:
+    return 0 if verdict.status in GOOD else 10 if verdict.status == "HALTED" else 1
+
+
+def plain(text: str) -> str:
+    """Text that cannot move the cursor, hide or recolour anything: control characters are shown, not sent."""
+    shown = []
+    for c in text:
+        code = ord(c)
+        hidden = code < 32 and c not in "\n\t" or 127 <= code < 160 or code in HIDDEN
+        shown.append(f"\\x{code:02x}" if hidden and code < 256 else f"\\u{code:04x}" if hidden or 0xD800 <= code < 0xE000 else c)
+    return "".join(shown)
+
+
+HIDDEN = frozenset((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF))
+
+
+def _json(value: msgspec.Struct) -> None:
+    """Exactly one JSON object, always valid UTF-8."""
+    sys.stdout.flush()
+    data = msgspec.json.encode(value) + b"\n"
+    os.write(sys.stdout.fileno(), data) if len(data) < 1 << 16 else sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,396 @@
+"""What a session keeps about itself, the pure changes over it, its children, and what it still lacks. Knows no git and no rows."""
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from detent.evidence.look import Look
+from detent.gates.documents import (
+    ACCEPTANCE,
+    RESEARCH,
+    SPECS,
+    TASKS,
+    Criterion,
+    Issue,
+    Task,
+    content_hash,
+    design_files,
+    read_acceptance,
+    read_tasks,
+    recommended,
+)
+from detent.gates.human import APPROVE, STRATEGY, Decision, DecisionData, ask, pending, question, resolve
+from detent.kernel.model import Found, Run, Sent, Value
+from detent.kernel.rows import Child
+from detent.workflows.task_data import META, ROLES, TaskData, listed, needs_qa, needs_security, reply_of, session_facts
+from detent.workflows.task_data import keep_prepared as keep_input
+
+replace = msgspec.structs.replace
+
+DONE = ("implemented", "completed")  # what a task that another depends on must be
+CORE = ("SpecAgent", "Architect", "Planner", "Coder", "Reviewer", "QA", "Security", "Integrator", "Docs")
+PUBLISHED: Mapping[str, str] = {
+    "DESIGN_RESEARCH": "DESIGN", "DESIGN_UI": "DESIGN", "INTEGRATE_CHECKS": "INTEGRATE", "INTEGRATED": "INTEGRATE",
+    "FIX_BUILD_CODE": "FIX_BUILD", "RELEASE_FILES": "RELEASE", "LANDING": "RELEASE",
+}  # fmt: skip
+
+
+class Manual(Value, frozen=True):
+    """A manual check that a person confirmed, at a tree."""
+
+    check: str
+    tree: str
+    decision_id: str
+
+
+class PipelineData(DecisionData, frozen=True):
+    """One session, from request to release."""
+
+    wants_research: bool = False  # by SpecAgent or a person
+    wants_ui: bool = False
+    criteria: tuple[Criterion, ...] = ()
+    correction: Literal["none", "queued", "dispatched", "completed"] = "none"
+    correction_note: str = ""
+    strategy: Literal["", "per-batch", "single-final"] = ""
+    parallel: int = 1  # how many tasks may be at work at once
+    ended: dict[str, int] = {}  # children that have ended, by task
+    roles: tuple[str, ...] = ()  # who has worked
+    reviewed_tree: str = ""  # what the last review covers
+    checked_tree: str = ""  # what the last green checks ran on
+    last_ci_result: str = ""
+    manual: tuple[Manual, ...] = ()
+    integrated: bool = False  # the Integrator has done its part
+    documented: bool = False  # Docs and release files are done
+    report_notes: tuple[str, ...] = ()  # what Docs says, for the report
+
+
+Session = Run[PipelineData]
+
+
+# What is true of a session
+
+
+def manual_open(data: PipelineData) -> str:
+    """The first manual check without a person's word at the present tree."""
+    checks = (*(v for c in data.criteria for v in c.verify), *(c for t in data.tasks for c in t.acceptance_checks))
+    held = {m.check for m in data.manual if m.tree == data.good_tree}
+    return next((c for c in checks if c.startswith("manual:") and c not in held), "")
+
+
+def reviewed(data: PipelineData) -> bool:
+    return bool(data.good_tree) and data.reviewed_tree == data.good_tree
+
+
+def all_done(data: PipelineData) -> bool:
+    """Every task is completed, and the tree as it stands is reviewed."""
+    return bool(data.tasks) and all(t.status == "completed" for t in data.tasks) and reviewed(data)
+
+
+def unproven(run: Session) -> tuple[str, ...]:
+    """Open tasks, unverified criteria, open decisions, unreviewed changes, and roles that never ran."""
+    data = run.data
+    full = data.mode == "full"
+    answered = {d.decision_id for d in data.decisions if d.status == "answered"}
+    green = data.checked_tree == data.good_tree and bool(data.checked_tree)
+    asked, check = pending(data), manual_open(data)
+    return (
+        *(f"{t.id} is {t.status}" for t in data.tasks if t.status != "completed"),
+        *(("there are no tasks",) if not data.tasks else ()),
+        *(("there are no acceptance criteria",) if not data.criteria else ()),
+        *(() if green else (f"{c.id} is not verified at the present tree" for c in data.criteria)),
+        *((f"{check} has no person's word",) if check else ()),
+        *((f"{asked.decision_id} is open",) if asked else ()),
+        *(f"{id} is not decided" for id in (APPROVE, STRATEGY) if full and id not in answered),
+        *(() if reviewed(data) else ("the last changes are not reviewed",)),
+        *(f"{role} has not run" for role in CORE if full and role not in data.roles),
+        *(("README and release files are not done",) if full and not data.documented else ()),
+    )
+
+
+def nothing_is_open(look: Look[PipelineData]) -> str | None:
+    """Every task is complete, every criterion verified at this tree, every decision made, every change reviewed, every core role has run."""
+    return "; ".join(unproven(look.run)) or None
+
+
+# Changes: documents and decisions
+
+
+def role_ran(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, data=replace(run.data, roles=tuple(dict.fromkeys((*run.data.roles, ROLES[run.state])))))
+
+
+def keep_spec(run: Session, sent: Sent, found: Found) -> Session:
+    """Take over the criteria that the gate just read, and whether research or design is wanted; once wanted, it stays so."""
+    acceptance, _ = read_acceptance(found.documents.get(f"{run.data.session}/{ACCEPTANCE}", ""))
+    reply = reply_of(run, sent)
+    research, ui = (reply.next.research, reply.next.ui) if reply else (False, False)
+    data = replace(run.data, wants_research=run.data.wants_research or research, wants_ui=run.data.wants_ui or ui)
+    return replace(run, data=replace(data, criteria=acceptance.acceptance_criteria if acceptance else ()))
+
+
+def _files(run: Session, sent: Sent, folder: str) -> tuple[str, ...]:
+    reply = reply_of(run, sent)
+    return tuple(path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{run.data.session}/{folder}"))
+
+
+def keep_research(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, data=replace(run.data, research=_files(run, sent, RESEARCH)))
+
+
+def keep_design(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, data=replace(run.data, design_specs=_files(run, sent, SPECS)))
+
+
+def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
+    """Take over the tasks that the gate just read. What was done before and is planned again word for word stays done."""
+    listing, _ = read_tasks(found.documents.get(f"{run.data.session}/{TASKS}", ""))
+    known = {replace(t, status="not-started"): t.status for t in run.data.tasks if t.status in DONE}
+    bare = tuple(replace(t, status="not-started") for t in (listing.tasks if listing else ()))
+    tasks = tuple(replace(t, status=known.get(t, "not-started")) for t in bare)
+    return replace(run, data=replace(run.data, tasks=tasks, integrated=False, documented=False))
+
+
+def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
+    """Ask for approval of the design as it stands, bound to its content. A correction is completed by being asked about again."""
+    shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
+    words = "Do you approve the specification and the design as they stand, or what must change?"
+    made = Decision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
+    after = ask(run, made)
+    return replace(after, data=replace(after.data, correction="none" if run.data.correction == "none" else "completed"))
+
+
+def request_changes(run: Session, sent: Sent, found: Found) -> Session:
+    """The correction is queued, and its words go into the briefing of every role that runs again."""
+    after = resolve(run, sent, found)
+    words = sent.value.partition(":")[2].strip() + (f"\n{sent.note}" if sent.note else "")
+    ui = run.data.wants_ui or sent.to == "design"
+    return replace(after, data=replace(after.data, correction="queued", correction_note=words, wants_ui=ui), guidance="")
+
+
+def approve(run: Session, sent: Sent, found: Found) -> Session:
+    after = resolve(run, sent, found)
+    return replace(after, data=replace(after.data, correction_note=""), guidance="")
+
+
+def keep_prepared(run: Session, sent: Sent, found: Found) -> Session:
+    """The role is dispatched, and with it a correction that was queued: that happens once."""
+    after = keep_input(run, sent, found)
+    return replace(after, data=replace(after.data, correction="dispatched")) if run.data.correction == "queued" else after
+
+
+def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
+    """Ask for the review strategy, with a recommendation, bound to the tasks as they are planned."""
+    which, why = recommended(run.data.tasks)
+    words = f"{len(run.data.tasks)} tasks are planned. How is their work to be reviewed? Recommended: {which}, since {why}."
+    shown = {"tasks": content_hash(msgspec.json.encode(run.data.tasks).decode())}
+    return ask(run, Decision(STRATEGY, "strategy", words, ("per-batch", "single-final"), "REVIEW_STRATEGY", 0, shown=shown))
+
+
+def choose(run: Session, sent: Sent, found: Found) -> Session:
+    """The strategy, as answered."""
+    chosen: Literal["per-batch", "single-final"] = "single-final" if sent.value.strip() == "single-final" else "per-batch"
+    after = resolve(run, sent, found)
+    return replace(after, data=replace(after.data, strategy=chosen), guidance="")
+
+
+def to_full(run: Session, sent: Sent, found: Found) -> Session:
+    """The lean way ends: everything is specified, designed and planned anew."""
+    data = replace(run.data, mode="full", tasks=(), criteria=(), strategy="", reviewed_tree="", checked_tree="", manual=())
+    return replace(run, data=data, guidance=run.guidance or sent.facts.get("reason", ""))
+
+
+def keep_reason(run: Session, sent: Sent, found: Found) -> Session:
+    """What a person said when they cut the scope down, for the Planner."""
+    return replace(run, guidance=sent.facts.get("reason", "") or run.guidance)
+
+
+# Changes: children
+
+
+def task_of(data: PipelineData, child: str) -> str:
+    """The task that a child works on now; empty if the child is of an earlier round."""
+    found = re.fullmatch(r"(T-\d+|meta)(-\d+)?", child)
+    return found[1] if found and child == child_name(data, found[1]) else ""
+
+
+def child_name(data: PipelineData, task: str) -> str:
+    """A name that no earlier child had: the task, and from its second try on the number of it."""
+    n = 1 + data.ended.get(task, 0)
+    return task if n == 1 else f"{task}-{n}"
+
+
+def _learn(run: Session, sent: Sent) -> PipelineData:
+    """What the session takes over from a child that ended: its tree, its known issues, and the roles that worked."""
+    try:
+        issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[Issue, ...])
+    except msgspec.DecodeError:
+        issues = ()
+    known = {i.finding for i in run.data.known_issues}
+    roles = tuple(r for r in sent.facts.get("roles", "").split(",") if r)
+    return replace(
+        run.data,
+        good_tree=sent.facts.get("tree", "") or run.data.good_tree,
+        ended=_one_more(run.data, sent),
+        known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
+        roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
+    )
+
+
+def _one_more(data: PipelineData, sent: Sent) -> dict[str, int]:
+    """Every end is counted, so that the next child for the same task gets a name of its own."""
+    id = task_of(data, sent.child)
+    return {**data.ended, id: data.ended.get(id, 0) + 1}
+
+
+def _mark(data: PipelineData, id: str, status: Literal["implemented", "completed", "blocked"]) -> PipelineData:
+    return replace(data, tasks=tuple(replace(t, status=status) if t.id == id else t for t in data.tasks))
+
+
+def task_completed(run: Session, sent: Sent, found: Found) -> Session:
+    """All gates of the task passed. In a lean session its review is the only one."""
+    data = _mark(_learn(run, sent), task_of(run.data, sent.child), "completed")
+    return replace(run, data=replace(data, reviewed_tree=data.good_tree) if data.mode == "lean" else data)
+
+
+def task_implemented(run: Session, sent: Sent, found: Found) -> Session:
+    """Coded and proved; it is completed by the final review."""
+    return replace(run, data=_mark(_learn(run, sent), task_of(run.data, sent.child), "implemented"))
+
+
+def final_review_passed(run: Session, sent: Sent, found: Found) -> Session:
+    """The review covers every change so far, so what was implemented is completed."""
+    data = _learn(run, sent)
+    tasks = tuple(replace(t, status="completed") if t.status == "implemented" else t for t in data.tasks)
+    return replace(run, data=replace(data, tasks=tasks, reviewed_tree=data.good_tree))
+
+
+def task_stopped(run: Session, sent: Sent, found: Found) -> Session:
+    """The child ended without success."""
+    return replace(run, data=replace(_mark(run.data, task_of(run.data, sent.child), "blocked"), ended=_one_more(run.data, sent)))
+
+
+def children(run: Session) -> tuple[Child, ...]:
+    """The tasks whose dependencies are done, as many as may be at work at once; once all are done, the review of whatever is not reviewed."""
+    data = run.data
+    if run.state != "IMPLEMENT_LOOP":
+        return ()
+    done = {t.id for t in data.tasks if t.status in DONE}
+    ready = [t for t in data.tasks if t.id not in done and set(t.depends_on) <= done]
+    if ready:
+        return tuple(Child(child_name(data, t.id), "task", "CODE", _task_data(data, t)) for t in ready[: max(1, data.parallel)])
+    if len(done) < len(data.tasks) or reviewed(data):
+        return ()
+    return (Child(child_name(data, META), "task", "REVIEW", _meta_data(data)),)
+
+
+def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
+    strategy: Literal["per-batch", "single-final"] = "single-final" if data.strategy == "single-final" else "per-batch"
+    return TaskData(
+        session=data.session,
+        request=data.request,
+        mode=data.mode,
+        research=data.research,
+        design_specs=data.design_specs,
+        changed_files=data.changed_files,
+        instructions=data.instructions,
+        known_issues=data.known_issues,
+        tasks=data.tasks,
+        good_tree=data.good_tree,
+        task_id=id,
+        first_question=number * 1000,
+        strategy=strategy,
+    )
+
+
+def _task_data(data: PipelineData, task: Task) -> TaskData:
+    number = data.ended.get(task.id, 0) * 20000 + int(task.id.removeprefix("T-"))
+    return replace(_inherited(data, task.id, number), task=task, goal=task.goal, qa=needs_qa(task), security=needs_security(task))
+
+
+def _meta_data(data: PipelineData) -> TaskData:
+    """The final review: Reviewer alone if each task was reviewed, all three if none was; and whoever has not run yet."""
+    single = data.strategy == "single-final" and any(t.status == "implemented" for t in data.tasks)
+    missing = set(CORE) - set(data.roles) if data.mode == "full" else set[str]()
+    goal = f"{'Single-final' if single else 'Cross-task final'} review of all session changes"
+    task = Task(META, goal, goal, (), ("no finding is left that blocks",), type="review")
+    made = replace(_inherited(data, META, 10000 + data.ended.get(META, 0)), task=task, goal=goal)
+    return replace(made, qa=single or "QA" in missing, security=single or "Security" in missing)
+
+
+# Changes: integration
+
+
+def keep_tree(run: Session, sent: Sent, found: Found) -> Session:
+    """The tree as the role left it; what was reviewed and checked before is another one."""
+    return replace(run, data=replace(run.data, good_tree=found.tree or run.data.good_tree))
+
+
+def part_done(run: Session, sent: Sent, found: Found) -> Session:
+    """The Integrator has integrated, or finished what the release needs."""
+    data, at = run.data, run.state
+    return replace(
+        run, data=replace(data, integrated=data.integrated or at == "INTEGRATE", documented=data.documented or at == "RELEASE_FILES")
+    )
+
+
+def keep_docs(run: Session, sent: Sent, found: Found) -> Session:
+    reply = reply_of(run, sent)
+    return replace(run, data=replace(run.data, report_notes=(reply.summary, *reply.artifacts.notes) if reply else ()))
+
+
+def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
+    """The outcome of the checks, and the tree they ran on."""
+    tree = sent.facts.get("tree", "") or found.tree
+    green = sent.outcome == "green"
+    data = replace(run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree or run.data.good_tree)
+    return replace(run, data=replace(data, checked_tree=tree) if green else data, last_error="" if green else sent.output)
+
+
+def ask_manual(run: Session, sent: Sent, found: Found) -> Session:
+    """A check that only a person can make."""
+    return question(run, "manual", manual_open(run.data))
+
+
+def keep_manual(run: Session, sent: Sent, found: Found) -> Session:
+    """The person's word on a manual check holds for the tree as it stands."""
+    asked = pending(run.data)
+    if asked is None:
+        return run
+    word = Manual(asked.question, run.data.good_tree, asked.decision_id)
+    return replace(run, data=replace(run.data, manual=(*run.data.manual, word)))
+
+
+def keep_failed_manual(run: Session, sent: Sent, found: Found) -> Session:
+    """The person's word is that it does not hold: that is what is to be mended."""
+    asked = pending(run.data)
+    return replace(
+        resolve(run, sent, found),
+        last_error=f"A person found that this does not hold: {asked.question if asked else ''} {sent.note}".strip(),
+    )
+
+
+def keep_open(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, last_error="\n".join(unproven(run)))
+
+
+# What briefings say
+
+
+def facts(run: Session) -> Mapping[str, str]:
+    data = run.data
+    which, why = recommended(data.tasks)
+    return {
+        **session_facts(run, ROLES.get(run.state, "")),
+        "published": "INTEGRATE" if run.state == "LANDING" and data.mode == "lean" else PUBLISHED.get(run.state, run.state),
+        "correction": data.correction_note or "none",
+        "design": listed(design_files(data)),
+        "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
+        "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),
+        "task_count": str(len(data.tasks)),
+        "recommended": which,
+        "why": why,
+        "ci": data.last_ci_result or "not run yet",
+        "open": listed(unproven(run)),
+    }

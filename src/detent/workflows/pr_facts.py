@@ -1,0 +1,117 @@
+"""The names that the briefings of `pr` may use, made of a run alone. Texts that depend on counters or causes stand here; all others in the files."""
+
+import shlex
+from collections.abc import Mapping
+
+from detent.gates.plan import Task
+from detent.kernel.model import Run
+from detent.workflows.pr_data import PrData, current
+
+NUDGES: Mapping[str, str] = {
+    "Hypothesize & Fix": "Read the error. Form one hypothesis of what causes it, and make the smallest change that tests it.",
+    "Use Instrumentation": "Guessing has not worked. Add logging or narrower assertions that show what really happens, submit, and read the output. "
+    "Take all of it out again before the step is done.",
+    "Request Scope Reduction": "The step is probably too big. Call request_scope_reduction: your changes go back to the last good commit (a snapshot "
+    "is kept), and you plan the task anew in smaller tasks. Submit another fix only if you are sure of it.",
+    "Escalate for External Help": "You are stuck. Write a markdown report (goal, what you tried, the last error, your analysis) and pass it to "
+    "escalate_for_external_help as markdown_report. A person reads it and comes back with guidance.",
+}  # the words a debugging goal starts with, and what they ask for
+
+STEPS: Mapping[str, str] = {
+    "RED": "Write a test that fails for this step, in test files only. Every new test must fail; every other test must pass. No production code.",
+    "GREEN": "Write the least code that makes the failing test pass. Test files and the test runner's configuration stay as they are.",
+    "REFACTOR": "Make the code clearer without changing what it does. All tests pass, none is lost or skipped; a test you change must still be able to fail.",
+}
+CHECKPOINT = "The step before passed. Commit everything that belongs to it, so that the tree is clean; change nothing else."
+
+WAYS_OUT: Mapping[str, str] = {
+    "escalation": "The agent asked for help; its report stands in the journal (`detent history`). Answer it with `detent resume --guidance TEXT`: the run goes "
+    "on in DEBUGGING, with your words in the briefing and the counter at 0.",
+    "attempts": "The attempts at this step are used up. `detent resume --guidance TEXT` goes on in DEBUGGING, with your words in the briefing and the counter at 0.",
+    "conflict": "Automated merge failed: a conflict, or the merged tree does not pass. Resolve it in branch '$branch' and merge it to main yourself, "
+    "then `detent resume`: the machine sees that the branch is in main, and goes on with the next pull request.",
+    "review rounds": "The review still has findings after the last round. `detent answer REVIEW approve` takes the tree as it is, "
+    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent abort` ends the run.",
+    "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
+    "`detent resume` sends the agent back to the plan.",
+    "errors": "Three times in a row the work could not be judged. Mend what the error names (runner, sandbox, reviewer), then `detent resume`.",
+    "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`.",
+    "model": "The configured model is not available, and no other one is tried. Mend the configuration, then `detent resume`.",
+}
+
+
+def attempts(run: Run[PrData]) -> int:
+    """How often the present step failed."""
+    return run.counts.get("debug", 0)
+
+
+def nudge(run: Run[PrData]) -> str:
+    """What the number of failed attempts suggests."""
+    tried, limits = attempts(run), run.limits
+    if tried >= limits["escalate"]:
+        return "Escalate for External Help"
+    if tried >= limits["reduce_scope"]:
+        return "Request Scope Reduction"
+    return "Use Instrumentation" if tried >= limits["instrument"] else "Hypothesize & Fix"
+
+
+def facts(run: Run[PrData]) -> Mapping[str, str]:
+    """The names and what they stand for now."""
+    data, plan = run.data, run.data.plan
+    title = plan.prTitle if plan else ""
+    return {
+        "plan": data.setup.plan,
+        "title": title,
+        "quoted_title": shlex.quote(title),
+        "summary": plan.summary if plan else "",
+        "verification": plan.verificationPlan if plan else "",
+        "tasks": "\n".join(_shown(t) for t in plan.tasks) if plan else "",
+        "branch": data.branch or "(the present branch)",
+        "base": data.base,
+        "hash": data.last_commit_hash,
+        "now": _now(run),
+        "work": _work(run),
+        "expectation": "FAIL" if _step(run) == "RED" else "PASS",
+        "attempts": str(attempts(run)),
+        "nudge": nudge(run),
+        "advice": NUDGES[nudge(run)],
+        "doors": _doors(run),
+        "original_task": data.replacing,
+        "original_red": data.replacing_red,
+        "way_out": WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", data.branch or "(the present branch)"),
+        "notes": "\n".join(f"- {n}" for n in data.notes) or "(none)",
+        "merged": "\n".join(f"- {t}" for t in data.merged) or "(none)",
+    }
+
+
+def _step(run: Run[PrData]) -> str:
+    now = current(run.data)
+    return now[2].type if now else ""
+
+
+def _shown(task: Task) -> str:
+    steps = "\n".join(f"  - {s.type} ({s.status}): {s.description}" for s in task.tdd_steps)
+    return f"- {task.taskName}\n{steps}"
+
+
+def _now(run: Run[PrData]) -> str:
+    """The goal of the moment in EXECUTING_TDD: the next step, or the commit of the last one."""
+    now = current(run.data)
+    if run.data.checkpoint_due:
+        return "Make the safety checkpoint commit"
+    return f"Complete the next TDD step, {now[2].type}: {' '.join(now[2].description.split())}" if now else "Every step is done"
+
+
+def _work(run: Run[PrData]) -> str:
+    return CHECKPOINT if run.data.checkpoint_due else STEPS.get(_step(run), "")
+
+
+def _doors(run: Run[PrData]) -> str:
+    """Which escape hatches are open, and how far the others are."""
+    tried, limits = attempts(run), run.limits
+    again = tried >= 1 and bool(run.counts.get("replans"))
+    reduce, escalate = limits["reduce_scope"] - tried, 0 if again else limits["escalate"] - tried
+    return "\n".join(
+        f"- {call}: " + ("open" if left <= 0 else f"locked for {left} more failed attempt{'s' if left > 1 else ''}")
+        for call, left in (("request_scope_reduction", reduce), ("escalate_for_external_help", escalate))
+    )

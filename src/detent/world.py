@@ -1,0 +1,284 @@
+"""The world as it is: effects and jobs of a run carried out on a real repository. The door asks by name, this module knows the values.
+
+Reads what an effect needs from the run; how it is done is in effects/ and git/. Nothing here decides.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.agents import Turn, ask
+from detent.door import AnyEvent, AnyRun, Case
+from detent.effects.branch import create_branch, delete_merged, squash
+from detent.effects.merge import Ways, land
+from detent.effects.publish import edited, publish, where
+from detent.errors import CannotTell
+from detent.evidence.collect import Collector
+from detent.evidence.eyes import Marks, RepoLook, Scene
+from detent.evidence.suite import Suite
+from detent.gates.judge import judge as run_gates
+from detent.gates.review import read_findings
+from detent.git import fingerprint
+from detent.git.commits import bring_to, commit_tree, marker
+from detent.git.repo import ZERO, Git
+from detent.git.snapshot import Snapshot, take
+from detent.kernel.model import Found, Sent
+from detent.sandbox.process import run as run_program
+
+FINDINGS = "FINDINGS.json"
+WRITES_PLAN = ("INITIALIZING", "REPLANNING")
+
+
+class Kit(NamedTuple):
+    """What the configuration says about one run, ready for use."""
+
+    suite: Suite
+    settings: Mapping[str, str]
+    preflight: tuple[str, ...]
+    ways: Ways
+    squash: str
+    reviewer: str
+
+
+class RepoWorld:
+    """One checkout. `files_of` makes the published files of a run; `kit_of` its configuration."""
+
+    def __init__(
+        self,
+        git: Git,
+        outer: Mapping[str, str],
+        kit_of: Callable[[AnyRun], Kit],
+        files_of: Callable[[AnyRun], Mapping[str, str | None]],
+        clock: Callable[[], str],
+    ) -> None:
+        self.git, self.outer, self.kit_of, self.files_of, self.clock = git, outer, kit_of, files_of, clock
+        self.place = git.place
+        self.newest = Snapshot("")
+
+    def collector(self, run: AnyRun) -> Collector:
+        return Collector(self.git, self.kit_of(run).suite, run.id, self.outer)
+
+    # -- what the door asks for ----------------------------------------------------------------------------------------------
+
+    def snapshot(self, run: AnyRun) -> str:
+        fingerprint.check(self.place)
+        self.newest = take(self.git, run.id, self.collector(run).created())
+        return self.newest.tree
+
+    def settle(self, effect: str, event: AnyEvent) -> None:
+        EFFECTS[effect](self, event)
+
+    def perform(self, job: str, run: AnyRun) -> Sent | None:
+        fingerprint.check(self.place)
+        return JOBS[job](self, run)
+
+    def stamps(self, run: AnyRun) -> dict[str, str]:
+        """What a stored briefing depends on outside the journal: published files, findings, configuration, HEAD and its ref."""
+        names = (*self.files_of(run), FINDINGS)
+        files = [*(where(self.place, n) for n in names), self.place.root / "detent.toml", self.place.common_dir / "config", *_head(self.place.git_dir)]
+        branch = self.git.branch()
+        if branch:
+            files += [self.place.common_dir / branch, self.place.common_dir / "packed-refs"]
+        return {str(f): stamp(f) for f in files}
+
+    # -- judging -------------------------------------------------------------------------------------------------------------
+
+    def judge(self, case: Case) -> Found:
+        """The gates of a row, over a look at this checkout."""
+        kit, run = self.kit_of(case.run), case.run
+        scene = Scene(
+            git=self.git,
+            collect=self.collector(run),
+            run=run,
+            sent=case.sent,
+            tree=case.tree,
+            marks=_marks(run),
+            settings=kit.settings,
+            preflight=kit.preflight,
+            published=self._published_at,
+            tampered=lambda: self.restore(run),
+            left_out=self.newest.left_out,
+            wanted=case.stands,
+        )
+        return run_gates(case.row, RepoLook(scene))
+
+    def _published_at(self, name: str) -> Path | None:
+        known = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log", FINDINGS)
+        return where(self.place, name) if name in known else None
+
+    def restore(self, run: AnyRun) -> tuple[str, ...]:
+        """Published files that were edited by hand, restored. While the agent is asked to write the plan, the plan is its own."""
+        theirs = ("ACTIVE_PR.json",) if run.state in WRITES_PLAN else ()
+        return edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
+
+
+def stamp(file: Path) -> str:
+    """What changes when a file does, without reading it."""
+    try:
+        st = os.stat(file)
+    except OSError:
+        return ""
+    return f"{st.st_size}:{st.st_mtime_ns}:{st.st_ino}"
+
+
+def _head(git_dir: Path) -> tuple[Path, ...]:
+    return (git_dir / "HEAD",)
+
+
+def _marks(run: AnyRun) -> Marks:
+    data = run.data
+    return Marks(data.good_tree, data.red_tree, data.base, frozenset(data.setup.baseline))
+
+
+# -- effects -----------------------------------------------------------------------------------------------------------------
+
+
+def _publish(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    files = dict(world.files_of(run))
+    if run.state in WRITES_PLAN and files.get("ACTIVE_PR.json") is None and event.was in WRITES_PLAN:
+        files.pop("ACTIVE_PR.json")  # the agent may have begun to write it
+    publish(world.place, files)
+    if run.state != "CODE_REVIEW":
+        where(world.place, FINDINGS).unlink(missing_ok=True)
+
+
+def _checkpoint(world: RepoWorld, event: AnyEvent) -> None:
+    if event.run.data.checkpoint_due:
+        return  # the agent is asked for it
+    step = event.verdict.state
+    commit_tree(world.git, event.run.id, event.run.seq, "checkpoint", event.found.tree, f"wip: {event.on} ({step}, event {event.run.seq})", event.at)
+
+
+def _commit_plan(world: RepoWorld, event: AnyEvent) -> None:
+    commit_tree(world.git, event.run.id, event.run.seq, "plan", event.found.tree, "docs: mark the finished entry in the plan", event.at)
+
+
+def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
+    world.snapshot(event.run)
+
+
+def _reset(world: RepoWorld, event: AnyEvent) -> None:
+    mark = marker(event.run.id, event.run.seq, "reset")
+    if not world.git.resolve(mark):
+        kept = world.snapshot(event.run)
+        bring_to(world.git, world.git.tree("HEAD"), kept)
+        world.git.update([(mark, world.git.head(), ZERO)])
+
+
+def _clear(world: RepoWorld, event: AnyEvent) -> None:
+    facts = event.sent.facts
+    if facts.get("branch") and facts.get("main"):
+        delete_merged(world.git, facts["branch"], facts["main"])
+
+
+EFFECTS: Mapping[str, Callable[[RepoWorld, AnyEvent], None]] = {
+    "publish": _publish,
+    "checkpoint": _checkpoint,
+    "commit_plan": _commit_plan,
+    "snapshot": _snapshot,
+    "reset_to_good": _reset,
+    "clear_plan": _clear,
+}
+
+# -- jobs --------------------------------------------------------------------------------------------------------------------
+
+
+def _outcome(name: str, output: str = "", findings: str = "", **facts: str) -> Sent:
+    return Sent("outcome", by="system", outcome=name, output=output, findings=findings, facts=facts)
+
+
+def _create_branch(world: RepoWorld, run: AnyRun) -> Sent:
+    ways = world.kit_of(run).ways
+    made = create_branch(world.git, run.id, run.seq, run.data.plan.prTitle, ways.main, ways.remote)
+    return _outcome("branched", branch=made.branch, base=made.base, tree=made.tree)
+
+
+def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
+    """Findings at the root first; else a configured reviewer in a fresh context; else the agent is asked for a review."""
+    kit, file = world.kit_of(run), where(world.place, FINDINGS)
+    if file.is_file():
+        text, by = file.read_text("utf-8", "replace"), "a file at the root"
+        if not kit.reviewer and kit.settings.get("review.require_independent") == "true":
+            return None
+    elif kit.reviewer:
+        text, by = _ask_reviewer(world, run, kit), kit.reviewer
+    else:
+        return None
+    blocked = [f for f in read_findings(text) if _blocks(f.severity, kit.settings.get("review.block_at", "MINOR"))]
+    return _outcome("findings" if blocked else "approved", findings=text, by=by)
+
+
+def _blocks(severity: str, at: str) -> bool:
+    order = ("INFO", "SUGGESTION", "MINOR", "MAJOR", "CRITICAL")
+    return order.index(severity) >= order.index(at)
+
+
+def _ask_reviewer(world: RepoWorld, run: AnyRun, kit: Kit) -> str:
+    """The reviewer's answer for this tree, asked once: a crash after a paid call does not pay again."""
+    tree = world.snapshot(run)
+    kept = world.place.git_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{tree}.json"
+    if kept.exists():
+        return kept.read_text("utf-8")
+    diff = world.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", run.data.base, tree).text
+    briefing = json.dumps({"goal": REVIEW_GOAL, "plan": world.files_of(run).get("ACTIVE_PR.json"), "diff": diff, "tree": tree})
+    env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": "reviewer"}
+    text = ask(kit.reviewer, Turn(briefing, world.place.root, env, 1800))
+    read_findings(text)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    scratch = kept.with_suffix(".new")
+    scratch.write_text(text, "utf-8")
+    os.replace(scratch, kept)
+    return text
+
+
+REVIEW_GOAL = (
+    "Review this change against its plan: correctness, tests, clarity, security, and no temporary logs left behind. Answer with one JSON object "
+    '{"overall_assessment": …, "executive_summary": …, "findings": [{"file_path", "line_number", "category", "severity": '
+    '"CRITICAL|MAJOR|MINOR|SUGGESTION|INFO", "description", "recommendation"}]}. An empty list of findings approves.'
+)
+
+
+def _squash(world: RepoWorld, run: AnyRun) -> Sent | None:
+    if world.kit_of(run).squash != "auto":
+        return None
+    data = run.data
+    commit = squash(world.git, run.id, run.seq, data.base, data.reviewed_tree, data.plan.prTitle, world.clock())
+    return _outcome("squashed", commit=commit)
+
+
+def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
+    kit = world.kit_of(run)
+    collect = world.collector(run)
+
+    def verify(tree: str) -> str | None:
+        if kit.suite.base is None:
+            return None
+        report = collect.clean(tree, lambda: True)
+        bad = report.bad - frozenset(run.data.setup.baseline)
+        if report.fault or bad or not report.ids:
+            return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {report.fault or min(bad, default='no test ran')}\n{report.output}"
+        return None
+
+    def open_pr(argv: list[str]) -> None:
+        env = {**collect.env, **{k: v for k, v in world.outer.items() if k in ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")}}
+        try:
+            ran = run_program(argv, world.place.root, env, 120)
+        except OSError as e:
+            raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
+        if ran.exit_code != 0:
+            raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
+
+    landed = land(world.git, run.data.branch, world.clock(), kit.ways, verify, open_pr)
+    return _outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main) if landed.outcome else None
+
+
+JOBS: Mapping[str, Callable[[RepoWorld, AnyRun], Sent | None]] = {
+    "create_branch": _create_branch,
+    "call_reviewer": _review,
+    "squash": _squash,
+    "merge": _merge,
+}
+

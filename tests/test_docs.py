@@ -1,0 +1,41 @@
+"""The docs say what is: drawn tables are current, every command and every workflow has its row."""
+
+import importlib.util
+from pathlib import Path
+
+from detent.interfaces.cli.group import COMMANDS
+from detent.workflows import TABLES
+
+ROOT = Path(__file__).parent.parent
+
+
+def drawn_pages() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pages: dict[str, str] = module.pages()
+    return pages
+
+
+def test_the_drawn_tables_are_current() -> None:
+    for file, text in drawn_pages().items():
+        kept = ROOT / "docs" / "workflows" / file
+        assert kept.exists() and kept.read_text("utf-8") == text, f"docs/workflows/{file} is not current: run .venv/bin/python docs/generate.py"
+
+
+def test_every_workflow_is_drawn() -> None:
+    assert set(drawn_pages()) == {f"{name}.md" for name in TABLES}
+
+
+def test_every_command_has_a_row_in_the_docs() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    missing = [name for name in COMMANDS if f"| `{name}" not in text]
+    assert not missing
+
+
+def test_the_readme_names_its_two_commands_and_the_pages_it_links_are_there() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert "./x demo" in text and "./x test" in text
+    for link in [part.split(")")[0] for part in text.split("](")[1:]]:
+        assert link.startswith("http") or (ROOT / link).exists(), link

@@ -1,0 +1,563 @@
+"""The `tdd` table: every rule of the workflow by literal values, the gates over a small world in memory. No git, no processes."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from detent.evidence.look import Branch, Changed, Outcome, TestReport
+from detent.gates.judge import judge
+from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
+from detent.kernel.decide import Decision, decide, refusal
+from detent.kernel.model import Evidence, Found, Run, Sent, Tally
+from detent.kernel.walk import problems
+from detent.workflows.tdd import TDD
+from detent.workflows.tdd_data import Note, TddData, backoff, begin, from_note, note_of, sort_of
+
+SUBMIT = Sent("submit")
+LIST = "# Tests\n\n- [ ] adds two numbers\n- [ ] refuses text\n"
+ADDS = CurrentTest("adds two numbers", "tests/test_sum.py", "src/sum.py")
+NAMES_ADDS = '{"currentTest": {"description": "adds two numbers", "testFile": "tests/test_sum.py", "implFile": "src/sum.py"}}'
+NAMES_NONE = '{"currentTest": null}'
+DATA = TddData(entries=(Entry("adds two numbers"), Entry("refuses text")), current=ADDS, feature_request="sums", cycle=1, good_tree="t0")
+PHASES = ("PLAN", "RED", "GREEN", "REFACTOR")
+
+
+def a_run(state: str, data: TddData = DATA, **more: Any) -> Run[TddData]:
+    return Run("r", "tdd", state, 7, data, limits=dict(TDD.limits), **more)
+
+
+def report(**outcomes: Outcome) -> TestReport:
+    return TestReport({f"tests/test_sum.py::{name}": outcome for name, outcome in outcomes.items()})
+
+
+def passing(*names: str) -> TestReport:
+    return TestReport({f"tests/test_sum.py::{name}": "passed" for name in names})
+
+
+@dataclass
+class World:
+    """Everything a gate may look at, as literal values."""
+
+    run: Run[TddData]
+    sent: Sent = SUBMIT
+    tree: str = "t1"
+    files: dict[str, str] = field(default_factory=lambda: {"test-list.md": LIST})
+    now: TestReport = field(default_factory=lambda: passing("old"))
+    before: TestReport = field(default_factory=lambda: passing("old"))
+    changes: tuple[Changed, ...] = ()
+    bite: bool = True
+    was_read: dict[str, str] = field(default_factory=dict)
+
+    def setting(self, name: str) -> str:
+        return ""
+
+    def tests(self) -> TestReport:
+        return self.now
+
+    def tests_before(self) -> TestReport:
+        return self.before
+
+    def selected(self) -> TestReport:
+        return self.now
+
+    def tests_laid_over(self, tree: str) -> TestReport:
+        return self.before
+
+    def bites(self) -> bool:
+        return self.bite
+
+    def preflight(self) -> str | None:
+        return None
+
+    def refused_command(self, command: str) -> str | None:
+        return None
+
+    def changed(self) -> tuple[Changed, ...]:
+        return self.changes
+
+    def branch(self) -> Branch:
+        return Branch()
+
+    def read(self, path: str) -> str | None:
+        if path in self.files:
+            self.was_read[path] = self.files[path]
+        return self.files.get(path)
+
+    def tampered(self) -> tuple[str, ...]:
+        return ()
+
+    def output(self) -> str:
+        return self.now.output
+
+    def evidence(self) -> Evidence | None:
+        of = {o: len(self.now.having(o)) for o in ("passed", "failed", "error", "skipped")}
+        return Evidence("report", "pytest", 0, Tally(of["passed"], of["failed"], of["error"], of["skipped"]), self.tree)
+
+    def documents(self) -> dict[str, str]:
+        return self.was_read
+
+
+def said(run: Run[TddData], sent: Sent, found: Found | None = None) -> Decision:
+    """What is decided on a call, given what was found."""
+    on = TDD.kind(run, sent)
+    no = refusal(TDD, run, sent, on)
+    return decide(TDD, run, sent, None if no else TDD.row(run.state, on), no or found or Found())
+
+
+def judged(world: World) -> Decision:
+    """What is decided on a submit when the real gates look at a world."""
+    on = TDD.kind(world.run, world.sent)
+    row = TDD.row(world.run.state, on)
+    no = refusal(TDD, world.run, world.sent, on)
+    assert row is not None
+    return decide(TDD, world.run, world.sent, None if no else row, no or judge(row, world))
+
+
+def data_of(decision: Decision) -> TddData:
+    assert isinstance(decision.run.data, TddData)
+    return decision.run.data
+
+
+def run_of(decision: Decision) -> Run[TddData]:
+    assert isinstance(decision.run.data, TddData)
+    return cast(Run[TddData], decision.run)
+
+
+TEST_ADDED = (Changed("tests/test_sum.py", "added", "test"),)
+CODE_ADDED = (Changed("src/sum.py", "added", "production"),)
+FAILED = Found(failed=("it fails",), output="AssertionError", tree="t1", evidence=Evidence("report", counts=Tally(passed=1, failed=1)))
+
+
+def failed_at(run: Run[TddData]) -> Decision:
+    return said(run, Sent("submit", summary="an attempt", reply=NAMES_ADDS if run.state == "PLAN" else ""), FAILED)
+
+
+# -- the form ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_walk_over_the_table_finds_no_problem() -> None:
+    assert problems(TDD, {"retries": 2, "errors": 2, "agent": 1}) == ()
+
+
+def test_the_four_phases_are_four_agents_with_a_role_each() -> None:
+    assert {s: TDD.states[s].role for s in PHASES} == {"PLAN": "test-list", "RED": "test", "GREEN": "implementing", "REFACTOR": "refactor"}
+    assert all(TDD.states[s].actor == "agent" for s in PHASES)
+
+
+def test_a_whole_feature_goes_red_green_refactor_until_every_box_is_ticked() -> None:
+    one = "- [ ] adds two numbers\n"
+    plan = judged(World(a_run("PLAN", begin("sums", tree="t0")), Sent("submit", reply=NAMES_ADDS), files={"test-list.md": one}))
+    red = judged(World(run_of(plan), tree="t2", files={"test-list.md": one}, now=report(old="passed", new="failed"), changes=TEST_ADDED))
+    green = judged(
+        World(run_of(red), tree="t3", files={"test-list.md": one}, now=passing("old", "new"), before=report(old="passed", new="failed"))
+    )
+    refactor = judged(World(run_of(green), tree="t4", files={"test-list.md": one}, now=passing("old", "new"), before=passing("old", "new")))
+    ticked = {"test-list.md": "- [x] adds two numbers\n"}
+    end = judged(World(run_of(refactor), Sent("submit", reply=NAMES_NONE), tree="t5", files=ticked, now=passing("old", "new")))
+    assert [d.run.state for d in (plan, red, green, refactor, end)] == ["RED", "GREEN", "REFACTOR", "PLAN", "COMPLETE"]
+    assert [note_of(run_of(d)).cycle_number for d in (plan, red, green, refactor, end)] == [1, 1, 1, 1, 1]
+    assert TDD.unproven(run_of(end)) == ()
+    assert data_of(end).entries == (Entry("adds two numbers", done=True, proof=refactor.run.seq),)
+
+
+@pytest.mark.parametrize("state", PHASES)
+def test_a_passed_phase_owes_exactly_one_commit_and_its_note(state: str) -> None:
+    passed = said(a_run(state), Sent("submit", reply=NAMES_ADDS if state == "PLAN" else ""), Found(tree="t1"))
+    assert passed.owes[:2] == ("commit_judged_tree", "write_note")
+    assert passed.owes.count("commit_judged_tree") == 1
+    assert run_of(passed).data.good_tree == "t1"
+
+
+# -- the list and the reply --------------------------------------------------------------------------------------------------
+
+
+def test_the_list_is_read_as_checkboxes_and_the_rest_is_prose() -> None:
+    text = "# Tests\n\nSome words.\n- [ ] one\n  * [x]  two   words \n1. [X] three\n- a remark\n- [docs](x.md)\n```\n- [ ] fenced\n```\n"
+    assert read_list(text) == ((Entry("one"), Entry("two words", done=True), Entry("three", done=True)), ())
+
+
+@pytest.mark.parametrize("line", ["- [] text", "-[ ] text", "- [y] text", "- [ ]", "- [x]text", "[ ] text"])
+def test_a_line_that_is_nearly_a_checkbox_is_a_fault_with_its_number(line: str) -> None:
+    _, faults = read_list(f"- [ ] one\n{line}\n")
+    assert len(faults) == 1
+    assert faults[0].startswith("test-list.md:2: a checkbox is written")
+
+
+def test_an_entry_that_stands_twice_and_a_list_without_checkbox_are_faults() -> None:
+    assert "'one' stands there twice" in read_list("- [ ] one\n- [x] one\n")[1][0]
+    assert "has no checkbox" in read_list("# Tests\n- one\n")[1][0]
+
+
+def test_the_reply_names_a_test_or_none() -> None:
+    reply, fault = read_reply(NAMES_ADDS)
+    assert reply is not None
+    assert (reply.current_test, fault) == (ADDS, "")
+    none, _ = read_reply(NAMES_NONE)
+    assert none is not None
+    assert none.current_test is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "said_so"),
+    [
+        ("", "reply is missing"),
+        ("done", "cannot be read"),
+        ("{}", "currentTest"),
+        ('{"test": "adds", "complete": false}', "cannot be read"),
+        ('{"currentTest": null, "note": "x"}', "note"),
+        ('{"currentTest": null, "currentTest": null}', "stands there twice"),
+        ('{"currentTest": {"description": "adds", "testFile": "t.py"}}', "implFile"),
+        ('{"currentTest": {"description": " ", "testFile": "t.py", "implFile": "i.py"}}', "description: must be"),
+        ('{"currentTest": {"description": "a", "testFile": "/t.py", "implFile": "i.py"}}', "testFile: must be a path inside"),
+        ('{"currentTest": {"description": "a", "testFile": "t.py", "implFile": "../i.py"}}', "implFile: must be a path inside"),
+        ('{"currentTest": {"description": "a", "testFile": "t.py", "implFile": "t.py"}}', "must be another file"),
+    ],
+)  # fmt: skip
+def test_a_reply_of_another_form_is_refused_and_counts_nothing(reply: str, said_so: str) -> None:
+    decision = judged(World(a_run("PLAN"), Sent("submit", reply=reply)))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("REFUSED", "PLAN", {})
+    assert said_so in decision.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said_so"),
+    [
+        (None, "test-list.md is not there"),
+        ("- [ ] adds two numbers\n- [x] refuses text\n", "the box of 'refuses text' was ticked"),
+        ("- [ ] adds two numbers\n- [ ] refuses words\n", "'refuses text' is no longer in test-list.md"),
+        ("- [ ] adds two numbers\n", "'refuses text' is no longer in test-list.md"),
+    ],
+)
+@pytest.mark.parametrize("state", PHASES)
+def test_in_every_phase_a_list_that_an_agent_may_not_write_is_refused(state: str, text: str | None, said_so: str) -> None:
+    files = {} if text is None else {"test-list.md": text}
+    decision = judged(World(a_run(state), Sent("submit", reply=NAMES_ADDS if state == "PLAN" else ""), files=files))
+    assert (decision.status, decision.run.state, decision.owes) == ("REFUSED", state, ())
+    assert said_so in " ".join(decision.reasons)
+
+
+def test_entries_may_be_added_and_reordered() -> None:
+    text = "- [ ] refuses text\n- [ ] sums nothing to 0\n- [ ] adds two numbers\n"
+    decision = judged(World(a_run("PLAN"), Sent("submit", reply=NAMES_ADDS), files={"test-list.md": text}))
+    assert decision.run.state == "RED"
+    assert [e.text for e in data_of(decision).entries] == ["refuses text", "sums nothing to 0", "adds two numbers"]
+
+
+@pytest.mark.parametrize("word", [{"steers": ("call it words",)}, {"guidance": "call it words"}])
+def test_a_persons_word_allows_rewording_an_open_entry(word: dict[str, Any]) -> None:
+    files = {"test-list.md": "- [ ] adds two numbers\n- [ ] refuses words\n"}
+    assert judged(World(a_run("PLAN", **word), Sent("submit", reply=NAMES_ADDS), files=files)).run.state == "RED"
+
+
+def test_a_proved_entry_stays_whatever_a_person_said() -> None:
+    proved = TddData(entries=(Entry("old", done=True, proof=3), Entry("adds two numbers")))
+    world = World(
+        a_run("PLAN", proved, steers=("tidy up",)), Sent("submit", reply=NAMES_ADDS), files={"test-list.md": "- [ ] adds two numbers\n"}
+    )
+    assert "it is proved and stays" in judged(world).reasons[0]
+
+
+def test_the_chosen_test_is_an_open_entry() -> None:
+    other = NAMES_ADDS.replace("adds two numbers", "flies")
+    assert (
+        "is not the text of an open entry; open: adds two numbers" in judged(World(a_run("PLAN"), Sent("submit", reply=other))).reasons[0]
+    )
+
+
+def test_null_has_no_effect_while_a_box_is_open() -> None:
+    decision = judged(World(a_run("PLAN"), Sent("submit", reply=NAMES_NONE)))
+    assert (decision.status, decision.run.state) == ("REFUSED", "PLAN")
+    assert "2 entries are open" in decision.reasons[0]
+
+
+def test_plan_may_write_the_list_only() -> None:
+    decision = judged(World(a_run("PLAN"), Sent("submit", reply=NAMES_ADDS), changes=CODE_ADDED))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "PLAN", {"retries": 1})
+    assert decision.reasons == ("src/sum.py changed; PLAN writes test-list.md only; bring it back as it was",)
+
+
+def test_completion_is_judged_by_the_tests_too() -> None:
+    done = TddData(entries=(Entry("adds", done=True, proof=3),))
+    world = World(a_run("PLAN", done), Sent("submit", reply=NAMES_NONE), files={"test-list.md": "- [x] adds\n"}, now=report(old="failed"))
+    assert (judged(world).status, judged(world).run.state) == ("FAILURE", "PLAN")
+
+
+def test_the_machine_ticks_the_box_at_the_start_of_the_next_plan() -> None:
+    decision = said(a_run("REFACTOR"), Sent("submit"), Found(tree="t9", documents={"test-list.md": LIST}))
+    assert decision.owes == ("commit_judged_tree", "write_note", "tick_boxes")
+    assert data_of(decision).entries[0] == Entry("adds two numbers", done=True, proof=8)
+    second = NAMES_ADDS.replace("adds two numbers", "refuses text")
+    cleared = judged(World(run_of(decision), Sent("submit", reply=second)))
+    assert "the box of 'adds two numbers' was cleared" in cleared.reasons[0]
+    ticked = {"test-list.md": LIST.replace("[ ] adds", "[x] adds")}
+    assert judged(World(run_of(decision), Sent("submit", reply=second), files=ticked)).run.state == "RED"
+
+
+def test_boxes_that_stood_ticked_before_the_run_are_not_its_to_prove() -> None:
+    data = begin("more sums", "- [x] old\n- [ ] new\n")
+    assert data.entries == (Entry("old", done=True, before=True), Entry("new"))
+    assert TDD.unproven(a_run("PLAN", data)) == ("new",)
+
+
+def test_a_ticked_box_without_proof_is_unproven_and_so_is_an_empty_list() -> None:
+    assert TDD.unproven(a_run("PLAN", TddData(entries=(Entry("x", done=True),)))) == ("x",)
+    assert TDD.unproven(a_run("PLAN", TddData())) == ("test-list.md has no entry",)
+
+
+# -- the phases --------------------------------------------------------------------------------------------------------------
+
+RED_TESTS = report(old="passed", new="failed")
+
+
+@pytest.mark.parametrize(
+    ("now", "changes", "said_so"),
+    [
+        (report(), TEST_ADDED, "no test was collected"),
+        (passing("old"), TEST_ADDED, "no new test was collected"),
+        (passing("old", "new"), TEST_ADDED, "passes already"),
+        (RED_TESTS, (*TEST_ADDED, *CODE_ADDED), "a RED step writes tests only"),
+        (report(old="failed", new="failed"), TEST_ADDED, "passed before and fails now"),
+        (report(new="failed"), TEST_ADDED, "is no longer collected"),
+    ],
+)
+def test_red_fails_and_is_tried_again_with_the_reason(now: TestReport, changes: tuple[Changed, ...], said_so: str) -> None:
+    decision = judged(World(a_run("RED"), now=now, changes=changes))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "RED", {"retries": 1})
+    assert said_so in decision.run.last_error
+    assert decision.owes == ("write_note",)
+
+
+@pytest.mark.parametrize(
+    ("now", "changes", "said_so"),
+    [
+        (RED_TESTS, CODE_ADDED, "new fails"),
+        (report(old="failed", new="passed"), CODE_ADDED, "old fails"),
+        (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), "tests are frozen"),
+        (passing("old", "new"), (Changed("pytest.ini", "modified", "config"),), "configuration is frozen"),
+        (passing("old"), CODE_ADDED, "is no longer collected"),
+        (report(old="passed", new="skipped"), CODE_ADDED, "is skipped now"),
+        (report(), CODE_ADDED, "no test was collected"),
+    ],
+)
+def test_green_fails_and_is_rolled_back(now: TestReport, changes: tuple[Changed, ...], said_so: str) -> None:
+    decision = judged(World(a_run("GREEN"), now=now, before=RED_TESTS, changes=changes))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "GREEN", {"retries": 1})
+    assert said_so in decision.run.last_error
+    assert decision.owes == ("reset_to_good", "write_note")
+
+
+@pytest.mark.parametrize(
+    ("now", "changes", "bite", "said_so"),
+    [
+        (report(old="passed", new="failed"), CODE_ADDED, True, "new fails"),
+        (passing("new"), CODE_ADDED, True, "is no longer collected"),
+        (report(old="skipped", new="passed"), CODE_ADDED, True, "is skipped now"),
+        (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), False, "no longer fails on the tree before"),
+    ],
+)
+def test_refactor_fails_and_is_rolled_back(now: TestReport, changes: tuple[Changed, ...], bite: bool, said_so: str) -> None:
+    decision = judged(World(a_run("REFACTOR"), now=now, before=passing("old", "new"), changes=changes, bite=bite))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "REFACTOR", {"retries": 1})
+    assert said_so in decision.run.last_error
+    assert decision.owes == ("reset_to_good", "write_note")
+
+
+def test_a_test_that_was_red_before_the_run_may_stay_red_if_a_person_took_it_as_baseline() -> None:
+    now, before = report(old="failed", new="passed"), report(old="failed", new="failed")
+    accepted = msgspec.structs.replace(DATA, baseline=("tests/test_sum.py::old",))
+    assert judged(World(a_run("GREEN", accepted), now=now, before=before, changes=CODE_ADDED)).run.state == "REFACTOR"
+    assert judged(World(a_run("GREEN"), now=now, before=before, changes=CODE_ADDED)).run.state == "GREEN"
+
+
+SATISFIED = Sent("submit", summary="it is there", reply="ALREADY_SATISFIED")
+
+
+def test_already_satisfied_is_refused_at_the_first_try() -> None:
+    decision = judged(World(a_run("RED"), SATISFIED, now=passing("old", "new"), changes=TEST_ADDED))
+    assert (decision.status, decision.run.state) == ("REFUSED", "RED")
+    assert "from the second try on" in decision.reasons[0]
+
+
+@pytest.mark.parametrize("reply", ["ALREADY_SATISFIED", ' "ALREADY_SATISFIED"\n'])
+def test_already_satisfied_closes_the_entry_from_the_second_try_on(reply: str) -> None:
+    sent = Sent("submit", reply=reply)
+    decision = judged(World(a_run("RED", counts={"retries": 1}), sent, now=passing("old", "new"), changes=TEST_ADDED))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("SUCCESS", "PLAN", {})
+    assert data_of(decision).entries[0] == Entry("adds two numbers", done=True, proof=8)
+    assert decision.owes == ("commit_judged_tree", "write_note", "tick_boxes")
+
+
+@pytest.mark.parametrize(
+    ("now", "bite", "said_so"),
+    [
+        (passing("old", "new"), False, "fails against no small change"),
+        (passing("old"), True, "no new test was collected"),
+        (report(old="passed", new="failed"), True, "new fails"),
+    ],
+)
+def test_already_satisfied_needs_a_new_test_that_passes_and_can_fail(now: TestReport, bite: bool, said_so: str) -> None:
+    decision = judged(World(a_run("RED", counts={"retries": 1}), SATISFIED, now=now, changes=TEST_ADDED, bite=bite))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "RED", {"retries": 2})
+    assert said_so in decision.reasons[0]
+
+
+# -- retries, halts, resuming ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", PHASES)
+def test_a_phase_has_three_retries_and_then_stops_with_a_failure(state: str) -> None:
+    run, waits = a_run(state), []
+    for _ in range(3):
+        decision = failed_at(run)
+        assert (decision.status, decision.run.state) == ("FAILURE", state)
+        run = run_of(decision)
+        waits.append(backoff(run))
+    last = failed_at(run)
+    assert waits == [1, 2, 4]
+    assert (last.status, last.run.state, last.run.cause, last.run.back) == ("FAILURE", "HALTED", "retries", state)
+    assert ("reset_to_good" in last.owes) == (state in ("GREEN", "REFACTOR"))
+    assert "write_note" in last.owes
+    assert (note_of(run_of(last)).retry_count, note_of(run_of(last)).error) == (3, "it fails\n\nAssertionError")
+
+
+def test_the_attempts_that_failed_are_kept_for_the_next_briefing_and_forgotten_on_success() -> None:
+    decision = failed_at(a_run("GREEN"))
+    assert data_of(decision).tried == ("an attempt",)
+    after = said(run_of(decision), Sent("submit"), Found(tree="t2"))
+    assert (data_of(after).tried, after.run.last_error, after.run.counts) == ((), "", {})
+
+
+@pytest.mark.parametrize("cause", ["retries", "errors", "model", "agent"])
+@pytest.mark.parametrize("back", PHASES)
+def test_resume_goes_back_to_where_it_stopped_with_fresh_retries(cause: str, back: str) -> None:
+    run = a_run("HALTED", cause=cause, back=back, counts={"retries": 3})
+    decision = said(run, Sent("resume", by="human", guidance="look at the sign"))
+    assert (decision.status, decision.run.state, decision.run.counts, decision.run.cause) == ("SUCCESS", back, {}, "")
+    assert decision.run.guidance == "look at the sign"
+
+
+def test_an_agent_cannot_resume() -> None:
+    assert said(a_run("HALTED", cause="retries", back="RED"), Sent("resume", by="agent")).status == "REFUSED"
+
+
+def test_three_errors_in_a_row_halt_the_run_and_count_as_no_retry() -> None:
+    run = a_run("GREEN")
+    for _ in range(2):
+        decision = said(run, Sent("submit"), Found(unclear="the runner is gone"))
+        assert (decision.status, decision.run.state) == ("ERROR", "GREEN")
+        run = run_of(decision)
+    last = said(run, Sent("submit"), Found(unclear="the runner is gone"))
+    assert (last.status, last.run.state, last.run.cause, last.run.counts) == ("HALTED", "HALTED", "errors", {})
+    assert note_of(run_of(last)).error == "the runner is gone"
+    details = note_of(run_of(last)).error_details
+    assert details is not None
+    assert details.type == "CouldNotVerify"
+
+
+def test_a_model_that_is_not_there_stops_the_run_at_once() -> None:
+    decision = said(a_run("RED"), Sent("no-model", by="system", output="no model claude-x"))
+    assert (decision.status, decision.run.state, decision.run.cause) == ("HALTED", "HALTED", "model")
+    details = note_of(run_of(decision)).error_details
+    assert details is not None
+    assert (details.type, details.message) == ("ModelUnavailable", "no model claude-x")
+
+
+def test_an_agent_that_keeps_ending_without_an_answer_halts_the_run() -> None:
+    run = a_run("RED")
+    for _ in range(3):
+        decision = said(run, Sent("agent-failed", by="system", output="no answer"))
+        assert (decision.run.state, decision.run.counts.get("retries")) == ("RED", None)
+        run = run_of(decision)
+    last = said(run, Sent("agent-failed", by="system", output="no route", facts={"trouble": "Network"}))
+    assert (last.run.state, last.run.cause, last.run.counts) == ("HALTED", "agent", {})
+    details = note_of(run_of(last)).error_details
+    assert details is not None
+    assert details.type == "Network"
+
+
+def test_a_usage_limit_parks_the_run_and_counts_nothing() -> None:
+    decision = said(a_run("RED"), Sent("limited", by="system", not_before="2030-01-01T00:00:00Z"))
+    assert (decision.run.state, decision.run.not_before, decision.run.counts) == ("RED", "2030-01-01T00:00:00Z", {})
+
+
+@pytest.mark.parametrize("state", [*PHASES, "HALTED"])
+def test_a_person_can_abort_anywhere(state: str) -> None:
+    decision = said(a_run(state, cause="retries", back="RED"), Sent("abort", by="human"))
+    assert decision.run.state == "ABORTED"
+    assert "snapshot" in decision.owes
+
+
+@pytest.mark.parametrize(
+    ("phase", "counts", "sort"),
+    [
+        ("RED", Tally(passed=2), "UnexpectedPass"),
+        ("RED", Tally(passed=1, failed=1), "TestFailure"),
+        ("GREEN", Tally(passed=1, failed=1, errors=1), "TestFailure"),
+        ("GREEN", Tally(passed=1, errors=1), "CompilationError"),
+        ("GREEN", Tally(errors=1), "CompilationError"),
+        ("GREEN", Tally(), "CompilationError"),
+        ("GREEN", Tally(passed=2), "RuleBroken"),
+    ],
+)
+def test_failures_are_sorted_by_the_counts_of_the_report(phase: str, counts: Tally, sort: str) -> None:
+    assert sort_of(phase, Found(failed=("x",), evidence=Evidence("report", counts=counts))) == sort
+
+
+def test_a_failure_without_a_test_run_is_a_broken_rule() -> None:
+    assert sort_of("GREEN", Found(failed=("x",))) == "RuleBroken"
+
+
+# -- commits and notes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "sent", "tree", "subject"),
+    [
+        ("PLAN", Sent("submit", reply=NAMES_ADDS), "t1", "plan: adds two numbers"),
+        ("RED", Sent("submit"), "t1", "test: adds two numbers"),
+        ("GREEN", Sent("submit", summary="the sum"), "t1", "feat: adds two numbers"),
+        ("GREEN", Sent("submit", summary="Fix the sign"), "t1", "fix: adds two numbers"),
+        ("REFACTOR", Sent("submit"), "t1", "refactor: adds two numbers"),
+        ("REFACTOR", Sent("submit"), "t0", "refactor: no changes needed"),
+    ],
+)
+def test_the_commit_of_a_phase_is_named_by_it(state: str, sent: Sent, tree: str, subject: str) -> None:
+    assert data_of(said(a_run(state), sent, Found(tree=tree))).subject == subject
+
+
+def test_the_note_is_json_with_the_names_that_were_promised() -> None:
+    decision = said(a_run("RED"), Sent("submit"), Found(tree="t1", evidence=Evidence("report", counts=Tally(passed=1, failed=1))))
+    assert json.loads(msgspec.json.encode(note_of(run_of(decision)))) == {
+        "phase": "RED",
+        "nextPhase": "GREEN",
+        "cycleNumber": 1,
+        "currentTest": {"description": "adds two numbers", "testFile": "tests/test_sum.py", "implFile": "src/sum.py"},
+        "completedTests": [],
+        "pendingTests": ["refuses text"],
+        "testResult": "FAIL",
+        "error": None,
+        "errorDetails": None,
+        "retryCount": 0,
+        "featureRequest": "sums",
+        "schemaVersion": 1,
+    }
+
+
+def test_the_note_of_a_failed_attempt_tells_the_error_and_the_phase_that_has_to_go_on() -> None:
+    red = run_of(said(a_run("RED"), Sent("submit"), Found(tree="t1")))
+    note = note_of(run_of(failed_at(red)))
+    assert (note.phase, note.next_phase, note.retry_count, note.test_result) == ("RED", "GREEN", 1, "FAIL")
+    assert note.error_details is not None
+    assert (note.error_details.type, note.error_details.message) == ("TestFailure", "it fails")
+
+
+def test_a_run_can_be_built_again_from_its_note() -> None:
+    run = run_of(said(a_run("RED"), Sent("submit"), Found(tree="t1")))
+    note = msgspec.json.decode(msgspec.json.encode(note_of(run)), type=Note)
+    data = from_note(note)
+    assert note_of(a_run(data.next_phase, data)) == note
+    assert {e.text for e in data.entries if not e.done} == {"adds two numbers", "refuses text"}
+    assert data.next_phase in TDD.starts
