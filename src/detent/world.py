@@ -26,6 +26,7 @@ from detent.git.repo import ZERO, Git
 from detent.git.snapshot import Snapshot, take
 from detent.kernel.model import Found, Sent
 from detent.sandbox.process import run as run_program
+from detent.workflows.pr_data import ROOT_FILE
 
 FINDINGS = "FINDINGS.json"
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
@@ -148,8 +149,8 @@ def _publish(world: RepoWorld, event: AnyEvent) -> None:
 def _checkpoint(world: RepoWorld, event: AnyEvent) -> None:
     if event.run.data.checkpoint_due:
         return  # the agent is asked for it
-    step = event.verdict.state
-    commit_tree(world.git, event.run.id, event.run.seq, "checkpoint", event.found.tree, f"wip: {event.on} ({step}, event {event.run.seq})", event.at)
+    done = next((s.description for t in event.run.data.plan.tasks for s in t.tdd_steps if s.proof == event.run.seq), "")
+    commit_tree(world.git, event.run.id, event.run.seq, "checkpoint", event.found.tree, f"wip({event.on}): {done}", event.at)
 
 
 def _commit_plan(world: RepoWorld, event: AnyEvent) -> None:
@@ -200,7 +201,7 @@ def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
     """Findings at the root first; else a configured reviewer in a fresh context; else the agent is asked for a review."""
     kit, file = world.kit_of(run), where(world.place, FINDINGS)
     if file.is_file():
-        text, by = file.read_text("utf-8", "replace"), "a file at the root"
+        text, by = file.read_text("utf-8", "replace"), ROOT_FILE
         if not kit.reviewer and kit.settings.get("review.require_independent") == "true":
             return None
     elif kit.reviewer:

@@ -13,8 +13,8 @@ write_report = Effect(
 
 prepare_dispatch = Job(
     "prepare_dispatch",
-    "Before a role is dispatched: make the session's folder and branch if they are not there, see that its context files are, note the project's instructions at the base commit, and list every file the session "
-    "changed. Nothing to do if the run's newest event already did it.",
+    "Before a role is dispatched: make the session's folder and branch if they are not there, see that its context files are, note the project's "
+    "instructions at the base commit, and list every file the session changed. Nothing to do if the run's newest event already did it.",
     ("prepared", "context-missing"),
 )
 run_checks = Job(

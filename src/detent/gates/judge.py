@@ -9,9 +9,9 @@ from detent.kernel.rows import Gate, Row
 
 
 def judge(row: Row[Any], look: Look[Any]) -> Found:
-    """What the gates say. Every fault of the call is named; of the proof, the first that fails."""
+    """What the gates say. Every fault of the call is named, a line each; of the proof, the first that fails."""
     try:
-        refused = tuple(said for gate in row.gates if (said := gate(look)))
+        refused = tuple(line for gate in row.gates if (said := gate(look)) for line in said.splitlines())
         if refused:
             return Found(refused=refused, tree=look.tree)
         failed = next(((said,) for gate in row.prove if (said := gate(look))), ())

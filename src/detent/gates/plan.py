@@ -6,7 +6,7 @@ Every fault is named with its path, such as `tasks[1].tdd_steps[0].type`. Knows 
 import json
 import re
 from collections.abc import Iterator
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from detent.evidence.look import Look
 from detent.kernel.model import Data, Value
@@ -187,11 +187,42 @@ def _build(raw: dict[str, Json]) -> ActivePr:
     return ActivePr(str(raw["masterPlanPath"]), str(raw["prTitle"]), str(raw["summary"]), str(raw["verificationPlan"]), tasks)
 
 
+class Entry(NamedTuple):
+    """A heading or list item of a master plan."""
+
+    depth: int  # headings 1 to 6, list items below them by their indent
+    text: str
+    done: bool
+
+
+def entries(text: str) -> list[Entry]:
+    """Every heading and list item, in order; what stands in a code block is none."""
+    found: list[Entry] = []
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if fenced:
+            continue
+        if m := re.match(r"(#{1,6})\s+(.+)", line):
+            found.append(Entry(len(m.group(1)), m.group(2).strip(), is_done(line)))
+        elif m := re.match(r"(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.+)", line):
+            found.append(Entry(10 + len(m.group(1).expandtabs(4)), m.group(2).strip(), is_done(line)))
+    return found
+
+
 def open_entries(text: str) -> tuple[str, ...]:
-    """The open entries of a master plan: headings and list items that do not carry [DONE] and a commit hash."""
-    lines = (line.strip() for line in text.splitlines())
-    entries = (m.group(1).strip() for line in lines if (m := re.match(r"(?:#{1,6}|[-*+]|\d+[.)])\s+(.+)", line)))
-    return tuple(re.sub(r"^\[[ xX]\]\s*", "", e) for e in entries if not is_done(e))
+    """The open entries. One is done when its line says so, when one above it is done, or when it has some below it and all are done."""
+    found = entries(text)
+    below = [next((j for j in range(i + 1, len(found)) if found[j].depth <= e.depth), len(found)) for i, e in enumerate(found)]
+    covered = {j for i, e in enumerate(found) if e.done for j in range(i, below[i])}
+
+    def is_open(i: int) -> bool:
+        if i in covered:
+            return False
+        inner = range(i + 1, below[i])
+        return not inner or any(is_open(j) for j in inner)
+
+    return tuple(e.text for i, e in enumerate(found) if is_open(i))
 
 
 def is_done(line: str) -> bool:
@@ -206,7 +237,7 @@ def plan_is_sound(look: Look[PlanData]) -> str | None:
         return f"{FILE} is not there; write it as the briefing says"
     plan, faults = read_plan(text)
     if plan is None:
-        return "; ".join(faults)
+        return "\n".join(faults)
     raw = json.loads(text)
     begun = [
         path
@@ -218,7 +249,7 @@ def plan_is_sound(look: Look[PlanData]) -> str | None:
         if status != "TODO"
     ]
     if begun:
-        return "; ".join(f"{path}: must be TODO at the start" for path in begun)
+        return "\n".join(f"{path}: must be TODO at the start" for path in begun)
     return title_fits(plan.prTitle, look.read(look.setting("pr.plan")) or "")
 
 
@@ -242,7 +273,7 @@ def replan_keeps_the_rest(look: Look[PlanData]) -> str | None:
     text, old = look.read(FILE), look.run.data.plan
     new, faults = read_plan(text) if text is not None else (None, (f"{FILE} is not there",))
     if new is None or old is None:
-        return "; ".join(faults)
+        return "\n".join(faults)
     return replan_fault(old, new, look.run.data.replacing, look.run.data.replacing_red)
 
 

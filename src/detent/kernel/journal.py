@@ -91,6 +91,7 @@ class Journal(Protocol):
 ENTRY_COLUMNS = (
     "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, stamps, parent, worktree, ended, owes, n, hash"
 )
+INSERT = f"INSERT INTO events VALUES ({','.join('?' * 19)})"
 HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
 HEADS_BY_EVENTS = f"SELECT n, {HEAD_COLUMNS} FROM events e WHERE seq = (SELECT max(seq) FROM events WHERE run = e.run)"
 HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
@@ -105,6 +106,11 @@ def chain(prev: str, entry: Entry) -> str:
         h.update(b"%d:" % len(raw))
         h.update(raw)
     return h.hexdigest()
+
+
+def _to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
+    """An entry as the row of the table."""
+    return (n, *entry[:7], entry.attempt or None, *entry[8:14], int(entry.ended), "\n".join(entry.owes), prev, digest)
 
 
 def _read_entry(row: tuple[Any, ...]) -> Entry:
@@ -148,8 +154,7 @@ class SqliteJournal:
             prev = db.execute("SELECT n, hash FROM events WHERE n = (SELECT max(n) FROM events)").fetchone() or (0, GENESIS)
             n = prev[0] + 1
             digest = chain(prev[1], entry._replace(n=n))
-            row = (n, *entry[:7], entry.attempt or None, *entry[8:14], int(entry.ended), "\n".join(entry.owes), prev[1], digest)
-            db.execute(f"INSERT INTO events VALUES ({','.join('?' * len(row))})", row)
+            db.execute(INSERT, _to_row(entry, n, prev[1], digest))
             head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
             db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
             db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])

@@ -213,7 +213,7 @@ def _correct(to: str) -> Go[PipelineData]:
 
 
 ROWS: tuple[Row[PipelineData], ...] = (
-    #   at                 on                      ask    prove                                        to                                            failed proof
+    #   at                  on                      ask    prove                                        to                                                     failed proof
     Row("INTAKE",           "specified",            (),    SPEC,                                        go("DESIGN", keep_spec, *OK),                          RETRY),
     Row("INTAKE",           "specified-research",   (),    SPEC,                                        go("DESIGN_RESEARCH", keep_spec, *OK),                 RETRY),
     Row("INTAKE_LEAN",      "specified-lean",       (),    LEAN,                                        go("IMPLEMENT_LOOP", keep_spec, keep_tasks, *OK),      RETRY),
@@ -239,7 +239,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("IMPLEMENT_LOOP",   "old-child",            (),    (),                                          go(STAY)),
     Row("IMPLEMENT_LOOP",   "all-done",             (),    (),                                          go("INTEGRATE")),
     Row("IMPLEMENT_LOOP",   "all-done-again",       (),    (),                                          go("INTEGRATE_CHECKS")),
-    Row("INTEGRATE",        "integrated",           (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),    RETRY),
+    Row("INTEGRATE",        "integrated",           (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     RETRY),
     Row("INTEGRATE_CHECKS", "green",                (),    (),                                          GREEN),
     Row("INTEGRATE_CHECKS", "red",                  (),    (),                                          RED),
     Row("INTEGRATE_CHECKS", "red-again",            (),    (),                                          RED_AGAIN),
@@ -251,7 +251,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
     Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report,)),                   LAPSED),
     Row("RELEASE",          "released",             (),    (wrote_only_docs, readme_or_reason),         go("RELEASE_FILES", keep_docs, keep_tree, *OK),        RETRY),
-    Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),    RETRY),
+    Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     RETRY),
     Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report,))),
     Row("LANDING",          "conflict",             (),    (),                                          go("BLOCKED", because("conflict"), keep_error, says="HALTED")),
     Row("LANDING",          "red-merge",            (),    (),                                          go("BLOCKED", because("conflict"), keep_error, says="HALTED")),

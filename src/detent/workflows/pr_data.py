@@ -10,6 +10,7 @@ from detent.gates.review import Finding, blocking, read_findings
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 
 replace = msgspec.structs.replace
+ROOT_FILE = "a file at the root"  # who reviewed, when all that is known is a file
 
 
 class Setup(Value, frozen=True):
@@ -148,7 +149,7 @@ def _task_for(finding: Finding) -> Task:
 
 def keep_review(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """An approval binds to the tree it was given for."""
-    return replace(run, data=replace(_noted(run.data, sent), reviewed_tree=found.tree or run.data.good_tree, self_reported=sent.by == "agent"))
+    return replace(run, data=replace(_noted(run.data, sent), reviewed_tree=found.tree or run.data.good_tree, self_reported=sent.by == "agent" or sent.facts.get("by") == ROOT_FILE))
 
 
 def _noted(data: PrData, sent: Sent) -> PrData:

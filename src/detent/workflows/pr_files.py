@@ -49,7 +49,7 @@ def orchestration_state(run: Run[PrData]) -> str:
         "status": run.state,
         "debug_attempt_counter": run.counts.get("debug", 0),
         "last_commit_hash": run.data.last_commit_hash or None,
-        "current_pr_branch": run.data.branch or None,
+        "current_pr_branch": run.data.branch.removeprefix("refs/heads/") or None,
         "last_error": run.last_error or None,
         "last_completed_step": f"{done[-1].type}: {done[-1].description}" if done else None,
     }

@@ -1,0 +1,69 @@
+"""Lists and runs the benches: `python -m bench [NAME ...] [--list] [--json]`."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import Figure, journal
+
+BENCHES: dict[str, Callable[[Path], Figure]] = {
+    "journal-append": journal.appending,
+    "journal-load": journal.loading,
+}
+
+
+def run(names: list[str]) -> Iterator[tuple[str, Figure]]:
+    """Each bench in a folder of its own, which is gone afterwards, with a state folder of its own."""
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="detent-bench-") as folder:
+            os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
+            (Path(folder) / "work").mkdir()
+            yield name, BENCHES[name](Path(folder) / "work")
+
+
+def in_words(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+
+
+def table(rows: list[tuple[str, Figure]]) -> str:
+    """The figures as a table of Markdown, so that it can be put into the docs as it is."""
+    head = ("bench", "what", "median", "per second", "against", "its median", "ratio", "goal", "holds")
+    cells = [head, *(line(name, f) for name, f in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    text = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in cells]
+    return "\n".join([text[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *text[1:]])
+
+
+def line(name: str, f: Figure) -> tuple[str, ...]:
+    return (
+        name, f.what, in_words(f.ours), f"{1 / f.ours:,.0f}", f.against, in_words(f.theirs),
+        f"{f.ratio:.2f}", f"≤ {f.goal}", "yes" if f.holds else "NO",
+    )  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench", description="Measure Detent. A goal that is missed ends with 1.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="the benches to run; all, if none is named")
+    parser.add_argument("--list", action="store_true", help="only name the benches")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    given = parser.parse_args()
+    if unknown := [n for n in given.names if n not in BENCHES]:
+        parser.error(f"there is no bench {unknown[0]}; there are: {', '.join(BENCHES)}")
+    if given.list:
+        print("\n".join(BENCHES))
+        return 0
+    rows = list(run(given.names or list(BENCHES)))
+    print(
+        json.dumps([{"bench": n, **f._asdict(), "ratio": f.ratio, "holds": f.holds} for n, f in rows], indent=2)
+        if given.json
+        else table(rows)
+    )
+    return 0 if all(f.holds for _, f in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""The journal: appending against a bare commit of the same bytes, and loading from a long history against a short one."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from bench import Figure
+from detent.kernel.journal import GENESIS, INSERT, Entry, SqliteJournal, _to_row, chain
+
+BODY, BRIEF, STAMPS = 1500, 2500, 300  # bytes of an event of the pr workflow, about
+APPENDS, LOADS = 400, 2000
+LONG, SHORT = 100_000, 10
+
+
+def entry(seq: int, body: int = BODY, brief: int = BRIEF) -> Entry:
+    when = "2026-01-01T00:00:00.000000Z"
+    return Entry(
+        "run-1", seq, "pr", "EXECUTING_TDD", "green", "SUCCESS", when, f"run-1.{seq}", "4" * 40, b"b" * body, "t" * brief, "s" * STAMPS,
+        worktree="/home/someone/project", owes=("checkpoint", "publish"),
+    )  # fmt: skip
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begin = perf_counter()
+    work()
+    return perf_counter() - begin
+
+
+def in_turn(ours: Callable[[int], object], theirs: Callable[[int], object], times: int) -> tuple[float, float]:
+    """The medians of two kinds of work, done one after the other so that both meet the same machine."""
+    pairs = [(seconds(lambda: ours(i)), seconds(lambda: theirs(i))) for i in range(1, times + 1)]  # noqa: B023 called at once
+    return median(p[0] for p in pairs), median(p[1] for p in pairs)
+
+
+@contextmanager
+def bare(path: Path) -> Iterator[Callable[[bytes], None]]:
+    """The least that a durable commit can be: one table, one blob, the same settings."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=FULL")
+        db.execute("CREATE TABLE events(n INTEGER PRIMARY KEY, body BLOB NOT NULL)")
+
+        def commit(data: bytes) -> None:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("INSERT INTO events(body) VALUES (?)", (data,))
+            db.execute("COMMIT")
+
+        yield commit
+
+
+def appending(folder: Path) -> Figure:
+    sample = _to_row(entry(1), 1, GENESIS, GENESIS)
+    data = b"".join(part if isinstance(part, bytes) else str(part).encode() for part in sample)
+    with closing(SqliteJournal(folder / "detent" / "journal.db", create=True)) as journal, bare(folder / "bare.db") as commit:
+        ours, theirs = in_turn(lambda i: journal.append(entry(i), i - 1), lambda i: commit(data), APPENDS)
+    return Figure("append one event, durable", ours, f"a bare SQLite commit of the same {len(data)} bytes, WAL and FULL", theirs, 1.5)
+
+
+def filled(path: Path, events: int) -> SqliteJournal:
+    """A journal with so many events, written at once; only the last one is as big as events are."""
+    journal = SqliteJournal(path, create=True)
+    journal.db.execute("PRAGMA synchronous=OFF")
+    journal.db.execute("BEGIN")
+    prev = GENESIS
+    for n in range(1, events):
+        old = entry(n, 200, 100)
+        digest = chain(prev, old._replace(n=n))
+        journal.db.execute(INSERT, _to_row(old, n, prev, digest))
+        prev = digest
+    journal.db.execute("COMMIT")
+    journal.db.execute("PRAGMA synchronous=FULL")
+    journal.append(entry(events), events - 1)
+    return journal
+
+
+def loading(folder: Path) -> Figure:
+    with (
+        closing(filled(folder / "long" / "detent" / "journal.db", LONG)) as long,
+        closing(filled(folder / "short" / "detent" / "journal.db", SHORT)) as short,
+    ):
+        ours, theirs = in_turn(lambda i: long.last("run-1"), lambda i: short.last("run-1"), LOADS)
+    return Figure(f"load a run of {LONG:,} events", ours, f"load a run of {SHORT} events", theirs, 1.2)

@@ -1,0 +1,167 @@
+"""The settings themselves: these structs are the whole list of keys, with their types and defaults. Values only; nothing is read here."""
+
+import json
+from functools import cache
+from typing import Any, Literal, get_type_hints
+
+from detent.kernel.model import Value
+
+Texts = tuple[str, ...]
+
+
+class Project(Value, frozen=True):
+    name: str = ""
+    tech_stack: Texts = ()
+
+
+class Test(Value, frozen=True):
+    __test__ = False
+    command: str = ""
+    files: Texts = ()
+    timeout: int = 120  # unset: bash.timeout
+    env: Texts = ()
+
+
+class Bash(Value, frozen=True):
+    timeout: int = 120
+
+
+class Preflight(Value, frozen=True):
+    commands: Texts | None = None  # unset: the full test command, lint and type check where the project configures them
+
+
+class Pr(Value, frozen=True):
+    plan: str = "docs/Plan_Doc/Active_Plan.md"
+
+
+class Tdd(Value, frozen=True):
+    retries: int = 3
+
+
+class Git(Value, frozen=True):
+    main: str = ""
+    branching: bool = True
+    checkpoint: Literal["auto", "agent"] = "auto"
+    squash: Literal["agent", "auto"] = "agent"
+    merge: Literal["auto", "branch", "pull-request"] = "auto"
+    pr_command: str = ""
+    remote: str = "origin"
+
+
+class Debug(Value, frozen=True):
+    hypothesize: int = 1
+    instrument: int = 3
+    reduce_scope: int = 6
+    escalate: int = 10
+
+
+class Review(Value, frozen=True):
+    agent: str = ""
+    block_at: Literal["CRITICAL", "MAJOR", "MINOR", "SUGGESTION", "INFO"] = "MINOR"
+    max_rounds: int = 5
+    require_independent: bool = False
+
+
+class Agents(Value, frozen=True):
+    model: str = "claude-opus-4-5-20251101"
+    roles: dict[str, str] = {}  # every other key of the section, in lower case
+
+    def of(self, role: str) -> str:
+        """The agent that is configured for a role; empty if none is."""
+        return self.roles.get(role.lower(), "")
+
+
+class Evidence(Value, frozen=True):
+    mutation: Literal["off", "warn", "require"] = "warn"
+    clean: bool = False
+
+
+class Limits(Value, frozen=True):
+    tokens: int = 0
+    usd: float = 0.0
+    minutes: int = 0
+    turns: int = 0
+    files: int = 0
+
+
+class Sandbox(Value, frozen=True):
+    level: Literal["", "none", "bubblewrap", "container"] = ""
+    cpus: int = 4
+    memory: str = "8g"
+    network: bool = False
+    mounts: Texts = ()
+    image: str = ""
+
+
+class Workspace(Value, frozen=True):
+    setup: str = ""
+    copy: Texts = ()
+
+
+class Queue(Value, frozen=True):
+    url: str = ""
+    slots: int = 3
+    timeout: int = 21600
+    silence: int = 21600
+    strategy: Literal["plain", "tdd", "pr"] = "plain"
+
+
+class Tracker(Value, frozen=True):
+    kind: Literal["builtin", "beads"] = "builtin"
+
+
+class Decisions(Value, frozen=True):
+    require: Literal["", "terminal"] = ""
+
+
+class Settings(Value, frozen=True):
+    """Every setting, checked."""
+
+    project: Project = Project()
+    test: Test = Test()
+    bash: Bash = Bash()
+    preflight: Preflight = Preflight()
+    pr: Pr = Pr()
+    tdd: Tdd = Tdd()
+    git: Git = Git()
+    debug: Debug = Debug()
+    review: Review = Review()
+    agents: Agents = Agents()
+    evidence: Evidence = Evidence()
+    limits: Limits = Limits()
+    sandbox: Sandbox = Sandbox()
+    workspace: Workspace = Workspace()
+    queue: Queue = Queue()
+    tracker: Tracker = Tracker()
+    decisions: Decisions = Decisions()
+
+    def flat(self) -> dict[str, str]:
+        """Dotted names to text: booleans as true and false, lists as JSON, unset as empty."""
+        pairs = {name: getattr(getattr(self, name.partition(".")[0]), name.partition(".")[2]) for name in kinds()}
+        return {name: as_text(value) for name, value in pairs.items()} | {
+            f"agents.{role}": agent for role, agent in self.agents.roles.items()
+        }
+
+
+@cache
+def kinds() -> dict[str, Any]:
+    """Every key by its dotted name, with the type of its value: str, int, float, bool, Texts or a Literal."""
+    found = {f"{section}.{key}": kind for section, of in get_type_hints(Settings).items() for key, kind in get_type_hints(of).items()}
+    del found["agents.roles"]
+    return {name: Texts if kind == Texts | None else kind for name, kind in found.items()}
+
+
+def variable(name: str) -> str:
+    """The environment variable of a key."""
+    return "DETENT_" + name.replace(".", "_").replace("-", "_").upper()
+
+
+def as_text(value: object) -> str:
+    """A value as a gate reads it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(list(value), ensure_ascii=False) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,173 @@
+"""Where settings come from, from the weakest to the strongest: tdd.properties, detent.toml or [tool.detent], TDD_*, DETENT_*, flags.
+
+Reads through a function that is handed in, because what decides gates is read from the base commit of a run.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+
+from detent.config.settings import Bash, Debug, Settings, kinds, variable
+from detent.config.values import ROLE, checked, checked_text, seen, unknown
+from detent.errors import DetentError
+
+FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
+NOT_SETTINGS = ("DETENT_RUN", "DETENT_STATE", "DETENT_ROLE")  # what Detent tells the agents it starts
+TDD_NAMES = {"TDD_MODEL": "agents.model", "TDD_MAX_RETRIES": "tdd.retries"}
+PROPERTY_NAMES = ("bash.timeout", "test.command")
+
+Read = Callable[[str], str | None]
+
+
+class Layer(NamedTuple):
+    """Values of one source, checked, by dotted name."""
+
+    source: str
+    values: dict[str, Any]
+
+
+def load(read: Read, env: Mapping[str, str], flags: Mapping[str, str] | None = None) -> Settings:
+    """The settings. `read` gives the text of a file of the project, or None; flags are dotted names to text."""
+    layers = (_properties(read), _toml(read), _tdd(env), *_variables(env), *_flags(flags or {}))
+    values = {name: value for layer in layers for name, value in layer.values.items()}
+    sources = {name: layer.source for layer in layers for name in layer.values}
+    values.setdefault("test.timeout", values.get("bash.timeout", Bash().timeout))
+    settings = _build(values)
+    _check_order(settings.debug, sources)
+    return settings
+
+
+def project_root(env: Mapping[str, str]) -> str | None:
+    """The folder that TDD_PROJECT_ROOT names, if it is set; the flag -C goes before it."""
+    return env.get("TDD_PROJECT_ROOT") or None
+
+
+def _build(values: Mapping[str, Any]) -> Settings:
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        if section == "agents" and key != "model":
+            nested.setdefault("agents", {}).setdefault("roles", {})[key] = value
+        else:
+            nested.setdefault(section, {})[key] = value
+    return msgspec.convert(nested, Settings)
+
+
+# The sources, from the weakest to the strongest.
+
+
+def _properties(read: Read) -> Layer:
+    """tdd.properties, in the format of Java's properties."""
+    values = {}
+    for line, name, value in _java_lines((read(PROPERTIES) or "").removeprefix("\ufeff")):
+        if name not in PROPERTY_NAMES:
+            raise unknown(f"{PROPERTIES}, line {line}: there is no key {name}", name, PROPERTY_NAMES)
+        values[name] = checked_text(name, value, PROPERTIES)
+    return Layer(PROPERTIES, values)
+
+
+def _java_lines(text: str) -> Iterator[tuple[int, str, str]]:
+    joined = re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*", r"\1", text)
+    for number, line in enumerate(joined.splitlines(), 1):
+        found = re.match(r"\s*([^#!\s=:][^\s=:]*)\s*[=:\s]\s*(.*?)\s*$", f"{line} ")
+        if found:
+            yield number, found[1], re.sub(r"\\(.)", r"\1", found[2])
+
+
+def _toml(read: Read) -> Layer:
+    own, shared = read(FILE), read(PYPROJECT) or ""
+    table = _tool_table(shared) if "detent" in shared else None
+    if own is not None and table is not None:
+        raise DetentError(f"both {FILE} and [tool.detent] in {PYPROJECT} are there", f"move everything into {FILE}, and remove the other")
+    if own is not None:
+        return Layer(FILE, dict(_tables(_parsed(FILE, own), FILE)))
+    where = f"{PYPROJECT} [tool.detent]"
+    return Layer(where, dict(_tables(table, where)) if table is not None else {})
+
+
+def _tool_table(text: str) -> Any:
+    """[tool.detent], or None. A pyproject.toml that is not TOML matters only if it seems to be ours."""
+    try:
+        tool = tomllib.loads(text).get("tool")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        if "tool.detent" not in text:
+            return None
+        tool = _parsed(PYPROJECT, text).get("tool")
+    return tool.get("detent") if isinstance(tool, dict) else None
+
+
+def _parsed(file: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except (tomllib.TOMLDecodeError, RecursionError) as e:
+        place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(e))
+        what = str(e).partition(" (at ")[0]
+        raise DetentError(f"{file}, {place[1] if place else 'somewhere'}: not TOML: {what}", "mend that line; texts stand in quotes") from e
+
+
+def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """Every value of a parsed file, checked, by dotted name."""
+    if not isinstance(table, dict):
+        raise DetentError(f"{where}: expected sections, found {seen(table)}", "write sections such as [test]")
+    for section, keys in table.items():
+        if not isinstance(keys, dict) and section not in Settings.__struct_fields__:
+            homes = [f"[{name.partition('.')[0]}]" for name in kinds() if name.endswith(f".{section}")]
+            hint = f"write it under {' or '.join(homes)}" if homes else "every key stands in a section such as [test]"
+            raise DetentError(f"{where}: {section} stands outside of a section", hint)
+        if section not in Settings.__struct_fields__:
+            raise unknown(f"{where}: there is no section [{section}]", section, Settings.__struct_fields__, "[{}]")
+        if not isinstance(keys, dict):
+            raise DetentError(f"{where}: {section} is a section, not {seen(keys)}", f"write [{section}], and its keys below it")
+        for key, raw in keys.items():
+            name = _known(section, key, where)
+            yield name, checked(name, raw, where)
+
+
+def _known(section: str, key: str, where: str) -> str:
+    """The dotted name of a key that exists. Under [agents], any name is a role."""
+    if f"{section}.{key}" in kinds():
+        return f"{section}.{key}"
+    if section == "agents" and ROLE.fullmatch(key):
+        return f"agents.{key.lower()}"
+    keys = [name.partition(".")[2] for name in kinds() if name.startswith(f"{section}.")]
+    elsewhere = [f"[{name.partition('.')[0]}] {key}" for name in kinds() if name.endswith(f".{key}")]
+    if elsewhere:
+        raise DetentError(f"{where}: [{section}] has no key {key}", f"did you mean {' or '.join(elsewhere)}?")
+    raise unknown(f"{where}: [{section}] has no key {key}", key, keys)
+
+
+def _tdd(env: Mapping[str, str]) -> Layer:
+    return Layer("TDD_*", {name: checked_text(name, env[old], old) for old, name in TDD_NAMES.items() if env.get(old)})
+
+
+def _variables(env: Mapping[str, str]) -> Iterator[Layer]:
+    names = {variable(name): name for name in kinds()}
+    for key in sorted(env):
+        if not key.startswith("DETENT_") or key in NOT_SETTINGS:
+            continue
+        role = key.removeprefix("DETENT_AGENTS_")
+        name = names.get(key) or (f"agents.{role.lower()}" if role != key and ROLE.fullmatch(role) else "")
+        if not name:
+            way_out = "unset it; docs/configuration.md lists the settings"
+            known = [each.removeprefix("DETENT_") for each in names]
+            raise unknown(f"the environment variable {key} is not a setting", key.removeprefix("DETENT_"), known, "DETENT_{}", way_out)
+        yield Layer(key, {name: checked_text(name, env[key], key)})
+
+
+def _flags(flags: Mapping[str, str]) -> Iterator[Layer]:
+    for name, value in flags.items():
+        yield Layer("the command line", {name: checked_text(name, value, "the command line")})
+
+
+def _check_order(debug: Debug, sources: Mapping[str, str]) -> None:
+    """The nudges of debugging come in their order."""
+    keys = Debug.__struct_fields__
+    for before, after in pairwise(keys):
+        if getattr(debug, before) > getattr(debug, after):
+            where = sources.get(f"debug.{before}") or sources.get(f"debug.{after}")
+            said = f"debug.{before} ({getattr(debug, before)}) is more than debug.{after} ({getattr(debug, after)})"
+            raise DetentError(f"{where}: {said}", f"they must rise: {', '.join(keys)}")

@@ -1,0 +1,131 @@
+"""One value: from the text or the TOML that it stands in, checked against its key, or the error that names it and the way out."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Literal, get_args, get_origin
+
+from detent.config.settings import Settings, Texts, as_text, kinds, variable
+from detent.errors import DetentError
+
+LEAST = {
+    **{f"debug.{key}": 1 for key in ("hypothesize", "instrument", "reduce_scope", "escalate")},
+    **{f"limits.{key}": 0 for key in ("tokens", "usd", "minutes", "turns", "files")},
+    **dict.fromkeys(("bash.timeout", "test.timeout", "review.max_rounds", "sandbox.cpus", "queue.slots", "queue.timeout", "queue.silence"), 1),
+    "tdd.retries": 0,
+}  # fmt: skip
+BELOW_THE_PROJECT = (re.compile(r"(?!/|~)(?!(?:.*/)?\.\.(?:/|\Z)).+"), "a path below the project")
+FORMS = {
+    "pr.plan": BELOW_THE_PROJECT,
+    "workspace.copy": BELOW_THE_PROJECT,
+    "sandbox.memory": (re.compile(r"[1-9]\d*[kmg]?", re.IGNORECASE), "a size such as 512m or 8g"),
+    "test.env": (re.compile(r"[A-Za-z_]\w*", re.ASCII), "names of environment variables"),
+}
+ROLE = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
+WORDS: dict[object, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", Texts: "a list of texts"}
+EXAMPLES = {
+    "a text": '"text"',
+    "a whole number": "120",
+    "a number": "2.5",
+    "true or false": "true",
+    "a list of texts": '["first", "second"]',
+    "pr.plan": '"docs/plan.md"',
+    "workspace.copy": '["config/local.toml"]',
+    "sandbox.memory": '"8g"',
+    "test.env": '["CI", "DATABASE_URL"]',
+}
+YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
+
+
+def checked(name: str, raw: object, where: str) -> object:
+    """A value of TOML that has the type of its key and is in its range, or the error that names it."""
+    at = where if where in (variable(name), "TDD_MODEL", "TDD_MAX_RETRIES") else f"{where}: {name}"
+    kind = kinds().get(name, str)
+    if get_origin(kind) is Literal:
+        return _chosen(at, raw, get_args(kind))
+    if not _fits(kind, raw):
+        raise DetentError(f"{at} is {seen(raw)}; expected {WORDS[kind]}", f"for example: {EXAMPLES.get(name) or EXAMPLES[WORDS[kind]]}")
+    if isinstance(raw, int | float) and raw < LEAST.get(name, raw):
+        raise DetentError(f"{at} is {raw}; it must be at least {LEAST[name]}", f"leave it out for the default, {_default(name)}")
+    if name in FORMS:
+        _check_form(at, name, [str(each) for each in (raw if isinstance(raw, list) else [raw])])
+    return tuple(raw) if isinstance(raw, list) else raw
+
+
+def checked_text(name: str, text: str, where: str) -> object:
+    """The same for a value that is written as text, as in the environment."""
+    value = _from_text(kinds().get(name, str), text)
+    return checked(name, value, where)
+
+
+def _chosen(at: str, raw: object, choices: tuple[str, ...]) -> str:
+    shown = ", ".join(f'"{c}"' for c in choices)
+    for choice in choices:
+        if raw == choice:
+            return choice
+    near = nearest(str(raw).lower(), [c.lower() for c in choices])
+    meant = next((c for c in choices if near and c.lower() == near), "")
+    raise DetentError(f"{at} is {seen(raw)}; expected one of {shown}", f'did you mean "{meant}"?' if meant else "take one of these")
+
+
+def _check_form(at: str, name: str, texts: list[str]) -> None:
+    form, expected = FORMS[name]
+    for text in texts:
+        if not form.fullmatch(text):
+            raise DetentError(f"{at} has {seen(text)}; expected {expected}", f"for example: {EXAMPLES[name]}")
+
+
+def _fits(kind: object, value: object) -> bool:
+    if kind == Texts:
+        return isinstance(value, list) and all(isinstance(v, str) and v.strip() for v in value)
+    if isinstance(value, bool):
+        return kind is bool
+    if kind is float:
+        return isinstance(value, int | float) and abs(value) < 1e300
+    return isinstance(value, int) if kind is int else isinstance(value, str) and kind is str
+
+
+def _from_text(kind: object, text: str) -> object:
+    """What a text stands for; the text itself where it stands for nothing."""
+    if kind is bool:
+        return True if text.lower() in YES else False if text.lower() in NO else text
+    if kind is int:
+        return int(text) if re.fullmatch(r"\s*[+-]?\d{1,18}\s*", text) else text
+    if kind is float:
+        return float(text) if re.fullmatch(r"\s*[+-]?\d{1,18}(\.\d*)?\s*", text) else text
+    if kind != Texts:
+        return text
+    try:
+        listed: object = json.loads(text) if text.lstrip().startswith("[") else [text] if text.strip() else []
+    except (ValueError, RecursionError):
+        return text
+    return listed
+
+
+def seen(raw: object) -> str:
+    """A value as a person would recognise it."""
+    if isinstance(raw, str):
+        return f"the text {json.dumps(raw[:80], ensure_ascii=False)}"
+    if isinstance(raw, bool | int | float):
+        return str(raw).lower()[:40]
+    return "a list" if isinstance(raw, list) else "a table" if isinstance(raw, dict) else "a date or time"
+
+
+def _default(name: str) -> str:
+    section, _, key = name.partition(".")
+    return as_text(getattr(getattr(Settings(), section), key))
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant; empty if none is near."""
+    import difflib  # only where something is wrong
+
+    return next(iter(difflib.get_close_matches(name, list(names), 1)), "")
+
+
+def unknown(sentence: str, name: str, known: Iterable[str], shown: str = "{}", otherwise: str = "") -> DetentError:
+    """The error for a name that is not there, with the nearest one that is."""
+    names = list(known)
+    near = nearest(name, names)
+    listed = otherwise or "known: " + ", ".join(shown.format(each) for each in names)
+    return DetentError(sentence, f"did you mean {shown.format(near)}?" if near else listed)

@@ -1,0 +1,148 @@
+"""A throw-away project for tests that drive the real command line in a real repository."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.repos import PLAIN, make_repo, sh, write
+
+ROOT = Path(__file__).parent.parent
+PLAN = "docs/Plan_Doc/Active_Plan.md"
+START = {
+    PLAN: "# Plan\n\n- feat: add numbers\n- feat: subtract numbers\n",
+    "calc.py": "",
+    "tests/test_start.py": "def test_start():\n    assert True\n",
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    ".gitignore": "__pycache__/\n",
+}
+RED = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+GREEN = "def add(a, b):\n    return a + b\n"
+
+
+class Ran:
+    """One call of the command line."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    @property
+    def json(self) -> dict[str, Any]:
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+    def __repr__(self) -> str:
+        return f"exit {self.code}\n{self.out}\n{self.err}"
+
+
+class Project:
+    """A repository, and the calls that are made in it."""
+
+    def __init__(self, folder: Path, files: dict[str, str] | None = None, branch: str = "main") -> None:
+        self.root = make_repo(folder, START if files is None else files, branch)
+        self.env = {**os.environ, **PLAIN, "PYTHONPATH": str(ROOT / "src"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    def argv(self, *args: str) -> list[str]:
+        return [sys.executable, "-m", "detent", *args]
+
+    def run(self, *args: str, stdin: str = "", **env: str) -> Ran:
+        done = subprocess.run(self.argv(*args), cwd=self.root, env={**self.env, **env}, input=stdin, capture_output=True, text=True, errors="replace")
+        assert done.returncode != 3, f"a bug: {done.stderr}"
+        return Ran(done)
+
+    def task(self) -> dict[str, Any]:
+        return self.run("get-task", "--json").json
+
+    def submit(self, **fields: Any) -> dict[str, Any]:
+        """Hand in; the verdict, with the exit code beside it."""
+        ran = self.run("submit-work", "-", "--json", stdin=json.dumps({"summary": "s", **fields}))
+        return {**ran.json, "exit": ran.code}
+
+    def write(self, files: dict[str, str]) -> None:
+        write(self.root, files)
+
+    def git(self, *args: str) -> str:
+        return sh(self.root, "git", *args)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        value = json.loads((self.root / "ORCHESTRATION_STATE.json").read_text())
+        assert isinstance(value, dict)
+        return value
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        value = json.loads((self.root / "ACTIVE_PR.json").read_text())
+        assert isinstance(value, dict)
+        return value
+
+    # -- getting somewhere ---------------------------------------------------------------------------------------------------
+
+    def write_plan(self, *types: str, title: str = "feat: add numbers") -> None:
+        steps = [{"type": t, "description": f"{t} of add", "status": "TODO"} for t in types or ("RED", "GREEN")]
+        plan = {"masterPlanPath": PLAN, "prTitle": title, "summary": "s", "verificationPlan": "v"}
+        self.write({"ACTIVE_PR.json": json.dumps({**plan, "tasks": [{"taskName": "add", "status": "TODO", "tdd_steps": steps}]})})
+
+    def planned(self, *types: str) -> "Project":
+        """At the first step of a plan, on its branch."""
+        self.task()
+        self.write_plan(*types)
+        assert self.submit()["status"] == "SUCCESS"
+        assert self.task()["state"] == "EXECUTING_TDD"
+        return self
+
+    def red(self, test: str = RED) -> dict[str, Any]:
+        self.write({"tests/test_add.py": test})
+        return self.submit(test_command="pytest tests/test_add.py", expectation="FAIL")
+
+    def reddened(self, *types: str) -> "Project":
+        """At the GREEN step, its RED proved."""
+        self.planned(*types)
+        assert self.red()["status"] == "NEEDS_ANALYSIS"
+        assert self.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
+        return self
+
+    def green(self, code: str = GREEN) -> dict[str, Any]:
+        self.write({"calc.py": code})
+        return self.submit(test_command="pytest tests/test_add.py", expectation="PASS")
+
+    def debugging(self, failures: int = 1) -> "Project":
+        """In DEBUGGING at a GREEN step, after some failures."""
+        self.reddened()
+        for n in range(failures):
+            assert self.green(f"def add(a, b):\n    return {n + 10}\n")["status"] == "FAILURE"
+        return self
+
+    def reviewing(self) -> "Project":
+        """In CODE_REVIEW, every step proved."""
+        self.reddened()
+        assert self.green()["status"] == "SUCCESS"
+        assert self.task()["state"] == "CODE_REVIEW"
+        return self
+
+    def finalizing(self) -> "Project":
+        self.reviewing()
+        self.write({"FINDINGS.json": "[]"})
+        assert self.task()["state"] == "AWAITING_FINALIZATION"
+        return self
+
+    def squashed(self) -> "Project":
+        self.finalizing()
+        self.git("reset", "-q", "--soft", "main")
+        self.git("commit", "-q", "-m", "feat: add numbers")
+        assert self.submit(commit_hash=self.git("rev-parse", "HEAD"))["state"] == "FINALIZE_COMPLETE"
+        return self
+
+    def mark_done(self) -> None:
+        text = (self.root / PLAN).read_text()
+        self.write({PLAN: text.replace("- feat: add numbers\n", f"- feat: add numbers [DONE] {self.git('rev-parse', 'HEAD')[:10]}\n")})
+
+    def marked(self) -> "Project":
+        """Ready to be merged."""
+        self.squashed()
+        self.mark_done()
+        assert self.submit()["state"] == "PLAN_UPDATED"
+        return self
