@@ -1,6 +1,5 @@
 """Every briefing of `pr`, `tdd` and `execute` renders for a run of its state, and an agent that sees nothing else can act on it."""
 
-import dataclasses
 import re
 from pathlib import Path
 from string import Template
@@ -17,13 +16,12 @@ from detent.kernel.table import Table
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
 from detent.workflows.execute_data import ExecuteData, Project, WorkItem
-from detent.workflows.pr import PR as BARE_PR
+from detent.workflows.pr import PR
 from detent.workflows.pr_data import PrData, Setup
-from detent.workflows.pr_facts import WAYS_OUT, facts
+from detent.workflows.pr_facts import WAYS_OUT
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import TddData
 
-PR = dataclasses.replace(BARE_PR, facts=facts)
 TABLES: dict[str, Table[Any]] = {t.name: t for t in (PR, TDD, EXECUTE)}
 FOLDER = Path(detent.workflows.__file__).parent / "briefings"
 

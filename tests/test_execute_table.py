@@ -71,6 +71,12 @@ class World:
     def bites(self) -> bool:
         return True
 
+    def baseline(self) -> frozenset[str]:
+        return frozenset(self.run.data.setup.baseline)
+
+    def bites_mutant(self) -> bool:
+        return self.bites()
+
     def preflight(self) -> str | None:
         return None
 
@@ -397,18 +403,20 @@ def test_the_opened_pull_request_completes_the_execution() -> None:
 
 
 def test_the_strategy_tdd_is_a_linked_child_with_the_items_text() -> None:
-    (child,) = children(a_run("RUNNING_CHILD", with_setup(strategy="tdd")))
+    (child,) = children(a_run("RUNNING_CHILD", with_setup(strategy="tdd", baseline=("known",))))
     assert (child.workflow, child.start) == ("tdd", "PLAN")
     assert isinstance(child.data, TddData)
-    assert (child.data.feature_request, child.data.good_tree) == ("bd-7: Add sums\n\nSums are missing.", "t0")
+    assert (child.data.feature_request, child.data.good_tree, child.data.base) == ("bd-7: Add sums\n\nSums are missing.", "t0", "c0")
+    assert child.data.setup.baseline == ("known",)
 
 
 def test_the_strategy_pr_is_a_linked_child_on_the_same_branch_that_merges_nothing() -> None:
-    data = msgspec.structs.replace(with_setup(strategy="pr"), plan=".detent/item.md")
+    data = msgspec.structs.replace(with_setup(strategy="pr", baseline=("known",)), plan=".detent/item.md")
     (child,) = children(a_run("RUNNING_CHILD", data))
     assert (child.workflow, child.start) == ("pr", "INITIALIZING")
     assert isinstance(child.data, PrData)
     assert (child.data.setup.plan, child.data.setup.branching, child.data.base) == (".detent/item.md", False, "c0")
+    assert (child.data.setup.baseline, child.data.branch) == (("known",), "beads-bd-7-add-sums")
 
 
 def test_there_is_no_child_elsewhere() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalForeign, JournalNewer, Moved, NoJournal
-from detent.kernel.anchor import anchor_file, state_dir
+from detent.kernel.anchor import Anchor, anchor_file, read_anchor, state_dir
 from detent.kernel.holder import Holder, this_process
 from detent.kernel.journal import Entry, Owed, SqliteJournal
 from detent.kernel.journal_file import VERSION
@@ -504,13 +504,40 @@ def test_an_anchor_that_lags_behind_is_no_damage(path: Path) -> None:
         assert journal.first_fault() is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"journal": "x"}', '{"journal": "x", "n": "many", "hash": ""}'])
+@pytest.mark.parametrize("text", ["", " " * 256, "{", "[]", '{"journal": "x"}', '{"journal": "x", "n": "many", "hash": ""}'])
 def test_an_anchor_that_says_nothing_does_not_lock_a_sound_journal(path: Path, text: str) -> None:
     filled(path, 3)
     anchor_file(path).write_text(text)
     with closing(SqliteJournal(path)) as journal:
         journal.append(entry(4), 3)
-    assert '"n": 4' in anchor_file(path).read_text()
+    assert read_anchor(anchor_file(path)) == Anchor(journal.id, 4, hash_of(path, 4))
+
+
+def hash_of(path: Path, n: int) -> str:
+    with closing(sqlite3.connect(path)) as db:
+        return str(db.execute("SELECT hash FROM events WHERE n = ?", (n,)).fetchone()[0])
+
+
+def test_an_anchor_read_while_it_was_written_says_nothing_rather_than_something_wrong(path: Path) -> None:
+    filled(path, 3)
+    old = anchor_file(path).read_bytes()
+    with closing(SqliteJournal(path)) as journal:
+        journal.append(entry(4), 3)
+    new = anchor_file(path).read_bytes()
+    torn = [new[:i] + old[i:] for i in range(len(new))]
+    for text in torn:
+        anchor_file(path).write_bytes(text)
+        with closing(SqliteJournal(path)) as journal:
+            assert journal.first_fault() is None
+    assert len([t for t in torn if t not in (old, new)]) > 60, "most of these are neither the one nor the other"
+
+
+def test_an_anchor_is_written_in_place(journal: SqliteJournal) -> None:
+    journal.append(entry(1), 0)
+    before = anchor_file(journal.path).stat()
+    journal.append(entry(2), 1)
+    after = anchor_file(journal.path).stat()
+    assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size)
 
 
 def test_a_journal_in_a_new_folder_of_the_same_name_begins_anew(path: Path) -> None:
@@ -541,7 +568,6 @@ def test_threads_with_journals_of_their_own_keep_the_anchor_whole(path: Path) ->
     assert faults == []
     with closing(SqliteJournal(path)) as journal:
         assert journal.first_fault() is None
-    assert [f.name for f in anchor_file(path).parent.iterdir()] == [anchor_file(path).name], "no draft is left"
 
 
 # -- files that are no journal, or not ours to write -------------------------------------------------------------------------
@@ -717,7 +743,10 @@ def test_a_full_disk_is_told_and_leaves_everything_as_it_was(
 
 def test_a_state_folder_that_cannot_be_written_stops_the_work(journal: SqliteJournal) -> None:
     journal.append(entry(1), 0)
-    with rights(state_dir() / "anchors", 0o500), pytest.raises(DetentError, match=r"anchor cannot be written.*nothing was changed") as told:
+    with (
+        rights(anchor_file(journal.path), 0o400),
+        pytest.raises(DetentError, match=r"anchor cannot be written.*nothing was changed") as told,
+    ):
         journal.append(entry(2), 1)
     assert "anchors" in told.value.hint
     assert [e.seq for e in journal.events("r1")] == [1]

@@ -11,8 +11,8 @@ from detent.fakes import MemoryJudge, MemoryWorld, run_tests
 from detent.kernel.codec import from_entry
 from detent.kernel.holder import this_process
 from detent.kernel.journal import SqliteJournal
-from detent.kernel.table import Table
 from detent.kernel.model import Briefing, Event, Run, Sent
+from detent.kernel.table import Table
 from detent.workflows.pr import PR
 from detent.workflows.pr_data import PrData, current
 from tests.teams import STYLES, PrTeam

@@ -14,7 +14,7 @@ from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Evidence, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
 from detent.workflows.tdd import TDD
-from detent.workflows.tdd_data import Note, TddData, backoff, begin, from_note, note_of, sort_of
+from detent.workflows.tdd_data import Note, Setup, TddData, backoff, begin, from_note, note_of, sort_of
 
 SUBMIT = Sent("submit")
 LIST = "# Tests\n\n- [ ] adds two numbers\n- [ ] refuses text\n"
@@ -68,6 +68,12 @@ class World:
 
     def bites(self) -> bool:
         return self.bite
+
+    def baseline(self) -> frozenset[str]:
+        return frozenset(self.run.data.setup.baseline)
+
+    def bites_mutant(self) -> bool:
+        return self.bites()
 
     def preflight(self) -> str | None:
         return None
@@ -367,9 +373,23 @@ def test_refactor_fails_and_is_rolled_back(now: TestReport, changes: tuple[Chang
 
 def test_a_test_that_was_red_before_the_run_may_stay_red_if_a_person_took_it_as_baseline() -> None:
     now, before = report(old="failed", new="passed"), report(old="failed", new="failed")
-    accepted = msgspec.structs.replace(DATA, baseline=("tests/test_sum.py::old",))
+    accepted = msgspec.structs.replace(DATA, setup=Setup(baseline=("tests/test_sum.py::old",)))
     assert judged(World(a_run("GREEN", accepted), now=now, before=before, changes=CODE_ADDED)).run.state == "REFACTOR"
     assert judged(World(a_run("GREEN"), now=now, before=before, changes=CODE_ADDED)).run.state == "GREEN"
+
+
+@pytest.mark.parametrize(("state", "sent"), [("PLAN", Sent("submit", reply=NAMES_ADDS)), ("RED", SUBMIT)])
+def test_a_suite_that_is_red_before_is_refused(state: str, sent: Sent) -> None:
+    decision = judged(World(a_run(state), sent, before=report(old="failed"), now=report(old="failed", new="failed"), changes=()))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("REFUSED", state, {})
+    assert "--baseline" in decision.reasons[0]
+
+
+def test_a_red_test_that_errs_outside_its_assertions_is_a_failure() -> None:
+    broken = TestReport({"t::old": "passed", "t::new": "failed"}, kinds={"t::new": "builtins.SyntaxError"})
+    decision = judged(World(a_run("RED"), now=broken, before=TestReport({"t::old": "passed"}), changes=TEST_ADDED))
+    assert (decision.status, decision.run.state) == ("FAILURE", "RED")
+    assert "SyntaxError" in decision.reasons[0]
 
 
 SATISFIED = Sent("submit", summary="it is there", reply="ALREADY_SATISFIED")

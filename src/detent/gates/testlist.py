@@ -47,7 +47,6 @@ class ListData(Data, frozen=True):
 
     entries: tuple[Entry, ...] = ()  # the list as the machine last accepted it
     current: CurrentTest | None = None
-    baseline: tuple[str, ...] = ()  # tests that a person accepted as red when the run began
 
 
 def plain(text: str) -> str:
@@ -94,7 +93,7 @@ def read_reply(text: str) -> tuple[Reply | None, str]:
     except (ValueError, RecursionError) as e:
         return None, f"the reply cannot be read ({e}); {form}"
     faults = tuple(_case_faults(reply.current_test)) if reply.current_test else ()
-    return (None, "; ".join(faults)) if faults else (reply, "")
+    return (None, "\n".join(faults)) if faults else (reply, "")
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -125,7 +124,7 @@ def list_parses(look: Look[ListData]) -> str | None:
     text = look.read(FILE)
     if text is None:
         return f"{FILE} is not there; write it, one line `- [ ] text` for each test"
-    return "; ".join(read_list(text)[1]) or None
+    return "\n".join(read_list(text)[1]) or None
 
 
 def entries_kept(look: Look[ListData]) -> str | None:
@@ -191,9 +190,3 @@ def a_test_is_new(look: Look[ListData]) -> str | None:
     """At least one test is new."""
     new = look.tests().ids - look.tests_before().ids
     return None if new else "no new test was collected, so there is nothing that could be satisfied already"
-
-
-def all_pass_but_baseline(look: Look[ListData]) -> str | None:
-    """Every collected test passes, but for those that a person accepted as red when the run began."""
-    bad = look.tests().bad - set(look.run.data.baseline)
-    return f"{min(bad)} fails" + (f" and {len(bad) - 1} more" if len(bad) > 1 else "") if bad else None

@@ -22,8 +22,8 @@ def only_tests_changed(look: Look[Data]) -> str | None:
 
 def tests_frozen(look: Look[Data]) -> str | None:
     """Test files are as the RED step left them."""
-    touched = [c.path for c in look.changed() if c.sort == "test"]
-    return f"{_named(touched)} changed; tests are frozen while the code is written" if touched else None
+    touched = [f"{c.path} was deleted" if c.how == "deleted" else f"{c.path} was {c.how}" for c in look.changed() if c.sort == "test"]
+    return f"{_named(touched)}; tests are frozen while the code is written" if touched else None
 
 
 def config_frozen(look: Look[Data]) -> str | None:

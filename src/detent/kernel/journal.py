@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import Busy, DetentError, JournalDamaged, Moved
-from detent.kernel.anchor import Anchor, anchor_file, draft_anchor, place_anchor
+from detent.kernel.anchor import Anchor, anchor_file, open_anchor, write_anchor
 from detent.kernel.holder import Holder, is_alive
 from detent.kernel.journal_file import open_journal
 
@@ -99,13 +99,9 @@ HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
 
 def chain(prev: str, entry: Entry) -> str:
     """The hash of a row: over the previous row's hash and every column."""
-    h = sha256(prev.encode())
-    owes = "\n".join(entry.owes)
-    for part in (entry.n, *entry[:9], entry.body, entry.brief, entry.stamps, entry.parent, entry.worktree, int(entry.ended), owes):
-        raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        h.update(b"%d:" % len(raw))
-        h.update(raw)
-    return h.hexdigest()
+    parts = (entry.n, *entry[:14], int(entry.ended), "\n".join(entry.owes))
+    raw = [part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass") for part in parts]
+    return sha256(prev.encode() + b"".join([b"%d:%b" % (len(r), r) for r in raw])).hexdigest()
 
 
 def _to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
@@ -149,17 +145,17 @@ class SqliteJournal:
 
     def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
-        with self._writing() as db:
-            self._check(db, entry.run, expect, claim)
-            prev = db.execute("SELECT n, hash FROM events WHERE n = (SELECT max(n) FROM events)").fetchone() or (0, GENESIS)
-            n = prev[0] + 1
-            digest = chain(prev[1], entry._replace(n=n))
-            db.execute(INSERT, _to_row(entry, n, prev[1], digest))
-            head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
-            db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
-            db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])
-            draft = draft_anchor(self._anchor, Anchor(self.id, n, digest))
-        place_anchor(draft, self._anchor)
+        with open_anchor(self._anchor) as fd:
+            with self._writing() as db:
+                self._check(db, entry.run, expect, claim)
+                prev = db.execute("SELECT n, hash FROM events WHERE n = (SELECT max(n) FROM events)").fetchone() or (0, GENESIS)
+                n = prev[0] + 1
+                digest = chain(prev[1], entry._replace(n=n))
+                db.execute(INSERT, _to_row(entry, n, prev[1], digest))
+                head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
+                db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
+                db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])
+            write_anchor(fd, Anchor(self.id, n, digest))
 
     def _check(self, db: sqlite3.Connection, run: str, expect: int, claim: Claim | None) -> None:
         at = db.execute("SELECT ifnull(max(seq), 0) FROM events WHERE run = ?", (run,)).fetchone()[0]

@@ -51,7 +51,7 @@ class Project(Value, frozen=True):
     test_command: str = ""
 
 
-class Setup(Value, frozen=True):
+class Setup(tdd_data.Setup, frozen=True):
     """The settings that shape the table's way, fixed when the execution is queued."""
 
     strategy: Literal["plain", "tdd", "pr"] = "plain"
@@ -96,6 +96,7 @@ class ExecuteData(Data, frozen=True):
     base: str = ""  # the commit the branch started from
     plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
     good_tree: str = ""  # the tree the branch started from, or the last one that passed
+    red_tree: str = ""  # none here: there is no RED step
     proved_tree: str = ""  # the tree the tests passed on
     pushed: str = ""  # the commit that the remote has
     subject: str = ""  # the subject of the commit that is owed
@@ -186,12 +187,19 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
     if run.state != "RUNNING_CHILD":
         return ()
     if data.setup.strategy == "pr":
-        inner = pr_data.PrData(
-            setup=pr_data.Setup(plan=data.plan, branching=False), branch=data.branch, base=data.base, good_tree=data.good_tree
+        same = _inner(data.setup)
+        setup = pr_data.Setup(
+            data.plan, False, settings=same.settings, path=same.path, command=same.command, preflight=same.preflight, baseline=same.baseline
         )
+        inner = pr_data.PrData(setup=setup, branch=data.branch, base=data.base, good_tree=data.good_tree)
         return (Child(CHILD, "pr", "INITIALIZING", inner),)
     request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
-    return (Child(CHILD, "tdd", "PLAN", tdd_data.begin(request, tree=data.good_tree)),)
+    return (Child(CHILD, "tdd", "PLAN", tdd_data.begin(request, setup=_inner(data.setup), base=data.base, tree=data.good_tree)),)
+
+
+def _inner(setup: Setup) -> tdd_data.Setup:
+    """What a child needs to judge, as its parent has it."""
+    return tdd_data.Setup(setup.settings, setup.path, setup.command, setup.preflight, setup.baseline)
 
 
 def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:
@@ -232,7 +240,8 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
 
 
 def _told(run: Run[ExecuteData]) -> str:
-    """The failure that the one retry has to deal with, if there was one."""
+    """The failure that the next attempt has to deal with, if there was one."""
     if not run.last_error:
         return ""
-    return f"## Your one retry\n\nThe last attempt failed. What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"
+    last = "This is your one retry. " if run.counts.get("tries") else ""
+    return f"## The last attempt failed\n\n{last}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"

@@ -22,6 +22,10 @@ STEPS: Mapping[str, str] = {
     "GREEN": "Write the least code that makes the failing test pass. Test files and the test runner's configuration stay as they are.",
     "REFACTOR": "Make the code clearer without changing what it does. All tests pass, none is lost or skipped; a test you change must still be able to fail.",
 }
+ALREADY = (
+    "If the behaviour is there already, so that a right test passes at once: keep the test, and submit it as below with reply "
+    '"ALREADY_SATISFIED" besides. The step is closed if the machine can show that your test fails against a small change of the code.\n'
+)  # open for a RED step that was tried
 CHECKPOINT = "The step before passed. Commit everything that belongs to it, so that the tree is clean; change nothing else."
 
 WAYS_OUT: Mapping[str, str] = {
@@ -31,7 +35,7 @@ WAYS_OUT: Mapping[str, str] = {
     "conflict": "Automated merge failed: a conflict, or the merged tree does not pass. Resolve it in branch '$branch' and merge it to main yourself, "
     "then `detent resume`: the machine sees that the branch is in main, and goes on with the next pull request.",
     "review rounds": "The review still has findings after the last round. `detent answer REVIEW approve` takes the tree as it is, "
-    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent abort` ends the run.",
+    "`detent answer REVIEW another-round` lets the agent work on the findings.",
     "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
     "errors": "Three times in a row the work could not be judged. Mend what the error names (runner, sandbox, reviewer), then `detent resume`.",
@@ -75,6 +79,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "attempts": str(attempts(run)),
         "nudge": nudge(run),
         "advice": NUDGES[nudge(run)],
+        "already": ALREADY if _step(run) == "RED" and attempts(run) else "",
         "doors": _doors(run),
         "original_task": data.replacing,
         "original_red": data.replacing_red,

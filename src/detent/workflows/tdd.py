@@ -7,7 +7,6 @@ from detent.effects.owed import commit_judged_tree, reset_to_good, write_note
 from detent.gates.testlist import (
     FILE,
     a_test_is_new,
-    all_pass_but_baseline,
     boxes_are_ours,
     current_is_open,
     entries_kept,
@@ -18,9 +17,12 @@ from detent.gates.testlist import (
     reply_names_a_test,
 )
 from detent.gates.tests import (
+    all_pass,
     at_least_one_ran,
+    base_was_green,
     changed_tests_still_bite,
     collected_not_shrunk,
+    fails_for_a_reason,
     new_tests_fail,
     others_pass,
     skips_not_risen,
@@ -76,14 +78,15 @@ MOVES: dict[str, Move] = {
 }
 
 LIST = (list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
-NEXT = (*LIST, reply_names_a_test, current_is_open)
+NEXT = (*LIST, reply_names_a_test, current_is_open, base_was_green)
 LAST = (*LIST, every_box_is_ticked)
+START = (*LIST, base_was_green)
 PLAN = (only_list_changed, others_pass)
-COMPLETE = (only_list_changed, at_least_one_ran, all_pass_but_baseline)
-RED = (at_least_one_ran, only_tests_changed, new_tests_fail, others_pass)
-ALREADY = (at_least_one_ran, only_tests_changed, a_test_is_new, collected_not_shrunk, skips_not_risen, all_pass_but_baseline, test_can_fail)
-GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass_but_baseline)
-REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass_but_baseline, changed_tests_still_bite)
+COMPLETE = (only_list_changed, at_least_one_ran, all_pass)
+RED = (at_least_one_ran, only_tests_changed, new_tests_fail, fails_for_a_reason, others_pass)
+ALREADY = (at_least_one_ran, only_tests_changed, a_test_is_new, collected_not_shrunk, skips_not_risen, all_pass, test_can_fail)
+GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass)
+REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, changed_tests_still_bite)
 
 TWICE = Lock(
     "tried_once",
@@ -105,7 +108,7 @@ ROWS: tuple[Row[TddData], ...] = (
     #   at          on          ask             prove      to                                                         failed proof
     Row("PLAN",     "planned",  NEXT,           PLAN,      go("RED", keep_list, planned, FRESH, owes=COMMIT),         AGAIN),
     Row("PLAN",     "complete", LAST,           COMPLETE,  go("COMPLETE", keep_list, all_done, FRESH, owes=COMMIT),   AGAIN),
-    Row("RED",      "red",      LIST,           RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
+    Row("RED",      "red",      START,          RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
     Row("RED",      "already",  (TWICE, *LIST), ALREADY,   go("PLAN", keep_list, already_there, FRESH, owes=CLOSE),   AGAIN),
     Row("GREEN",    "green",    LIST,           GREEN,     go("REFACTOR", keep_list, green_seen, FRESH, owes=COMMIT), OTHERWISE),
     Row("REFACTOR", "refactor", LIST,           REFACTOR,  go("PLAN", keep_list, refactored, FRESH, owes=CLOSE),      OTHERWISE),

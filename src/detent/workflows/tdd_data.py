@@ -23,12 +23,28 @@ OF_AGENT: Mapping[str, Trouble] = {
     "Network": "Network",
 }  # what a driver can say of an agent
 SCHEMA = 1
+ALREADY = (
+    'If you are sure that the behaviour is there already: keep the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
+    "The entry is closed if the machine can show that your test fails against a small change of the code.\n"
+)  # open from the second try of RED on
+
+
+class Setup(Value, frozen=True):
+    """What the machine needs to judge, fixed when the run starts."""
+
+    settings: str = ""  # the whole configuration as JSON, from the base commit
+    path: str = ""  # PATH as it was
+    command: str = ""  # the test command as JSON, once one is known
+    preflight: tuple[str, ...] = ()
+    baseline: tuple[str, ...] = ()  # tests whose failure was accepted
 
 
 class TddData(ListData, frozen=True):
     """One feature on its way, test by test."""
 
+    setup: Setup = Setup()
     feature_request: str = ""
+    base: str = ""  # the commit the run started from
     phase: Phase = "PLAN"  # the phase that passed last
     next_phase: Phase = "PLAN"  # the phase that runs, or runs when the run is resumed
     cycle: int = 0
@@ -65,10 +81,10 @@ class Note(Value, frozen=True, omit_defaults=False, rename="camel"):
     schema_version: int = SCHEMA
 
 
-def begin(feature_request: str, list_text: str = "", baseline: tuple[str, ...] = (), tree: str = "") -> TddData:
+def begin(feature_request: str, list_text: str = "", setup: Setup | None = None, base: str = "", tree: str = "") -> TddData:
     """The data of a new run. Boxes that stand ticked in the list already are not this run's to prove."""
     entries = tuple(replace(e, before=e.done) for e in read_list(list_text)[0])
-    return TddData(entries=entries, baseline=baseline, feature_request=feature_request, good_tree=tree)
+    return TddData(entries=entries, setup=setup or Setup(), feature_request=feature_request, base=base, good_tree=tree)
 
 
 def completed(data: TddData) -> tuple[str, ...]:
@@ -269,6 +285,7 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
         "previous": _previous(data),
         "trouble": _told(run),
+        "already": ALREADY if retries else "",
         "retries": str(retries),
         "retries_left": str(run.limits.get("retries", 0) - retries),
         "back_to": run.back or data.next_phase,

@@ -1,80 +1,137 @@
-"""`detent demo`: watch a run from plan to merge. Until the command line is wired to git, in a world in memory, and it says so."""
+"""`detent demo`: a scripted agent in a throw-away repository, shown live. Real git, real tests, no network, no key."""
 
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from detent.door import Door, Hands
+from detent.app import App, open_app
+from detent.app.start import start_pr
 from detent.errors import DetentError
-from detent.fakes import MemoryJudge, MemoryWorld
-from detent.kernel.holder import this_process
-from detent.kernel.journal import SqliteJournal
-from detent.kernel.model import Run, Sent
-from detent.workflows.briefs import brief
-from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData
+from detent.gates.review import read_findings
+from detent.interfaces.cli.demo_script import FILES, REVIEWER, TURNS, Turn
+from detent.kernel.codec import from_entry
+from detent.kernel.model import Sent, Verdict
 
-PLAN = """{"masterPlanPath": "PLAN.md", "prTitle": "feat: add numbers", "summary": "s", "verificationPlan": "v", "tasks": [
-  {"taskName": "add", "status": "TODO", "tdd_steps": [
-    {"type": "RED", "description": "a test for add", "status": "TODO"}, {"type": "GREEN", "description": "add", "status": "TODO"}]}]}"""
-Turn = tuple[str, Callable[[MemoryWorld], Sent]]
-
-
-def _write(path: str, text: str, sent: Sent) -> Callable[[MemoryWorld], Sent]:
-    def act(world: MemoryWorld) -> Sent:
-        world.files[path] = text
-        return sent
-
-    return act
-
-
-def _squash(world: MemoryWorld) -> Sent:
-    return Sent("submit", summary="squashed", commit_hash=world.squash("feat: add numbers"))
-
-
-def _mark(world: MemoryWorld) -> Sent:
-    world.files["PLAN.md"] = f"- feat: add numbers [DONE] {world.head()[:10]}\n"
-    return Sent("submit", summary="marked")
-
-
-RED = Sent("submit", summary="wrote a test", test_command="run-tests", expectation="FAIL")
-GREEN = Sent("submit", summary="wrote the code", test_command="run-tests", expectation="PASS")
-TURNS: tuple[Turn, ...] = (
-    ("writes the plan", _write("ACTIVE_PR.json", PLAN, Sent("submit", summary="planned"))),
-    ("hands in `true` as test command", lambda w: Sent("submit", summary="x", test_command="true", expectation="FAIL")),
-    ("writes a test that fails", _write("tests/add", "adds: add", RED)),
-    ("says that it fails as it should", lambda w: Sent("submit", summary="yes", analysis_decision="SUCCESS")),
-    ("deletes the test and claims that all pass", _write("tests/add", "", GREEN)),
-    ("puts it back and writes the code", lambda w: _write("src/add", "add", _write("tests/add", "adds: add", GREEN)(w))(w)),
-    ("has nothing to say against it (review)", lambda w: Sent("submit", summary="fine", findings="[]")),
-    ("squashes the branch", _squash),
-    ("marks the plan", _mark),
-    ("says that nothing is left", lambda w: Sent("submit", summary="done", no_pr_left=True)),
-)
+WIDTHS = (22, 8, 46, 14)
+COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}
 
 
 @click.command("demo")
 @click.argument("name", default="pr")
-def command(name: str) -> int:
-    """Watch a scripted agent go through the `pr` workflow: honest turns, one refused call and one deleted test."""
+@click.option("--keep", is_flag=True, help="Leave the repository there, to look at it.")
+def command(name: str, keep: bool) -> int:
+    """Watch a scripted agent work through a plan of two pull requests.
+
+    It makes an honest mistake and mends it, hands in `true` as test command, deletes a test, and gets a review finding. Every verdict is
+    the machine's own: git and the tests are real.
+    """
     if name != "pr":
         raise DetentError(f"there is no demo '{name}' yet", "try `detent demo`")
-    click.echo("A scripted agent on the real table, gates and journal; files, git and tests are a world in memory.\n")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_STATE_HOME"] = folder  # nothing of the demo stays behind
-        world = MemoryWorld({"PLAN.md": "- feat: add numbers\n"})
-        journal = SqliteJournal(Path(folder) / "git" / "detent" / "journal.db", create=True)
-        clock = iter(range(10**6))
-        door = Door(Hands(journal, {"pr": PR}, world, MemoryJudge(world), brief, lambda: f"{next(clock)}", lambda d: this_process("", d)))
-        door.start(Run("demo", "pr", "INITIALIZING", 0, PrData()), Sent("start", by="human"))
-        for says, act in TURNS:
-            state = door.next("demo").state
-            verdict = door.submit("demo", act(world))
-            click.echo(f"{state:<22} the agent {says:<42} {verdict.status:<14} {' '.join(verdict.reasons)}")
-        end = door.next("demo")
-        click.echo(f"\n{end.state}: {len(journal.events('demo'))} events in the journal, the chain is {journal.first_fault() or 'unbroken'}.")
-        journal.close()
+    folder = Path(tempfile.mkdtemp(prefix="detent-demo-"))
+    try:
+        return _show(folder / "calculator", folder)
+    finally:
+        if keep:
+            click.echo(f"\nThe repository is at {folder / 'calculator'}.")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _show(repo: Path, folder: Path) -> int:
+    begun = time.monotonic()
+    env = _environment(folder)
+    _make(repo, env, folder)
+    app = open_app(repo, create=True, env=env)
+    click.echo("A throw-away repository with a plan of two pull requests; git and pytest are real, the agent is scripted.")
+    click.echo(f"Sandbox: none (the demo's own code runs as you). Journal: {app.place.journal}\n")
+    run = start_pr(app, Sent("start", by="human", channel="demo"))
+    _line("state", "step", "the agent", "verdict", "", bold=True)
+    tally: dict[str, int] = {}
+    for n, (turn, step, state, verdict) in enumerate(_play(app, run, repo, env), 1):
+        tally[verdict.status] = tally.get(verdict.status, 0) + 1
+        _line(state, step, turn.says, verdict.status, f"{n}/{len(TURNS)}", verdict.reasons[0] if verdict.reasons else "")
+    end = app.door.next(run)
+    _summary(app, run, repo, env, tally, time.monotonic() - begun)
+    app.journal.close()
     return 0 if end.state == "DONE" else 1
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The demo's own: nothing of it stays behind, and pytest is found beside this Python."""
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    env = {**os.environ, "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}
+    found = subprocess.run([sys.executable, "-c", "import pytest"], env=env, capture_output=True)
+    if found.returncode != 0:
+        raise DetentError("the demo runs real tests and pytest is not installed beside Detent", "pip install pytest")
+    return {k: v for k, v in env.items() if not k.startswith("DETENT_")}
+
+
+def _make(repo: Path, env: dict[str, str], folder: Path) -> None:
+    reviewer = folder / "reviewer.py"
+    reviewer.write_text(REVIEWER, "utf-8")
+    config = f"[pr]\nplan = 'docs/plan.md'\n\n[review]\nagent = 'command:{sys.executable} {reviewer}'\n\n[git]\nremote = ''\n"
+    for path, text in {**FILES, "detent.toml": config}.items():
+        (repo / path).parent.mkdir(parents=True, exist_ok=True)
+        (repo / path).write_text(text, "utf-8")
+    for args in (["init", "-q", "-b", "main"], ["config", "user.name", "Demo"], ["config", "user.email", "demo@localhost"], ["add", "-A"], ["commit", "-qm", "start"]):
+        subprocess.run(["git", *args], cwd=repo, env=env, check=True, capture_output=True)
+
+
+def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple[Turn, str, str, Verdict]]:
+    for turn in TURNS:
+        seen = app.door.load(run).run.seq
+        briefing = app.door.next(run)
+        _machine(app, run, seen)
+        for path, text in turn.writes.items():
+            if text is None:
+                (repo / path).unlink()
+            else:
+                (repo / path).write_text(text, "utf-8")
+        for command in turn.git:
+            subprocess.run(["git", *command], cwd=repo, env=env, check=True, capture_output=True)
+        sent = turn.sent
+        if turn.marks:
+            head = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=repo, env=env, check=True, capture_output=True, text=True).stdout
+            plan = repo / "docs/plan.md"
+            plan.write_text(plan.read_text("utf-8").replace(f"- {turn.marks}\n", f"- {turn.marks} [DONE] {head.strip()}\n"), "utf-8")
+        yield turn, briefing.step.type if briefing.step else "", briefing.state, app.door.submit(run, sent)
+
+
+def _machine(app: App, run: str, seen: int) -> None:
+    """What the machine did by itself before the agent's turn."""
+    for entry in app.journal.events(run, seen):
+        event = from_entry(app.door.hands.tables["pr"], entry)
+        said = "; ".join(f.description for f in read_findings(event.sent.findings)) if event.sent.findings else ""
+        moved = f"{event.was:<{WIDTHS[0]}} {'':<{WIDTHS[1]}} the machine: {event.on}" + (f" ({said})" if said else "")
+        click.echo(click.style(moved, dim=True))
+
+
+def _line(state: str, step: str, says: str, status: str, progress: str, reason: str = "", bold: bool = False) -> None:
+    cells = f"{state:<{WIDTHS[0]}} {step:<{WIDTHS[1]}} {says:<{WIDTHS[2]}} "
+    shown = click.style(f"{status:<{WIDTHS[3]}}", fg=None if bold else COLOURS.get(status), bold=True)
+    click.echo(click.style(cells, bold=bold) + shown + (f" {progress:>5}" if progress else ""))
+    if reason:
+        click.echo(click.style(f"{'':<{WIDTHS[0] + WIDTHS[1] + 2}}└ {reason[:150]}", dim=True))
+
+
+def _summary(app: App, run: str, repo: Path, env: dict[str, str], tally: dict[str, int], seconds: float) -> None:
+    log = subprocess.run(["git", "log", "--graph", "--oneline", "main"], cwd=repo, env=env, check=True, capture_output=True, text=True).stdout
+    events = app.journal.events(run, limit=10_000)
+    click.echo(f"\nMain, as the machine merged it:\n{log}")
+    rows = [
+        ("end", app.door.load(run).run.state),
+        ("events in the journal", f"{len(events)}, chain {app.journal.first_fault() or 'unbroken'}"),
+        *((f"verdicts {status}", str(count)) for status, count in sorted(tally.items())),
+        ("system moves", str(sum(e.on in ("branched", "none-left", "approved", "findings", "to-merge", "merged") for e in events))),
+        ("time", f"{seconds:.1f} s"),
+    ]
+    for name, value in rows:
+        click.echo(f"{name:<26} {value}")

@@ -2,9 +2,14 @@
 
 import sys
 
+from detent.interfaces.cli.hot import answer
+
 
 def main() -> None:
     """Run one command and leave with its exit code."""
-    from detent.interfaces.cli.group import run
+    code = answer(sys.argv[1:])
+    if code is None:
+        from detent.interfaces.cli.group import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    sys.exit(code)

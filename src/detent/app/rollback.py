@@ -1,0 +1,81 @@
+"""Going back: a new run from an earlier event of an old one. The old run ends, nothing of it is lost, and no counter is reset."""
+
+import re
+import secrets
+
+import msgspec
+
+from detent.app import App
+from detent.door import AnyEvent
+from detent.errors import DetentError
+from detent.git.commits import bring_to, switch
+from detent.git.repo import ZERO, Git
+from detent.git.snapshot import take
+from detent.kernel.codec import from_entry
+from detent.kernel.model import Sent
+
+
+def roll_back(app: App, run: str, to: str, channel: str) -> str:
+    """End the run and start a new one where it stood after an event, or when a commit was made; the new run's id."""
+    git: Git = app.world.git
+    head = app.journal.heads(run)[0]
+    event = _event(app, git, run, to)
+    table = app.door.hands.tables[event.run.workflow]
+    if table.states[event.run.state].end:
+        raise DetentError(f"event {event.run.seq} ended the run; there is nothing to go on from", "choose an earlier one: `detent history`")
+    now = app.door.load(run).run
+    commit = _commit_at(git, event)
+    kept = take(git, run).tree
+    if not head.ended:
+        app.door.submit(run, Sent("abort", by="human", channel=channel, note=f"rolled back to event {event.run.seq}"))
+    _lay_out(git, event, commit, kept)
+    fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
+    first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=())
+    app.door.start(first, Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}"))
+    app.world.settle("publish", app.door.load(fresh))
+    return fresh
+
+
+def _event(app: App, git: Git, run: str, to: str) -> AnyEvent:
+    """The event that a number or a commit means."""
+    table = app.door.hands.tables[app.journal.heads(run)[0].workflow]
+    if to.isdigit() and len(to) < 7:
+        seq = int(to)
+    else:
+        commit = git.resolve(f"{to}^{{commit}}")
+        marks = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{run}/done/").text.splitlines()
+        found = [m.rpartition("/")[2] for m in marks if commit and m.startswith(commit)]
+        if not found:
+            raise DetentError(f"no event of {run} made the commit {to}", "name an event by its number: `detent history`")
+        seq = int(re.split("-", found[0])[0])
+    entry = app.journal.at(run, seq)
+    if entry is None:
+        raise DetentError(f"run {run} has no event {to}", "see `detent history`")
+    return from_entry(table, entry)
+
+
+def _commit_at(git: Git, event: AnyEvent) -> str:
+    """The commit that the branch stood at after an event."""
+    refs = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{event.run.id}/done/").text.splitlines()
+    made = [(int(re.split("-", ref.rpartition("/")[2])[0]), ref.split(" ")[0]) for ref in refs if ref.endswith(("-checkpoint", "-plan"))]
+    before = [m for m in made if m[0] <= event.run.seq]
+    return max(before)[1] if before else event.run.data.base or git.head()
+
+
+def _lay_out(git: Git, event: AnyEvent, commit: str, kept: str) -> None:
+    """Bring branch and workspace to where they stood; what stood there now stays reachable."""
+    branch = event.run.data.branch or git.branch()
+    tip = git.resolve(branch)
+    moves = [(f"refs/detent/{event.run.id}/rolled-back/{event.run.seq}-{tip[:12]}", tip, ZERO)] if tip else []
+    if git.branch() != branch:
+        if not tip:
+            git.update([(branch, commit, ZERO)])
+            tip = commit
+        switch(git, branch, git.tree("HEAD"))
+    if tip != commit:
+        fresh = [m for m in moves if not git.resolve(m[0])]
+        git.update([*fresh, (branch, commit, tip)])
+    tree = event.found.tree if event.found.tree and git.resolve(event.found.tree) else event.run.data.good_tree or git.tree(commit)
+    bring_to(git, tree, kept)
+    git.run("read-tree", commit)
+    git.call("update-index", "-q", "--refresh")

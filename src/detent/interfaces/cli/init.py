@@ -1,0 +1,225 @@
+"""`detent init`: write what is detected into detent.toml. What a person set is never changed, and what was written can be taken back."""
+
+import json
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from detent.app.kit import default_preflight
+from detent.config import FILE, PYPROJECT, load
+from detent.errors import DetentError
+from detent.evidence.runners import Folder, find_command
+from detent.git.place import Place, find_place
+
+HEADER = "# Written by `detent init` ({}). Change what you like; the keys are in docs/configuration.md of Detent.\n"
+HEADER_LINE = re.compile(r"# Written by `detent init` \(([0-9a-f]{16})\)\.[^\n]*\n")
+PLANS = ("docs/Plan_Doc/Active_Plan.md", "docs/Active_Plan.md", "Active_Plan.md", "docs/PLAN.md", "docs/plan.md", "PLAN.md", "plan.md")
+
+Found = dict[str, str | list[str]]
+
+
+class Done(NamedTuple):
+    """What a call did, for people and for programs."""
+
+    changed: bool
+    says: str
+    written: Found = {}
+    kept: tuple[str, ...] = ()
+    hint: str = ""
+
+
+@click.command("init")
+@click.option("--remove", is_flag=True, help="Take back what init wrote, if nobody changed it since.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(remove: bool, as_json: bool) -> int:
+    """Write detent.toml with what is detected here: test command, preflight, plan and main branch.
+
+    Safe to repeat: only keys that are not set yet are added. Without detent.toml, Detent detects the same anew each time.
+    """
+    place = find_place(Path.cwd())
+    done, code = _remove(place.root / FILE) if remove else (_init(place), 0)
+    if as_json:
+        click.echo(json.dumps({"file": FILE, **done._asdict()}))
+        return code
+    click.echo(done.says)
+    for name, value in done.written.items():
+        click.echo(f"  {name} = {_toml(value)}")
+    for line in (*(f"  kept: {name}" for name in done.kept), *([done.hint] if done.hint else ())):
+        click.echo(line)
+    return code
+
+
+def _init(place: Place) -> Done:
+    """Add what is detected and not set. The settings that are there are checked first."""
+    old = _read(place.root / FILE)
+    settings = load(lambda name: _read(place.root / name), {})
+    elsewhere = {"test.command"} if settings.test.command else set()  # tdd.properties, which detent.toml would hide
+    set_here = _set_names(old or "", place) | elsewhere
+    found = _detected(place)
+    missing = {name: value for name, value in found.items() if name not in set_here}
+    kept = tuple(sorted(set(found) & set_here))
+    if old is None and _own_table(place) is not None:
+        hint = f"detected and not set there: {', '.join(missing)}" if missing else ""
+        return Done(False, f"Nothing to change: the settings stand in {PYPROJECT} under [tool.detent].", {}, kept, hint)
+    if not missing:
+        nothing = "nothing was detected; set [test] command in detent.toml by hand" if not found else ""
+        return Done(False, "Nothing to change.", {}, kept, nothing)
+    new = _merged(old or "", missing)
+    if new is None:
+        lines = ", ".join(f"{name} = {_toml(value)}" for name, value in missing.items())
+        return Done(
+            False, f"Nothing changed: {FILE} is written in a way that cannot be added to safely.", {}, kept, f"add by hand: {lines}"
+        )
+    _write(place.root / FILE, new)
+    return Done(True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept, f"Commit {FILE}, then call `detent start`.")
+
+
+def _remove(file: Path) -> tuple[Done, int]:
+    text = _read(file)
+    if text is None:
+        return Done(False, f"Nothing to remove: there is no {FILE}."), 0
+    if not _is_ours(text):
+        return Done(False, f"{FILE} was not removed: it is not as init wrote it.", hint="delete it by hand if you mean to"), 1
+    file.unlink()
+    return Done(True, f"{FILE} was removed; it was as init wrote it."), 0
+
+
+# What is there.
+
+
+def _detected(place: Place) -> Found:
+    """What can be told from the files of the project."""
+    root, path = place.root, os.environ.get("PATH", os.defpath)
+    found: Found = {}
+    if call := find_command(Folder(root, path)):
+        found["test.command"] = call.text
+    if preflight := default_preflight(lambda name: _read(root / name), root, path):
+        found["preflight.commands"] = list(preflight)
+    if plan := next((p for p in PLANS if (root / p).is_file()), ""):
+        found["pr.plan"] = plan
+    if main := _main_branch(place):
+        found["git.main"] = main
+    return found
+
+
+def _main_branch(place: Place) -> str:
+    """The main branch, from git's files alone: origin/HEAD, main, master, or the only branch."""
+    branches = set(_branches(place.common_dir))
+    remote = _pointed(place.common_dir / "refs" / "remotes" / "origin" / "HEAD", "refs/remotes/origin/")
+    head = _pointed(place.git_dir / "HEAD", "refs/heads/")
+    only = head if not branches or branches == {head} else ""
+    return next((name for name in (remote, "main", "master") if name in branches), only)
+
+
+def _branches(common_dir: Path) -> Iterator[str]:
+    heads = common_dir / "refs" / "heads"
+    yield from (p.relative_to(heads).as_posix() for p in heads.rglob("*") if p.is_file() and not p.name.endswith(".lock"))
+    for line in (_read(common_dir / "packed-refs") or "").splitlines():
+        name = line.partition(" ")[2]
+        if name.startswith("refs/heads/") and not line.startswith("#"):
+            yield name.removeprefix("refs/heads/")
+
+
+def _pointed(file: Path, prefix: str) -> str:
+    """The branch that a symbolic ref names; empty for a detached HEAD and for refs that are kept in another form."""
+    text = (_read(file) or "").strip().removeprefix("ref: ")
+    name = text.removeprefix(prefix) if text.startswith(prefix) else ""
+    return "" if name == ".invalid" else name
+
+
+def _set_names(text: str, place: Place) -> set[str]:
+    table = tomllib.loads(text) if text else _own_table(place) or {}
+    return {f"{section}.{key}" for section, keys in table.items() for key in keys}
+
+
+def _own_table(place: Place) -> dict[str, dict[str, object]] | None:
+    try:
+        tool = tomllib.loads(_read(place.root / PYPROJECT) or "").get("tool", {})
+    except tomllib.TOMLDecodeError:
+        return None
+    own: dict[str, dict[str, object]] | None = tool.get("detent")
+    return own
+
+
+# The file.
+
+
+def _merged(old: str, missing: Found) -> str | None:
+    """The text with the missing keys added, each in its section; None where that would say anything else."""
+    body = HEADER_LINE.sub("", old, count=1) if (ours := not old or _is_ours(old)) else old
+    for name, value in missing.items():
+        section, _, key = name.partition(".")
+        line = f"{key} = {_toml(value)}\n"
+        header = re.search(rf"^[ \t]*\[[ \t]*{section}[ \t]*\][ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)", body, re.MULTILINE)
+        if header:
+            start = body[: header.end()]
+            body = start + ("" if start.endswith("\n") else "\n") + line + body[header.end() :]
+        else:
+            body = body + ("" if not body or body.endswith("\n") else "\n") + f"\n[{section}]\n{line}"
+    new = _headed(body) if ours else body
+    return new if _says_the_same(old, missing, new) else None
+
+
+def _says_the_same(old: str, missing: Found, new: str) -> bool:
+    wanted = tomllib.loads(old)
+    for name, value in missing.items():
+        section, _, key = name.partition(".")
+        wanted.setdefault(section, {})[key] = value
+    try:
+        return tomllib.loads(new) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _headed(body: str) -> str:
+    return HEADER.format(_print_of(body)) + body
+
+
+def _print_of(body: str) -> str:
+    return sha256(body.encode()).hexdigest()[:16]
+
+
+def _is_ours(text: str) -> bool:
+    """Whether a text is byte for byte what init wrote."""
+    header = HEADER_LINE.match(text)
+    return header is not None and _headed(text[header.end() :]) == text
+
+
+def _toml(value: str | list[str]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except UnicodeDecodeError as e:
+        raise DetentError(f"{file.name} is not UTF-8 text", "save it as UTF-8") from e
+    except OSError as e:
+        raise DetentError(f"{file} cannot be read: {e.strerror}", "look at its owner and rights") from e
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole or not at all."""
+    if file.is_symlink():
+        raise DetentError(f"{file.name} is a symbolic link", "init writes plain files only; replace it, or edit what it points to")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=file.parent)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(text.encode())
+                os.fchmod(out.fileno(), file.stat().st_mode & 0o777 if file.exists() else 0o644)
+            os.replace(name, file)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as e:
+        raise DetentError(f"{file} cannot be written: {e.strerror}", "look at its owner, its rights and the space on the disk") from e

@@ -1,0 +1,23 @@
+"""`detent rollback`: go back to an earlier point, as a new run."""
+
+import click
+
+from detent.interfaces.cli.tell import channel, tell_briefing
+
+
+@click.command("rollback")
+@click.argument("to", metavar="EVENT|COMMIT")
+@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(to: str, run: str | None, as_json: bool) -> int:
+    """End the run and start a new one where it stood after EVENT (a number of `detent history`) or at COMMIT.
+
+    Branch and files go back to that point; everything after it stays reachable below refs/detent/. Counters are kept: going back does
+    not buy new attempts.
+    """
+    from detent.app.rollback import roll_back
+    from detent.interfaces.cli.runner import here
+
+    app = here()
+    fresh = roll_back(app, app.chosen(run), to, channel())
+    return tell_briefing(app.door.next(fresh), as_json)
