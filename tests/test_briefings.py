@@ -200,6 +200,20 @@ def test_debugging_says_which_ways_out_are_open_exactly_as_the_locks_do(counts: 
         assert (f"- {call}: open" in shows.briefing) == (call in shows.allowed_actions)
 
 
+@pytest.mark.parametrize(
+    ("table", "state", "counts", "open_now"),
+    [
+        ("tdd", "RED", {}, False), ("tdd", "RED", {"retries": 1}, True), ("tdd", "GREEN", {"retries": 1}, False),
+        ("pr", "DEBUGGING", {}, False), ("pr", "DEBUGGING", {"debug": 1}, True), ("pr", "EXECUTING_TDD", {}, False),
+    ],
+)  # fmt: skip
+def test_already_satisfied_is_offered_exactly_where_it_is_accepted(table: str, state: str, counts: dict[str, int], open_now: bool) -> None:
+    row = TABLES[table].row(state, "already")
+    accepted = row is not None and not any(lock.shut(a_run(table, state, counts=counts)) for lock in row.locks)
+    assert accepted == open_now
+    assert ("ALREADY_SATISFIED" in shown(table, state, counts=counts).briefing) == open_now
+
+
 def test_replanning_names_the_goal_the_error_and_the_rules() -> None:
     text = shown("pr", "REPLANNING").briefing
     assert "Original task: add money" in text
@@ -253,7 +267,7 @@ def test_a_phase_shows_its_test_its_files_the_phase_before_and_the_last_error(st
         "`src/sum.py`",
         "committed as `plan: adds $two numbers`",
         "E   assert 1 == 2",
-        "2 are left",
+        "left: 2",
     ):
         assert part in shows.briefing
     assert shows.goal.startswith(state)
@@ -279,8 +293,13 @@ def test_the_work_prompt_holds_item_project_context_limits_and_the_way_to_say_bl
         "ALWAYS create a test suite if there is none", "ONE retry", "one rebase", "6 hours in all", "`BLOCKED: reason`", "Do not commit and do not push",
     ):  # fmt: skip
         assert part in text
-    assert "Your one retry" not in text
-    assert "## Your one retry" in shown("execute", "RUNNING").briefing
+    assert "The last attempt failed" not in text
+
+
+def test_the_retry_of_a_work_agent_is_told_as_its_one_retry_and_a_crash_is_not() -> None:
+    assert "This is your one retry. What the machine saw:" in shown("execute", "RUNNING", counts={"tries": 1}).briefing
+    crashed = shown("execute", "RUNNING", counts={"agent": 1}).briefing
+    assert "## The last attempt failed\n\nWhat the machine saw:" in crashed
 
 
 def test_a_branch_that_is_not_ready_shows_the_issues_and_what_a_person_can_do() -> None:

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from detent.interfaces.cli.group import run
+
 SOURCE = Path(__file__).parent.parent / "src"
 
 
 class Place:
     """A repository and a way to call detent in it."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, patch: pytest.MonkeyPatch, said: pytest.CaptureFixture[str]) -> None:
+        self.root, self.patch, self.said = root, patch, said
         self.programs = root.parent / "programs"
         self.programs.mkdir()
         self.git("init", "-q", "-b", "main")
@@ -39,13 +41,12 @@ class Place:
 
     def init(self, *words: str, at: str = ".") -> tuple[int, str]:
         """The exit code, and everything that is said."""
-        env = {k: v for k, v in os.environ.items() if not k.startswith("DETENT_")}
-        done = subprocess.run(
-            [sys.executable, "-m", "detent", "init", *words],
-            cwd=self.root / at, env={**env, "PYTHONPATH": str(SOURCE), "PATH": str(self.programs)},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
-        return done.returncode, done.stdout
+        self.patch.chdir(self.root / at)
+        self.patch.setenv("PATH", str(self.programs))
+        code = run(["init", *words])
+        self.patch.undo()
+        said = self.said.readouterr()
+        return code, said.out + said.err
 
     @property
     def toml(self) -> str:
@@ -56,9 +57,9 @@ class Place:
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Place:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Place:
     (tmp_path / "project").mkdir()
-    return Place(tmp_path / "project")
+    return Place(tmp_path / "project", monkeypatch, capsys)
 
 
 def test_what_is_detected_is_written_and_shown(here: Place) -> None:

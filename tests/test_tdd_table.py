@@ -279,6 +279,15 @@ def test_null_has_no_effect_while_a_box_is_open() -> None:
     assert "2 entries are open" in decision.reasons[0]
 
 
+def test_an_agent_that_ticks_every_box_itself_does_not_complete_the_run() -> None:
+    ticked = {"test-list.md": LIST.replace("[ ]", "[x]")}
+    decision = judged(World(a_run("PLAN"), Sent("submit", reply=NAMES_NONE), files=ticked))
+    assert (decision.status, decision.run.state) == ("REFUSED", "PLAN")
+    assert decision.reasons == (
+        "the box of 'adds two numbers' was ticked; the machine ticks it once the test is proved; set it back to [ ]",
+    )
+
+
 def test_plan_may_write_the_list_only() -> None:
     decision = judged(World(a_run("PLAN"), Sent("submit", reply=NAMES_ADDS), changes=CODE_ADDED))
     assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "PLAN", {"retries": 1})

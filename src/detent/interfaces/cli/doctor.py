@@ -12,6 +12,7 @@ import click
 
 from detent.app import journal_at, tables
 from detent.errors import DetentError, JournalError, NoJournal
+from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.kernel.anchor import anchor_file
 
@@ -27,12 +28,14 @@ class Check(NamedTuple):
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--accept", is_flag=True, help="Accept the journal as it stands: forget what was remembered of it outside.")
+@click.option("--accept", is_flag=True, help="Accept journal, hooks and git configuration as they stand now.")
 def command(as_json: bool, accept: bool) -> int:
     """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
     if accept:
-        anchor_file(find_place(Path.cwd()).journal).unlink(missing_ok=True)
-    checks = [_python(), _git(), _repository(), _journal(), _tables()]
+        place = find_place(Path.cwd())
+        anchor_file(place.journal).unlink(missing_ok=True)
+        fingerprint.remember(place)
+    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables()]
     if as_json:
         click.echo(json.dumps({"ok": all(c.ok for c in checks), "checks": [c._asdict() for c in checks]}))
     else:
@@ -56,6 +59,15 @@ def _repository() -> Check:
     except DetentError as e:
         return Check("repository", False, e.message, e.hint)
     return Check("repository", True, str(place.root))
+
+
+def _plants() -> Check:
+    """Whether what git could be made to execute is as a person last accepted it."""
+    try:
+        fingerprint.check(find_place(Path.cwd()))
+    except DetentError as e:
+        return Check("git config", "not in a git" in e.message, e.message, e.hint)
+    return Check("git config", True, "hooks, attributes and settings that run programs are as accepted")
 
 
 def _journal() -> Check:
