@@ -166,7 +166,11 @@ class RepoLook:
         if base is None or not base.runner:
             return "unknown"
         runner = RUNNERS[base.runner]
-        return "list" if path == "test-list.md" else "config" if runner.is_config(path) else "test" if runner.is_test(path) else "production"
+        if runner.is_config(path):
+            before, now = (self.scene.git.read(tree, path) for tree in (self.scene.marks.good, self.tree))
+            parts = {runner.runner_part(path, (data or b"").decode("utf-8", "replace")) for data in (before, now)}
+            return "config" if len(parts) > 1 or path.endswith("conftest.py") else "production"
+        return "list" if path == "test-list.md" else "test" if runner.is_test(path) else "production"
 
     def branch(self) -> Branch:
         git = self.scene.git

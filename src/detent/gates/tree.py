@@ -15,8 +15,8 @@ def files_are_ours(look: Look[Data]) -> str | None:
 
 
 def only_tests_changed(look: Look[Data]) -> str | None:
-    """A RED step changes test files (and the list) and nothing else."""
-    wrong = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown")]
+    """A RED step changes test files, their fixtures (and the list) and nothing else."""
+    wrong = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
     return f"{_named(wrong)} changed; a RED step writes tests only" if wrong else None
 
 

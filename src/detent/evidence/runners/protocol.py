@@ -69,6 +69,9 @@ class Runner(Protocol):
     def is_config(self, path: str) -> bool:
         """Whether a file decides how tests are run."""
 
+    def runner_part(self, path: str, text: str) -> str:
+        """What of such a file concerns the test run, as text that can be compared."""
+
 
 class Folder:
     """The files of a folder on disk."""

@@ -14,6 +14,7 @@ from detent.evidence.formats.junit import Case, Problem, read_cases
 from detent.evidence.look import Outcome, TestReport
 from detent.evidence.runners import pytest_command
 from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.pytest_config import runner_part
 
 INI = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
 CONFIG = frozenset(
@@ -92,6 +93,9 @@ class Pytest:
         where = PurePosixPath(path)
         shadows = where.parts[0].removesuffix(".py") in SHADOWS if where.parts else False
         return where.name in CONFIG or path.startswith(CONFIG_FOLDERS) or shadows
+
+    def runner_part(self, path: str, text: str) -> str:
+        return runner_part(path, text)
 
 
 # Detection.
