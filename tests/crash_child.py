@@ -284,8 +284,10 @@ class Lab(msgspec.Struct):
         return 0
 
     def home(self, name: str) -> Path:
+        """A new place for a run, with a state folder of its own for everything that is done from now on."""
         home = self.folder / name
         (home / "git").mkdir(parents=True)
+        os.environ["XDG_STATE_HOME"] = str(home / "state")
         return home
 
     def sweep(self, reference: Outcome, *deaths: int) -> Iterator[str]:
@@ -317,7 +319,6 @@ class Report(msgspec.Struct):
 
 
 def main(folder: Path, kind: str, first: int, step: int, depth: int) -> None:
-    os.environ["XDG_STATE_HOME"] = str(folder / "state")
     lab = Lab(folder, kind)
     home = lab.home("undisturbed")
     code, points = lab.process(home, 0)

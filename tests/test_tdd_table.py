@@ -137,8 +137,8 @@ CODE_ADDED = (Changed("src/sum.py", "added", "production"),)
 FAILED = Found(failed=("it fails",), output="AssertionError", tree="t1", evidence=Evidence("report", counts=Tally(passed=1, failed=1)))
 
 
-def failed_at(run: Run[TddData]) -> Decision:
-    return said(run, Sent("submit", summary="an attempt", reply=NAMES_ADDS if run.state == "PLAN" else ""), FAILED)
+def failed_at(run: Run[TddData], found: Found = FAILED) -> Decision:
+    return said(run, Sent("submit", summary="an attempt", reply=NAMES_ADDS if run.state == "PLAN" else ""), found)
 
 
 # -- the form ----------------------------------------------------------------------------------------------------------------
@@ -151,6 +151,7 @@ def test_the_walk_over_the_table_finds_no_problem() -> None:
 def test_the_four_phases_are_four_agents_with_a_role_each() -> None:
     assert {s: TDD.states[s].role for s in PHASES} == {"PLAN": "test-list", "RED": "test", "GREEN": "implementing", "REFACTOR": "refactor"}
     assert all(TDD.states[s].actor == "agent" for s in PHASES)
+    assert TDD.states["PLAN"].writes == ("test-list.md",)
 
 
 def test_a_whole_feature_goes_red_green_refactor_until_every_box_is_ticked() -> None:
@@ -169,12 +170,22 @@ def test_a_whole_feature_goes_red_green_refactor_until_every_box_is_ticked() -> 
     assert data_of(end).entries == (Entry("adds two numbers", done=True, proof=refactor.run.seq),)
 
 
-@pytest.mark.parametrize("state", PHASES)
-def test_a_passed_phase_owes_exactly_one_commit_and_its_note(state: str) -> None:
-    passed = said(a_run(state), Sent("submit", reply=NAMES_ADDS if state == "PLAN" else ""), Found(tree="t1"))
-    assert passed.owes[:2] == ("commit_judged_tree", "write_note")
-    assert passed.owes.count("commit_judged_tree") == 1
-    assert run_of(passed).data.good_tree == "t1"
+PASSING = [
+    ("PLAN", Sent("submit", reply=NAMES_ADDS), ("commit_judged_tree", "write_note")),
+    ("PLAN", Sent("submit", reply=NAMES_NONE), ("commit_judged_tree", "write_note")),
+    ("RED", SUBMIT, ("commit_judged_tree", "write_note")),
+    ("RED", Sent("submit", reply="ALREADY_SATISFIED"), ("commit_judged_tree", "write_note", "tick_boxes")),
+    ("GREEN", SUBMIT, ("commit_judged_tree", "write_note")),
+    ("REFACTOR", SUBMIT, ("commit_judged_tree", "write_note", "tick_boxes")),
+]
+
+
+@pytest.mark.parametrize(("state", "sent", "owes"), PASSING)
+def test_a_passed_phase_owes_exactly_one_commit_and_its_note_and_takes_over_the_list(state: str, sent: Sent, owes: tuple[str, ...]) -> None:
+    longer = {"test-list.md": LIST + "- [ ] one more\n"}
+    passed = said(a_run(state, counts={"retries": 2}), sent, Found(tree="t1", documents=longer))
+    assert (passed.status, passed.owes, passed.run.counts) == ("SUCCESS", owes, {})
+    assert (data_of(passed).good_tree, data_of(passed).entries[-1]) == ("t1", Entry("one more"))
 
 
 # -- the list and the reply --------------------------------------------------------------------------------------------------
@@ -294,10 +305,15 @@ def test_plan_may_write_the_list_only() -> None:
     assert decision.reasons == ("src/sum.py changed; PLAN writes test-list.md only; bring it back as it was",)
 
 
-def test_completion_is_judged_by_the_tests_too() -> None:
-    done = TddData(entries=(Entry("adds", done=True, proof=3),))
-    world = World(a_run("PLAN", done), Sent("submit", reply=NAMES_NONE), files={"test-list.md": "- [x] adds\n"}, now=report(old="failed"))
-    assert (judged(world).status, judged(world).run.state) == ("FAILURE", "PLAN")
+@pytest.mark.parametrize(
+    ("now", "changes", "said_so"),
+    [(report(old="failed"), (), "old fails"), (report(), (), "no test was collected"), (passing("old"), CODE_ADDED, "src/sum.py changed")],
+)
+def test_completion_is_judged_by_the_tests_too(now: TestReport, changes: tuple[Changed, ...], said_so: str) -> None:
+    done, ticked = TddData(entries=(Entry("adds", done=True, proof=3),)), {"test-list.md": "- [x] adds\n"}
+    decision = judged(World(a_run("PLAN", done), Sent("submit", reply=NAMES_NONE), files=ticked, now=now, changes=changes))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "PLAN", {"retries": 1})
+    assert said_so in decision.run.last_error
 
 
 def test_the_machine_ticks_the_box_at_the_start_of_the_next_plan() -> None:
@@ -425,6 +441,9 @@ def test_already_satisfied_closes_the_entry_from_the_second_try_on(reply: str) -
         (passing("old", "new"), False, "fails against no small change"),
         (passing("old"), True, "no new test was collected"),
         (report(old="passed", new="failed"), True, "new fails"),
+        (report(), True, "no test was collected"),
+        (passing("new"), True, "old is no longer collected"),
+        (report(old="skipped", new="passed"), True, "is skipped now"),
     ],
 )
 def test_already_satisfied_needs_a_new_test_that_passes_and_can_fail(now: TestReport, bite: bool, said_so: str) -> None:
@@ -444,12 +463,12 @@ def test_a_phase_has_three_retries_and_then_stops_with_a_failure(state: str) -> 
         assert (decision.status, decision.run.state) == ("FAILURE", state)
         run = run_of(decision)
         waits.append(backoff(run))
-    last = failed_at(run)
+    last = failed_at(run, msgspec.structs.replace(FAILED, output="the last output"))
     assert waits == [1, 2, 4]
     assert (last.status, last.run.state, last.run.cause, last.run.back) == ("FAILURE", "HALTED", "retries", state)
     assert ("reset_to_good" in last.owes) == (state in ("GREEN", "REFACTOR"))
     assert "write_note" in last.owes
-    assert (note_of(run_of(last)).retry_count, note_of(run_of(last)).error) == (3, "it fails\n\nAssertionError")
+    assert (note_of(run_of(last)).retry_count, note_of(run_of(last)).error) == (3, "it fails\n\nthe last output")
 
 
 def test_the_attempts_that_failed_are_kept_for_the_next_briefing_and_forgotten_on_success() -> None:

@@ -76,12 +76,11 @@ class RepoWorld:
         return JOBS[job](self, run)
 
     def stamps(self, run: AnyRun) -> dict[str, str]:
-        """What a stored briefing depends on outside the journal: published files, findings, configuration, HEAD and its ref."""
-        names = (*self.files_of(run), FINDINGS)
-        files = [*(where(self.place, n) for n in names), self.place.root / "detent.toml", self.place.common_dir / "config", *_head(self.place.git_dir)]
-        branch = self.git.branch()
-        if branch:
-            files += [self.place.common_dir / branch, self.place.common_dir / "packed-refs"]
+        """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref."""
+        git, common = self.place.git_dir, self.place.common_dir
+        named = [where(self.place, n) for n in (*self.files_of(run), FINDINGS)]
+        head = (git / "HEAD").read_text("utf-8", "replace").removeprefix("ref: ").strip()
+        files = [*named, self.place.root / "detent.toml", common / "config", common / "hooks", git / "HEAD", common / head, common / "packed-refs"]
         return {str(f): stamp(f) for f in files}
 
     # -- judging -------------------------------------------------------------------------------------------------------------
@@ -122,10 +121,6 @@ def stamp(file: Path) -> str:
     except OSError:
         return ""
     return f"{st.st_size}:{st.st_mtime_ns}:{st.st_ino}"
-
-
-def _head(git_dir: Path) -> tuple[Path, ...]:
-    return (git_dir / "HEAD",)
 
 
 def _marks(run: AnyRun) -> Marks:

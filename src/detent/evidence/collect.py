@@ -14,7 +14,7 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.look import TestReport
-from detent.evidence.suite import Suite, environment, interpreter, run_command, run_suite
+from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, run_command, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import differs, untracked
@@ -96,6 +96,7 @@ class Collector:
                 (folder / path).write_bytes(data)
             self.runs += 1
             report = self._run(selectors, folder, wanted)
+            forget_bytecode(self.env, folder)
         return report if overlay or selectors else self._keep(tree, report)
 
     def selection(self, selectors: tuple[str, ...], wanted: Wanted) -> TestReport:
@@ -106,6 +107,7 @@ class Collector:
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "") -> TestReport:
         env = self.env if cwd == self.root else {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")])}
         base = self.suite.base
+        forget_bytecode(env, cwd)
         if base is not None and base.runner:
             return run_suite(self.suite, selectors, self.root, cwd, env, wanted)
         if not command and base is None:

@@ -18,6 +18,7 @@ import msgspec
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command
+from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
@@ -36,7 +37,17 @@ def environment(suite: Suite, outer: Mapping[str, str], pycache: Path) -> dict[s
     """The environment of the project's programs: from a list of what is let through, never what is kept out."""
     names = (*PASSED_ON, *suite.also, *(n for n in outer if n.startswith("LC_")))
     base = {n: outer[n] for n in names if n in outer}
-    return {**base, "PATH": suite.path, "TERM": "dumb", "PYTHONPYCACHEPREFIX": str(pycache), "CI": outer.get("CI", "")}
+    bytecode = outer.get("PYTHONPYCACHEPREFIX") or str(pycache)
+    return {**base, "PATH": suite.path, "TERM": "dumb", "PYTHONPYCACHEPREFIX": bytecode, "CI": outer.get("CI", "")}
+
+
+def forget_bytecode(env: Mapping[str, str], folder: Path) -> None:
+    """Remove the bytecode of a folder's own modules: Python takes it for fresh after two edits of one size in one second."""
+    for here, inner, files in os.walk(Path(env["PYTHONPYCACHEPREFIX"]) / str(folder).lstrip("/")):
+        inner[:] = [name for name in inner if name not in FOLDERS]
+        for name in files:
+            if name.endswith(".pyc"):
+                (Path(here) / name).unlink(missing_ok=True)
 
 
 def absolute(argv: list[str], root: Path) -> list[str]:

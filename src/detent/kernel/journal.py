@@ -65,6 +65,17 @@ class Owed(NamedTuple):
     effect: str
 
 
+class Hot(NamedTuple):
+    """A finished answer to `get-task`, and the stamps of what it depends on: a line each, file and stamp parted by a tab."""
+
+    run: str
+    seq: int
+    stamps: str
+    text: str
+    json: str
+    code: int
+
+
 class Claim(NamedTuple):
     """The right to move a run, until it is given back or its holder dies. The epoch fences off whoever lost it."""
 
@@ -241,6 +252,11 @@ class SqliteJournal:
     def release(self, claim: Claim) -> None:
         with self._writing(durable=False) as db:
             db.execute("UPDATE claims SET holder = '' WHERE run = ? AND epoch = ?", claim)
+
+    def keep_hot(self, hot: Hot) -> None:
+        """Keep a finished answer for the quick way; one per run, and it may be lost."""
+        with self._writing(durable=False) as db:
+            db.execute("INSERT OR REPLACE INTO hot VALUES (?,?,?,?,?,?)", hot)
 
     def first_fault(self) -> str | None:
         """Read the whole chain; the first row that does not fit, in a sentence."""

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from detent.app import App, open_app
-from detent.interfaces.cli.tell import channel
+from detent.interfaces.cli.tell import channel, shown
+from detent.kernel.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
 
@@ -22,7 +23,9 @@ def next_briefing(run: str | None) -> Briefing:
     head = app.journal.heads(chosen)[0]
     if head.workflow == "pr" and not head.ended:
         app.world.restore(app.door.load(chosen).run)
-    return app.door.next(chosen)
+    briefing = app.door.next(chosen)
+    remember(app, chosen)
+    return briefing
 
 
 def _just_ended(app: App) -> bool:
@@ -33,7 +36,20 @@ def _just_ended(app: App) -> bool:
 def say(run: str | None, sent: Sent) -> Verdict:
     """Say something to a run, through the door."""
     app = here()
-    return app.door.submit(app.chosen(run), sent)
+    chosen = app.chosen(run)
+    verdict = app.door.submit(chosen, sent)
+    remember(app, chosen)
+    return verdict
+
+
+def remember(app: App, run: str) -> None:
+    """Keep the finished briefing for the quick way, if nothing is left to be done before it is given."""
+    event = app.door.load(run)
+    if event.briefing is None or event.run.parent or app.journal.owed(run):
+        return
+    stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.world.stamps(event.run).items())
+    text, raw, code = shown(event.briefing)
+    app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code))
 
 
 def person(verb: str, run: str | None, **fields: str) -> Verdict:

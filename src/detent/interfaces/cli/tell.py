@@ -1,6 +1,5 @@
 """How briefings and verdicts are told: as one JSON object, or as text for people and agents. And the exit code of each."""
 
-import os
 import sys
 
 import click
@@ -20,13 +19,18 @@ def channel() -> str:
 
 def tell_briefing(briefing: Briefing, as_json: bool) -> int:
     """Print a briefing. Exit 10 where the run waits for a person to release it, else 0."""
-    if as_json:
-        _json(briefing)
-    else:
-        click.echo(plain(briefing.briefing).rstrip())
-        if briefing.actor == "system" and briefing.last_error:
-            click.echo(f"\nLast error: {plain(briefing.last_error)}")
-    return 10 if briefing.state in STUCK else 0
+    text, raw, code = shown(briefing)
+    sys.stdout.flush()
+    sys.stdout.buffer.write((raw if as_json else text).encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+    return code
+
+
+def shown(briefing: Briefing) -> tuple[str, str, int]:
+    """A briefing as text, as JSON, and the exit code that goes with it."""
+    trouble = f"\n\nLast error: {plain(briefing.last_error)}" if briefing.actor == "system" and briefing.last_error else ""
+    text = plain(briefing.briefing).rstrip() + trouble + "\n"
+    return text, msgspec.json.encode(briefing).decode() + "\n", 10 if briefing.state in STUCK else 0
 
 
 def tell_verdict(verdict: Verdict, as_json: bool) -> int:
@@ -68,6 +72,5 @@ HIDDEN = frozenset((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x206
 def _json(value: msgspec.Struct) -> None:
     """Exactly one JSON object, always valid UTF-8."""
     sys.stdout.flush()
-    data = msgspec.json.encode(value) + b"\n"
-    os.write(sys.stdout.fileno(), data) if len(data) < 1 << 16 else sys.stdout.buffer.write(data)
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()

@@ -1,0 +1,87 @@
+"""What the tests of whole cases share: quick projects, a trace of every test run, and waiting for what another process does."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.project import GREEN, START, Project
+
+BYTECODE = Path(tempfile.gettempdir()) / f"detent-tests-bytecode-{os.getuid()}"  # shared, so that not every repository compiles pytest anew
+PLUGINS = ("hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov", "timeout")  # of our own environment; no project here needs them
+INI = "[pytest]\npythonpath = .\naddopts = " + " ".join(f"-p no:{name}" for name in PLUGINS) + "\n"
+WRONG = "def add(a, b):\n    return 0\n"
+
+
+def project(folder: Path, config: str = "", files: dict[str, str] | None = None, branch: str = "main") -> Project:
+    """A project with this detent.toml and these further files. Every run of its tests leaves a line in `runs(project)`."""
+    trace = folder.parent / f"{folder.name}.runs"
+    start = f"def test_start():\n    with open({str(trace)!r}, 'a') as f:\n        f.write('ran\\n')\n"
+    made = Project(folder, {**START, "tests/test_start.py": start, "pytest.ini": INI, "detent.toml": config, **(files or {})}, branch)
+    made.env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
+    made.env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return made
+
+
+def runs(p: Project) -> int:
+    """How often the project's tests were run so far."""
+    trace = p.root.parent / f"{p.root.name}.runs"
+    return len(trace.read_text().splitlines()) if trace.exists() else 0
+
+
+def counts(p: Project) -> dict[str, int]:
+    """The counters of the run."""
+    found: dict[str, int] = p.run("status", "--json").json["counts"]
+    return found
+
+
+def standing(p: Project) -> dict[str, Any]:
+    """Everything that a refusal must leave as it is."""
+    status = p.run("status", "--json").json
+    same = {name: status[name] for name in ("state", "step", "counts", "branch", "unproven", "cause")}
+    return {**same, "published": p.state, "head": p.git("rev-parse", "HEAD"), "refs": p.git("for-each-ref", "refs/heads"), "runs": runs(p)}
+
+
+def pass_all(p: Project) -> None:
+    """Hand in the GREEN step, rightly."""
+    verdict = p.green(GREEN)
+    assert verdict["status"] == "SUCCESS", verdict
+
+
+def await_that(what: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait until something holds that another process brings about."""
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not come about in time"
+        os.sched_yield()
+
+
+def submitting(p: Project, **fields: str) -> subprocess.Popen[str]:
+    """A submit that goes on while the test does other things."""
+    child = subprocess.Popen(
+        p.argv("submit-work", "-", "--json"), cwd=p.root, env=p.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdin is not None
+    child.stdin.write(json.dumps({"summary": "s", **fields}))
+    child.stdin.close()
+    child.stdin = None
+    return child
+
+
+def verdict_of(child: subprocess.Popen[str]) -> dict[str, Any]:
+    """The verdict of such a submit, with the exit code beside it."""
+    out, err = child.communicate(timeout=100)
+    assert child.returncode != 3, err
+    return {**json.loads(out), "exit": child.returncode}
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and not a corpse."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
