@@ -498,7 +498,7 @@ def test_three_errors_in_a_row_halt_the_run_and_count_as_no_retry() -> None:
         assert (decision.status, decision.run.state) == ("ERROR", "GREEN")
         run = run_of(decision)
     last = said(run, Sent("submit"), Found(unclear="the runner is gone"))
-    assert (last.status, last.run.state, last.run.cause, last.run.counts) == ("HALTED", "HALTED", "errors", {})
+    assert (last.status, last.run.state, last.run.cause, last.run.counts, last.owes) == ("HALTED", "HALTED", "errors", {}, ("write_note",))
     assert note_of(run_of(last)).error == "the runner is gone"
     details = note_of(run_of(last)).error_details
     assert details is not None
@@ -507,7 +507,7 @@ def test_three_errors_in_a_row_halt_the_run_and_count_as_no_retry() -> None:
 
 def test_a_model_that_is_not_there_stops_the_run_at_once() -> None:
     decision = said(a_run("RED"), Sent("no-model", by="system", output="no model claude-x"))
-    assert (decision.status, decision.run.state, decision.run.cause) == ("HALTED", "HALTED", "model")
+    assert (decision.status, decision.run.state, decision.run.cause, decision.owes) == ("HALTED", "HALTED", "model", ("write_note",))
     details = note_of(run_of(decision)).error_details
     assert details is not None
     assert (details.type, details.message) == ("ModelUnavailable", "no model claude-x")
@@ -520,7 +520,7 @@ def test_an_agent_that_keeps_ending_without_an_answer_halts_the_run() -> None:
         assert (decision.run.state, decision.run.counts.get("retries")) == ("RED", None)
         run = run_of(decision)
     last = said(run, Sent("agent-failed", by="system", output="no route", facts={"trouble": "Network"}))
-    assert (last.run.state, last.run.cause, last.run.counts) == ("HALTED", "agent", {})
+    assert (last.status, last.run.state, last.run.cause, last.run.counts, last.owes) == ("HALTED", "HALTED", "agent", {}, ("write_note",))
     details = note_of(run_of(last)).error_details
     assert details is not None
     assert details.type == "Network"

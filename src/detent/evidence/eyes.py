@@ -1,6 +1,7 @@
 """The machine's own eyes: a Look over a real repository. Answers from the judged tree, by running and reading, never by believing."""
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -9,12 +10,14 @@ import msgspec
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.collect import Collector
 from detent.evidence.look import Branch, Changed, TestReport
+from detent.evidence.mutate import mutants
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.suite import preflight
 from detent.git.repo import Git
 from detent.kernel.model import Evidence, Run, Sent, Tally
 
 LARGEST_DOCUMENT = 1_000_000
+PROBE_SECONDS = 30
 LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
 
 
@@ -144,7 +147,28 @@ class RepoLook:
         return all(i in laid.bad or _file_of(i) in laid.bad or any(b.startswith(f"{i}::") for b in laid.bad) for i in ours)
 
     def bites_mutant(self) -> bool:
-        raise CannotTell("there is no mutation probe yet, so ALREADY_SATISFIED cannot be proved; write a test that fails instead")
+        """The step's tests fail on at least one small mutation of the code they import, or of what this pull request wrote."""
+        tests = [c.path for c in self.changed() if c.sort == "test" and c.how != "deleted"]
+        if not tests:
+            return False
+        until = time.monotonic() + PROBE_SECONDS
+        for path, text in self._mutants(tests):
+            report = self.scene.collect.clean(self.tree, self.scene.wanted, tuple(tests), {path: text.encode()})
+            if report.bad or report.fault:
+                return True
+            if time.monotonic() > until:
+                raise CannotTell(f"no mutation of the code made the test fail within {PROBE_SECONDS} s; write a test that fails instead")
+        return False
+
+    def _mutants(self, tests: list[str]) -> Iterator[tuple[str, str]]:
+        """Mutations of production files, those that the tests import first."""
+        listed = self.scene.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
+        code = [p for p in listed if p.endswith(".py") and self._sort(p) == "production"]
+        said = " ".join(self.read(t) or "" for t in tests)
+        code.sort(key=lambda p: Path(p).stem not in said)
+        for path in code:
+            for text in mutants(self.read(path) or ""):
+                yield path, text
 
     def preflight(self) -> str | None:
         said, output = preflight(self.scene.preflight, self.scene.collect.suite, self.scene.git.place.root, self.scene.collect.env, self.scene.wanted)

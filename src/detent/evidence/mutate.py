@@ -1,0 +1,64 @@
+"""Small mutations of Python code, one at a time: a test that none of them makes fail proves nothing about the code. Pure: text in, texts out."""
+
+import ast
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+SWAPPED: dict[type[ast.AST], Any] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.Mod: ast.Add,
+    ast.FloorDiv: ast.Mult, ast.Pow: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+def mutants(text: str) -> Iterator[str]:
+    """Every mutant of a module, in the order of its lines; none if it cannot be parsed."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    places = sorted((n for n in ast.walk(tree) if hasattr(n, "lineno")), key=lambda n: (n.lineno, n.col_offset))
+    for node in places:
+        for change in _changes(node):
+            yield _with(tree, node, change)
+
+
+def _changes(node: ast.AST) -> Iterator[ast.AST]:
+    """What may stand in the place of a node."""
+    if isinstance(node, ast.Return) and node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        yield ast.Return(ast.Constant(None))
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED:
+        other = copy.deepcopy(node)
+        other.ops[0] = SWAPPED[type(node.ops[0])]()
+        yield other
+    if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPPED:
+        same = copy.deepcopy(node)
+        same.op = SWAPPED[type(node.op)]()
+        yield same
+    if isinstance(node, ast.Constant):
+        yield from _constants(node.value)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node.operand
+
+
+def _constants(value: object) -> Iterator[ast.AST]:
+    if isinstance(value, bool):
+        yield ast.Constant(not value)
+    elif isinstance(value, int | float):
+        yield ast.Constant(value + 1)
+    elif isinstance(value, str) and value:
+        yield ast.Constant(f"{value}x")
+
+
+def _with(tree: ast.Module, node: ast.AST, change: ast.AST) -> str:
+    """The module as text, with one node replaced; the tree itself stays as it is."""
+    at = next(i for i, n in enumerate(ast.walk(tree)) if n is node)
+    whole = copy.deepcopy(tree)
+    target = next(n for i, n in enumerate(ast.walk(whole)) if i == at)
+
+    class Put(ast.NodeTransformer):
+        def visit(self, here: ast.AST) -> ast.AST:
+            return ast.copy_location(change, here) if here is target else self.generic_visit(here)
+
+    return ast.unparse(ast.fix_missing_locations(Put().visit(whole)))
