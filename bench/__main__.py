@@ -8,11 +8,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, journal
+from bench import Figure, commands, journal
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
     "journal-append": journal.appending,
     "journal-load": journal.loading,
+    "get-task": commands.get_task,
+    "get-task-bare": commands.get_task_bare,
+    "submit-work": commands.submit_work,
 }
 
 

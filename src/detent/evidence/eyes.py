@@ -64,8 +64,9 @@ class RepoLook:
         return self.scene.settings.get(name, "")
 
     def read(self, path: str) -> str | None:
-        file = self.scene.published(path)
-        data = _read_file(file) if file else self.scene.git.read(self.tree, path)
+        """A file of the judged tree, a published one, or (HEAD:path) one as it is committed."""
+        file, committed = self.scene.published(path), path.startswith("HEAD:")
+        data = _read_file(file) if file else self.scene.git.read("HEAD" if committed else self.tree, path.removeprefix("HEAD:"))
         if data is None:
             return None
         if len(data) > LARGEST_DOCUMENT:

@@ -53,7 +53,17 @@ def entry_is_marked(look: Look[PlanData]) -> str | None:
 
 
 def only_the_entry_changed(look: Look[PlanData]) -> str | None:
-    """Nothing but the entry of the master plan changed."""
-    path = look.setting("pr.plan")
+    """Nothing but the line of the entry in the master plan changed."""
+    path, plan = look.setting("pr.plan"), look.run.data.plan
     others = [c.path for c in look.changed() if c.path != path]
-    return f"{others[0]} changed too; the plan update may change only {path}" if others else None
+    if others:
+        return f"{others[0]} changed too; the plan update may change only {path}"
+    before, now, title = look.read(f"HEAD:{path}"), look.read(path) or "", plan.prTitle if plan else ""
+    if before is None or [_other(s, title) for s in before.splitlines()] == [_other(s, title) for s in now.splitlines()]:
+        return None
+    return f"{path} changed in other lines too; the plan update may change only the line of '{title}'"
+
+
+def _other(line: str, title: str) -> str:
+    """A line of the plan, with the entry's own line made equal to any change of it."""
+    return title if title in line else line

@@ -1,6 +1,7 @@
 """Gates over test evidence: what must fail, what must pass, and that nothing was lost on the way."""
 
 from detent.evidence.look import Look, TestReport
+from detent.gates.command import expects_fail, real_test_command
 from detent.kernel.model import Data
 
 
@@ -47,6 +48,11 @@ def base_was_green(look: Look[Data]) -> str | None:
     if not bad:
         return None
     return f"{_first(bad)} failed before this step already; mend it first, or start with --baseline to accept what fails"
+
+
+def starts_from_green(look: Look[Data]) -> str | None:
+    """The tests passed before the step. Looked at only for a call that fits: for any other, nothing is run."""
+    return None if expects_fail(look) or real_test_command(look) else base_was_green(look)
 
 
 def others_pass(look: Look[Data]) -> str | None:

@@ -189,7 +189,7 @@ KEPT = (collected_not_shrunk, skips_not_risen)
 OURS = (answers_the_question,)
 
 OK = (role_ran, zero("dispatch"), forget, clear_error)
-NO_AGENT: Go[PipelineData] = go("BLOCKED", because("subagent_failure"), keep_fault, says="HALTED")
+NO_AGENT: Go[PipelineData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED")
 RETRY: Go[PipelineData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
 UNANSWERED: Go[PipelineData] = go("BLOCKED", because(MISSING), says="HALTED")  # at a gate: back to the gate
 STILL_OPEN: Go[PipelineData] = go("BLOCKED", unanswered, says="HALTED")  # at ASK_USER: the state it returns to is kept

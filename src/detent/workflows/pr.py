@@ -20,7 +20,6 @@ from detent.gates.review import review_is_independent, review_is_readable, tree_
 from detent.gates.tests import (
     all_pass,
     at_least_one_ran,
-    base_was_green,
     changed_tests_still_bite,
     collected_not_shrunk,
     fails_for_a_reason,
@@ -30,6 +29,7 @@ from detent.gates.tests import (
     selection_fails,
     selection_passes,
     skips_not_risen,
+    starts_from_green,
     test_can_fail,
 )
 from detent.gates.tree import config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_is_clean
@@ -129,7 +129,7 @@ MOVES: dict[str, M] = {
     **PEOPLE,
 }
 
-SOUND_RED = (files_are_ours, on_its_branch, expects_fail, real_test_command, base_was_green)  # asked first: a miss is REFUSED
+SOUND_RED = (files_are_ours, on_its_branch, expects_fail, real_test_command, starts_from_green)  # asked first: a miss is REFUSED
 SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
 RED = (at_least_one_ran, only_tests_changed, new_tests_fail, fails_for_a_reason, others_pass, selection_fails)
 GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass, selection_passes, preflight_passes)
@@ -198,6 +198,9 @@ ROWS: tuple[Row[PrData], ...] = (
 )  # fmt: skip
 
 
+ANSWERS = {"REVIEW": ("approve", "another-round"), "PLAN": ("finish",)}  # the decisions by name, and what they can be answered with
+
+
 def kind(run: Run[PrData], sent: Sent) -> str:
     """The event that a call causes. A submit in EXECUTING_TDD is red, green or refactor, as the step is."""
     if sent.verb == "due":
@@ -206,7 +209,9 @@ def kind(run: Run[PrData], sent: Sent) -> str:
         return _submitted(run, sent)
     if sent.verb == "resume":
         return "guided" if run.state == "HALTED" and run.cause in ("attempts", "escalation") else "resume"
-    return sent.value if sent.verb == "answer" else sent.outcome if sent.verb == "outcome" else sent.verb
+    if sent.verb == "answer":
+        return sent.value if sent.value in ANSWERS.get(sent.decision.upper(), ()) else "answer"
+    return sent.outcome if sent.verb == "outcome" else sent.verb
 
 
 def _due(run: Run[PrData]) -> str:
@@ -223,8 +228,8 @@ def _submitted(run: Run[PrData], sent: Sent) -> str:
     if run.state == "INITIALIZING":
         return "no-pr-left" if sent.no_pr_left else f"plan{here}"
     if run.state == "NEEDS_ANALYSIS":
-        return {"SUCCESS": "success", "FAILURE": "failure", "": "success"}.get(sent.analysis_decision, "analysis")
-    if run.state == "CODE_REVIEW":
+        return {"SUCCESS": "success", "FAILURE": "failure"}.get(sent.analysis_decision, "analysis")
+    if run.state == "CODE_REVIEW" and sent.findings:
         return "approved" if findings_of(run, sent) == () else "findings"
     if run.state in ("EXECUTING_TDD", "DEBUGGING"):
         return _step_event(run, sent)

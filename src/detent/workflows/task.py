@@ -117,7 +117,7 @@ BLOCKED_REVIEW = go("FIX_REVIEW", *FOUND, count("FIX_REVIEW"), says="FAILURE", s
 BLOCKED_TESTS = go("FIX_TESTS", *FOUND, count("FIX_TESTS"), says="FAILURE", spent=STUCK_TESTS)
 BLOCKED_SECURITY = go("FIX_SECURITY", *FOUND, count("FIX_SECURITY"), says="FAILURE", spent=STUCK_SECURITY)
 BROKE = go("FIX_TESTS", count("FIX_TESTS"), zero("dispatch"), keep_error, forget, says="FAILURE", spent=FAILING)
-NO_AGENT: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, says="HALTED")
+NO_AGENT: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED")
 RETRY: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
 TO_REVIEW = go("REVIEW", keep_coded, *NEXT)
 IMPLEMENTED = go("IMPLEMENTED", keep_coded, *NEXT, owes=(commit_task,))

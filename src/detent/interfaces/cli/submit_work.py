@@ -91,13 +91,13 @@ def _say(call: Call) -> Verdict:
 
 
 def _file(path: str, what: str) -> str:
-    """The content of a file that a call names."""
+    """The content of a file that a call names. A file with nothing in it is still one that was handed in."""
     if not path:
         return ""
     try:
         file = Path(path)
         if file.stat().st_size > LARGEST:
             raise DetentError(f"{what}: {path} is larger than 5 MB", "hand in a shorter one")
-        return file.read_text("utf-8", "replace")
+        return file.read_text("utf-8", "replace") or "\n"
     except OSError as e:
         raise DetentError(f"{what}: {path} cannot be read: {e.strerror}", "name a file that exists") from e

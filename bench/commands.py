@@ -1,0 +1,96 @@
+"""What a call costs: `get-task` against starting Python, `submit-work` against the tests alone."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import Figure
+
+PLAN = "docs/Plan_Doc/Active_Plan.md"
+FILES = {
+    PLAN: "- feat: add\n",
+    "calc.py": "",
+    "tests/test_start.py": "def test_start():\n    assert True\n",
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "ACTIVE_PR.json": '{"masterPlanPath": "p", "prTitle": "feat: add", "summary": "s", "verificationPlan": "v", "tasks": [{"taskName": "t", "status": "TODO", '
+    '"tdd_steps": [{"type": "RED", "description": "r", "status": "TODO"}, {"type": "GREEN", "description": "g", "status": "TODO"}, '
+    '{"type": "REFACTOR", "description": "f", "status": "TODO"}]}]}',
+}  # fmt: skip
+ENTRY = "from detent.interfaces.cli.main import main; main()"
+
+
+def environment(folder: Path) -> dict[str, str]:
+    keep = {k: v for k, v in os.environ.items() if not k.startswith(("DETENT_", "GIT_", "TDD_"))}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**keep, "XDG_STATE_HOME": str(folder / "state"), "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}
+
+
+def make(folder: Path, env: dict[str, str]) -> Path:
+    """A small project, its plan accepted, at its first RED step."""
+    repo = folder / "project"
+    for path, text in FILES.items():
+        if path != "ACTIVE_PR.json":
+            (repo / path).parent.mkdir(parents=True, exist_ok=True)
+            (repo / path).write_text(text)
+    for args in (["init", "-qb", "main"], ["config", "user.name", "b"], ["config", "user.email", "b@b"], ["add", "-A"], ["commit", "-qm", "start"]):
+        subprocess.run(["git", *args], cwd=repo, env=env, check=True)
+    call(repo, env, "get-task")
+    (repo / "ACTIVE_PR.json").write_text(FILES["ACTIVE_PR.json"])
+    call(repo, env, "submit-work", "--summary", "s")
+    call(repo, env, "get-task")
+    return repo
+
+
+def call(repo: Path, env: dict[str, str], *args: str) -> str:
+    return subprocess.run([sys.executable, "-m", "detent", *args], cwd=repo, env=env, capture_output=True, text=True).stdout
+
+
+def timed(argv: Sequence[str], repo: Path, env: dict[str, str]) -> float:
+    begun = time.perf_counter()
+    subprocess.run(argv, cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - begun
+
+
+def interleaved(repo: Path, env: dict[str, str], times: int, **commands: Sequence[str]) -> dict[str, float]:
+    """Medians of commands that take turns, so that a noisy machine is noisy for all of them."""
+    seen: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(times):
+        for name, argv in commands.items():
+            seen[name].append(timed(argv, repo, env))
+    return {name: statistics.median(values) for name, values in seen.items()}
+
+
+def get_task(folder: Path) -> Figure:
+    """The quick answer against starting Python alone."""
+    env = environment(folder)
+    repo = make(folder, env)
+    python = sys.executable
+    got = interleaved(repo, env, 40, plain=[python, "-I", "-c", "pass"], task=[python, "-I", "-c", ENTRY, "get-task"])
+    return Figure("get-task, nothing changed", got["task"], "python -I -c pass", got["plain"], 2.5)
+
+
+def get_task_bare(folder: Path) -> Figure:
+    """The same against Python without its site packages: how much is Python's own, how much is ours."""
+    env = environment(folder)
+    repo = make(folder, env)
+    python = sys.executable
+    got = interleaved(repo, env, 40, bare=[python, "-I", "-S", "-c", "pass"], task=[python, "-I", "-c", ENTRY, "get-task"])
+    return Figure("get-task, nothing changed", got["task"], "python -I -S -c pass", got["bare"], 5.0)
+
+
+def submit_work(folder: Path) -> Figure:
+    """A GREEN submit that fails, again and again, less the same tests run by hand: what is left is ours."""
+    env = environment(folder)
+    repo = make(folder, env)
+    (repo / "tests/test_add.py").write_text("from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
+    call(repo, env, "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "FAIL")
+    call(repo, env, "submit-work", "--summary", "s", "--analysis-decision", "SUCCESS")
+    (repo / "calc.py").write_text("def add(a, b):\n    return 0\n")
+    submit = [sys.executable, "-m", "detent", "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "PASS"]
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    got = interleaved(repo, env, 12, submit=submit, tests=tests)
+    return Figure("submit-work less the tests", max(got["submit"] - got["tests"], 1e-6), "150 ms", 0.150, 1.0)
