@@ -970,12 +970,12 @@ def test_accepted_notes_of_a_coder_do_not_pass_a_failing_test() -> None:
     ("state", "role", "fixing"), [("REVIEW", "Reviewer", "FIX_REVIEW"), ("QA", "QA", "FIX_TESTS"), ("SECURITY", "Security", "FIX_SECURITY")]
 )
 def test_on_a_pass_with_notes_the_person_decides_what_is_fixed(state: str, role: str, fixing: str) -> None:
-    own: dict[str, Any] = {
+    own: dict[str, dict[str, Any]] = {
         "Reviewer": {"review_comments": [comment("minor")]},
         "QA": {"coverage_gaps": ["zero"]},
         "Security": {"findings": [finding("low")]},
-    }[role]
-    run = after(task(state, about()), as_role(role, "PASS_WITH_NOTES", **own))
+    }
+    run = after(task(state, about()), as_role(role, "PASS_WITH_NOTES", **own[role]))
     assert run.state == "ASK_USER"
     assert after(run, says("fix", "UD-1")).state == fixing
     assert len(after(run, says("fix", "UD-1")).data.points) == 1
@@ -1098,13 +1098,13 @@ def test_a_build_is_not_fixed_by_losing_tests(state: str) -> None:
 
 def test_what_fix_build_or_release_changed_is_checked_and_reviewed_before_done() -> None:
     run = after(session("FIX_BUILD_CODE", FULL), reply(), tree="t2", changes=CODE)
-    run = after(run, outcome("green", tree="t2"), DUE)
+    run = after(run, outcome("green", tree="t2"), DUE, tree="t2")
     assert (run.state, names(run)) == ("IMPLEMENT_LOOP", ["meta"])
     docs = (Changed("README.md", "modified", "other"),)
     run = after(session("RELEASE", FULL), reply(), tree="t2", changes=docs)
     assert (run.state, run.data.good_tree) == ("RELEASE_FILES", "t2")
     run = after(run, reply(), tree="t2")
-    assert (run.state, PIPELINE.kind(after(run, outcome("green", tree="t2")), DUE)) == ("INTEGRATE_CHECKS", "unreviewed")
+    assert (run.state, PIPELINE.kind(after(run, outcome("green", tree="t2"), tree="t2"), DUE)) == ("INTEGRATE_CHECKS", "unreviewed")
 
 
 def test_docs_changes_the_readme_or_says_why_not_and_touches_no_code() -> None:
@@ -1168,6 +1168,14 @@ def test_a_design_that_changed_keeps_the_session_from_being_finished() -> None:
     data = msgspec.structs.replace(FULL, decisions=(*approved_.decisions, FULL.decisions[1]))
     assert after(session("INTEGRATED", data), DUE).state == "LANDING"
     assert after(session("INTEGRATED", data), DUE, files={**FILES, f"{S}/spec.md": "other"}).state == "APPROVE_DESIGN"
+
+
+def test_green_checks_count_only_for_the_tree_that_they_ran_on() -> None:
+    decided = take(session("INTEGRATE_CHECKS", FULL), outcome("green", tree="t1"), tree="t1")
+    assert (decided.run.state, "commit_judged_tree" in decided.owes) == ("INTEGRATED", True)
+    for facts in ({"tree": "t0"}, {}):
+        moved = take(session("INTEGRATE_CHECKS", FULL), outcome("green", **facts), tree="t1")
+        assert (moved.run.state, moved.run.cause, moved.run.back, moved.owes) == ("BLOCKED", "tree_moved", "INTEGRATE_CHECKS", ("publish",))
 
 
 def test_a_branch_that_cannot_land_waits_for_a_person() -> None:

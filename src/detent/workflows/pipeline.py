@@ -54,6 +54,7 @@ from detent.workflows.pipeline_data import (
     ask_approval,
     ask_manual,
     ask_strategy,
+    checks_are_of_this_tree,
     children,
     choose,
     facts,
@@ -205,6 +206,7 @@ STUCK_MANUAL = go("ASK_USER", keep_failed_manual, Because("retry_budget", "FIX_B
 NOT_HELD = go("FIX_BUILD_CODE", keep_failed_manual, count("FIX_BUILD"), zero("answers"), spent=STUCK_MANUAL)
 ANEW: Go[PipelineData] = go(STAY, ask_anew, keep_error, says="FAILURE")
 GREEN = go("INTEGRATED", keep_ci, zero("FIX_BUILD"), clear_error, owes=(commit_judged_tree,))
+MOVED: Go[PipelineData] = go("BLOCKED", because("tree_moved"), keep_error, says="HALTED")
 FROM_START = (zero("FIX_BUILD", "dispatch", "answers"), to_full)
 
 
@@ -240,7 +242,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("IMPLEMENT_LOOP",   "all-done",             (),    (),                                          go("INTEGRATE")),
     Row("IMPLEMENT_LOOP",   "all-done-again",       (),    (),                                          go("INTEGRATE_CHECKS")),
     Row("INTEGRATE",        "integrated",           (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     RETRY),
-    Row("INTEGRATE_CHECKS", "green",                (),    (),                                          GREEN),
+    Row("INTEGRATE_CHECKS", "green",                (),    (checks_are_of_this_tree,),                  GREEN,                                                 MOVED),
     Row("INTEGRATE_CHECKS", "red",                  (),    (),                                          RED),
     Row("INTEGRATE_CHECKS", "red-again",            (),    (),                                          RED_AGAIN),
     Row("FIX_BUILD",        "fixed",                (),    BUILD,                                       CHECKS,                                                BROKE),

@@ -114,6 +114,11 @@ def nothing_is_open(look: Look[PipelineData]) -> str | None:
     return "; ".join(unproven(look.run)) or None
 
 
+def checks_are_of_this_tree(look: Look[PipelineData]) -> str | None:
+    """The tree that is about to be committed is the one that the checks ran on."""
+    return None if look.tree == look.sent.facts.get("tree") else "the tree changed while the checks ran; they must run again"
+
+
 # Changes: documents and decisions
 
 
@@ -342,9 +347,8 @@ def keep_docs(run: Session, sent: Sent, found: Found) -> Session:
 
 def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
     """The outcome of the checks, and the tree they ran on."""
-    tree = sent.facts.get("tree", "") or found.tree
-    green = sent.outcome == "green"
-    data = replace(run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree or run.data.good_tree)
+    tree, green = sent.facts.get("tree", ""), sent.outcome == "green"
+    data = replace(run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree if green else run.data.good_tree)
     return replace(run, data=replace(data, checked_tree=tree) if green else data, last_error="" if green else sent.output)
 
 
