@@ -242,6 +242,21 @@ def test_the_plan_update_names_path_and_hash() -> None:
     assert shows.writes == ("docs/plan.md",)
 
 
+def test_the_end_of_pr_lists_what_was_merged_and_what_did_not_block() -> None:
+    text = shown("pr", "DONE", data=PrData(merged=("feat: one",), notes=("INFO src/a.py: a typo",))).briefing
+    assert "- feat: one\n" in text
+    assert "- INFO src/a.py: a typo\n" in text
+    assert "(none)" not in text
+
+
+def test_a_green_step_in_debugging_is_not_offered_already_satisfied() -> None:
+    steps = (Step("RED", "a", "DONE", proof=1), Step("GREEN", "b"))
+    plan = ActivePr("docs/plan.md", "t", "s", "v", (Task("x", steps),))
+    text = shown("pr", "DEBUGGING", data=PrData(plan=plan), counts={"debug": 1}).briefing
+    assert "ALREADY_SATISFIED" not in text
+    assert "This step expects PASS." in text
+
+
 def test_a_conflict_tells_what_to_do_with_which_branch() -> None:
     text = shown("pr", "HALTED", cause="conflict", back="MERGING_BRANCH").briefing
     assert "Resolve it in branch 'feat/money' and merge it to main" in text
@@ -316,3 +331,5 @@ def test_an_end_of_an_execution_names_its_status_and_what_became_of_the_item(sta
     shows = shown("execute", state)
     assert shows.goal == f"{state}: work item bd-7, Add sums"
     assert f"The item is {item}" in shows.briefing
+    assert "ranch beads-bd-7-add-sums" in shows.briefing or "ranch: beads-bd-7-add-sums" in shows.briefing
+    assert ("commit c9" if state == "COMPLETED" else "no key") in shows.briefing

@@ -179,7 +179,7 @@ def test_the_strategy_decides_who_works(strategy: str, state: str) -> None:
 )
 def test_an_item_that_is_not_runnable_is_skipped_and_left_as_it_is(facts: dict[str, str], said_so: str) -> None:
     decision = outcome("QUEUED", "started", facts={**FREE, **facts})
-    assert (decision.run.state, decision.run.cause) == ("CANCELLED", "skipped")
+    assert (decision.status, decision.run.state, decision.run.cause) == ("FAILURE", "CANCELLED", "skipped")
     assert said_so in decision.reasons[0]
     assert item_after(run_of(decision)) == ItemChange()
 
@@ -279,7 +279,7 @@ def test_an_agent_that_says_blocked_ends_the_execution_with_its_reason() -> None
 @pytest.mark.parametrize(("on", "key"), [("out-of-time", "bd-7:time"), ("silent", "bd-7:silence")])
 def test_wall_clock_and_silence_end_in_timeout_and_the_whole_process_tree_ends(state: str, on: str, key: str) -> None:
     decision = judged(World(a_run(state), Sent(on, by="system", output="6 hours are over")))
-    assert decision.run.state == "TIMEOUT"
+    assert (decision.status, decision.run.state, decision.run.last_error) == ("FAILURE", "TIMEOUT", "6 hours are over")
     assert decision.owes[:2] == ("stop_children", "end_processes")
     assert item_after(run_of(decision)) == ItemChange("open", ("timeout",))
     follow = follow_up_of(run_of(decision))
@@ -294,7 +294,12 @@ def test_the_wall_clock_runs_while_the_machine_works_too(state: str) -> None:
 
 def test_a_used_up_budget_fails() -> None:
     decision = judged(World(a_run("RUNNING"), Sent("over-budget", by="system", output="5 USD are spent")))
-    assert (decision.run.state, decision.run.cause) == ("FAILED", "budget")
+    assert (decision.status, decision.run.state, decision.run.cause, decision.run.last_error) == (
+        "FAILURE",
+        "FAILED",
+        "budget",
+        "5 USD are spent",
+    )
 
 
 def test_an_agent_may_not_say_what_is_the_machines_to_say() -> None:
@@ -375,7 +380,7 @@ def test_before_a_pull_request_the_branch_is_reviewed() -> None:
 @pytest.mark.parametrize("claimed", ["ready", "not-ready"])
 def test_pr_ready_decides_whatever_the_outcome_is_called_and_each_issue_is_filed(claimed: str, ready: bool, state: str) -> None:
     decision = outcome("REVIEWING", claimed, findings=review_text(ready))
-    assert (decision.run.state, decision.owes) == (state, ("file_issues",))
+    assert (decision.status, decision.run.state, decision.owes) == ("SUCCESS" if ready else "HALTED", state, ("file_issues",))
     review = run_of(decision).data.review
     assert review is not None
     assert review.issues[0].title == "No error handling"
@@ -389,8 +394,10 @@ def test_a_review_that_cannot_be_read_is_an_error_and_approves_nothing(text: str
 
 def test_a_branch_that_is_not_ready_waits_for_its_items_or_for_a_person() -> None:
     here = a_run("NOT_READY", cause="review")
-    assert judged(World(here, Sent("answer", by="human", value="override"))).run.state == "OPENING"
-    assert judged(World(here, Sent("review", by="human"))).run.state == "REVIEWING"
+    override = judged(World(here, Sent("answer", by="human", value="override", guidance="it is urgent")))
+    again = judged(World(here, Sent("review", by="human", guidance="look at the cents")))
+    assert (override.run.state, override.run.cause, override.run.guidance) == ("OPENING", "", "it is urgent")
+    assert (again.run.state, again.run.cause, again.run.guidance) == ("REVIEWING", "", "look at the cents")
     assert judged(World(here, Sent("outcome", by="system", outcome="items-closed"))).run.state == "OPENING"
     assert judged(World(here, Sent("answer", by="agent", value="override"))).status == "REFUSED"
 
@@ -427,6 +434,7 @@ def test_there_is_no_child_elsewhere() -> None:
 def test_a_child_that_ended_proved_is_tested_and_pushed_without_a_squash(end: str) -> None:
     decision = judged(World(a_run("RUNNING_CHILD"), Sent("child", by="system", child="work", outcome=end)))
     assert (decision.run.state, decision.owes, decision.run.joined) == ("PUSHING", ("note_on_item",), ("work",))
+    assert run_of(decision).data.proved_tree == "t1"
 
 
 def test_a_child_that_ended_proved_with_failing_tests_fails_the_execution() -> None:
@@ -437,7 +445,8 @@ def test_a_child_that_ended_proved_with_failing_tests_fails_the_execution() -> N
 @pytest.mark.parametrize("end", ["ABORTED", "HALTED"])
 def test_a_child_that_stopped_fails_the_execution(end: str) -> None:
     decision = judged(World(a_run("RUNNING_CHILD"), Sent("child", by="system", child="work", outcome=end)))
-    assert (decision.run.state, run_of(decision).data.reason) == ("FAILED", f"the inner run ended in {end}")
+    assert (decision.status, decision.run.state, decision.run.cause) == ("FAILURE", "FAILED", "child")
+    assert run_of(decision).data.reason == decision.run.last_error == f"the inner run ended in {end}"
     assert "stop_children" in decision.owes
 
 
@@ -446,8 +455,15 @@ def test_a_child_that_stopped_fails_the_execution(end: str) -> None:
 def test_a_person_can_cancel_anywhere_and_it_goes_to_the_children(state: str, verb: str) -> None:
     decision = judged(World(a_run(state), Sent(verb, by="human")))
     assert (decision.status, decision.run.state, decision.owes[:2]) == ("SUCCESS", "CANCELLED", ("stop_children", "end_processes"))
+    assert decision.run.cause == "cancelled"
     assert item_after(run_of(decision)).status == "open"
     assert judged(World(a_run(state), Sent(verb, by="agent"))).status == "REFUSED"
+
+
+@pytest.mark.parametrize("state", alive(EXECUTE.states))
+def test_a_person_can_steer_anywhere(state: str) -> None:
+    decision = judged(World(a_run(state), Sent("steer", by="human", note="use cents")))
+    assert (decision.run.state, decision.run.steers) == (state, ("use cents",))
 
 
 def test_an_item_whose_execution_was_cancelled_in_the_queue_stays_as_it_is() -> None:
@@ -461,17 +477,17 @@ def test_an_agent_that_keeps_ending_without_an_answer_fails_the_execution() -> N
         decision = judged(World(run, Sent("agent-failed", by="system", output="no answer")))
         assert decision.run.state == "RUNNING"
         run = run_of(decision)
-    last = judged(World(run, Sent("agent-failed", by="system", output="no answer")))
-    assert (last.run.state, last.run.cause) == ("FAILED", "agent")
+    last = judged(World(run, Sent("agent-failed", by="system", output="still no answer")))
+    assert (last.run.state, last.run.cause, last.run.last_error) == ("FAILED", "agent", "still no answer")
 
 
 def test_trouble_that_is_not_the_items_fault_waits_for_a_person_and_fails_no_item() -> None:
-    decision = judged(World(a_run("RUNNING"), Sent("no-model", by="system", output="no model")))
-    assert (decision.status, decision.run.state, decision.run.cause) == ("HALTED", "HALTED", "model")
+    decision = judged(World(a_run("RUNNING", counts={"agent": 2}), Sent("no-model", by="system", output="no model")))
+    assert (decision.status, decision.run.state, decision.run.cause, decision.run.last_error) == ("HALTED", "HALTED", "model", "no model")
     back = judged(World(run_of(decision), Sent("resume", by="human", guidance="try again")))
-    assert (back.run.state, back.run.guidance) == ("RUNNING", "try again")
+    assert (back.run.state, back.run.guidance, back.run.counts) == ("RUNNING", "try again", {})
     lost = decide(EXECUTE, a_run("PUSHING", counts={"errors": 2}), SUBMIT, None, Found(unclear="no network"))
-    assert (lost.run.state, lost.run.back, lost.run.last_error) == ("HALTED", "PUSHING", "no network")
+    assert (lost.status, lost.run.state, lost.run.back, lost.run.last_error) == ("HALTED", "HALTED", "PUSHING", "no network")
 
 
 def test_every_cause_of_a_failure_has_a_follow_up_of_its_own() -> None:

@@ -74,8 +74,7 @@ def _named(path: Path, e: sqlite3.DatabaseError) -> JournalError:
 
 def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: bool) -> str:
     """Refuse what is not ours, not of our version, or not what the anchor remembers. Creates only in an empty file."""
-    application, version = db.execute("PRAGMA application_id").fetchone()[0], db.execute("PRAGMA user_version").fetchone()[0]
-    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    application, version, tables = _marks(db)
     if application != APPLICATION:
         if tables or application:
             raise JournalForeign(f"{path} is a database, but not a journal of Detent", "move it out of the way")
@@ -92,6 +91,16 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
         raise JournalDamaged(f"{path} has lost its id", WAY_OUT)
     _holds(db, path, anchor, row[0])
     return str(row[0])
+
+
+def _marks(db: sqlite3.Connection) -> list[int]:
+    """Whose database it is, of which version, and how many tables it has: seen at one moment, since another may be creating it."""
+    db.execute("BEGIN")
+    seen = [
+        int(db.execute(ask).fetchone()[0]) for ask in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    ]
+    db.execute("COMMIT")
+    return seen
 
 
 def _prepare(db: sqlite3.Connection) -> None:

@@ -162,9 +162,9 @@ def keep_prepared(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 
 def keep_fault(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """Why the dispatch came to nothing: a failed proof, a reply that cannot be read, or the role's own FAIL."""
+    """Why the dispatch came to nothing: a failed proof with its output, a reply that cannot be read, or the role's own FAIL."""
     reply, fault = read_reply(sent.reply, ROLES.get(run.state, ""))
-    told = found.output or "\n".join(found.failed)
+    told = "\n".join((*found.failed, found.output)).strip() if found.failed else ""
     said = sent.output or (f"{reply.status}: {reply.summary} {reply.next.reason}".strip() if reply else fault)
     return replace(run, last_error=told or said)
 
