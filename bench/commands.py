@@ -36,7 +36,13 @@ def make(folder: Path, env: dict[str, str]) -> Path:
         if path != "ACTIVE_PR.json":
             (repo / path).parent.mkdir(parents=True, exist_ok=True)
             (repo / path).write_text(text)
-    for args in (["init", "-qb", "main"], ["config", "user.name", "b"], ["config", "user.email", "b@b"], ["add", "-A"], ["commit", "-qm", "start"]):
+    for args in (
+        ["init", "-qb", "main"],
+        ["config", "user.name", "b"],
+        ["config", "user.email", "b@b"],
+        ["add", "-A"],
+        ["commit", "-qm", "start"],
+    ):
         subprocess.run(["git", *args], cwd=repo, env=env, check=True)
     call(repo, env, "get-task")
     (repo / "ACTIVE_PR.json").write_text(FILES["ACTIVE_PR.json"])

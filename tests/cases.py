@@ -63,7 +63,13 @@ def await_that(what: Callable[[], bool], seconds: float = 60) -> None:
 def submitting(p: Project, **fields: str) -> subprocess.Popen[str]:
     """A submit that goes on while the test does other things."""
     child = subprocess.Popen(
-        p.argv("submit-work", "-", "--json"), cwd=p.root, env=p.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        p.argv("submit-work", "-", "--json"),
+        cwd=p.root,
+        env=p.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert child.stdin is not None
     child.stdin.write(json.dumps({"summary": "s", **fields}))

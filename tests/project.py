@@ -49,7 +49,9 @@ class Project:
         return [sys.executable, "-m", "detent", *args]
 
     def run(self, *args: str, stdin: str = "", **env: str) -> Ran:
-        done = subprocess.run(self.argv(*args), cwd=self.root, env={**self.env, **env}, input=stdin, capture_output=True, text=True, errors="replace")
+        done = subprocess.run(
+            self.argv(*args), cwd=self.root, env={**self.env, **env}, input=stdin, capture_output=True, text=True, errors="replace"
+        )
         assert done.returncode != 3, f"a bug: {done.stderr}"
         return Ran(done)
 

@@ -22,7 +22,13 @@ from detent.kernel.model import Briefing, Sent
 PLAN = "docs/plan.md"
 TITLE = "feat: one"
 STEPS = [{"type": t, "description": t, "status": "TODO"} for t in ("RED", "GREEN")]
-ACTIVE = {"masterPlanPath": PLAN, "prTitle": TITLE, "summary": "s", "verificationPlan": "v", "tasks": [{"taskName": "t", "status": "TODO", "tdd_steps": STEPS}]}
+ACTIVE = {
+    "masterPlanPath": PLAN,
+    "prTitle": TITLE,
+    "summary": "s",
+    "verificationPlan": "v",
+    "tasks": [{"taskName": "t", "status": "TODO", "tdd_steps": STEPS}],
+}
 
 
 class Points:
@@ -62,7 +68,9 @@ class FragileGit(Git):
 
     points: Points
 
-    def call(self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300) -> Out:
+    def call(
+        self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
+    ) -> Out:
         self.points()
         out = super().call(*args, stdin=stdin, index=index, also=also, timeout=timeout)
         self.points()
@@ -76,8 +84,8 @@ def fragile(folder: Path, points: Points) -> App:
     app.world.git = git
     journal = Fragile(app.journal, ("append", "settled", "claim", "release"), points)
     world = Fragile(app.world, ("settle", "perform"), points)
-    app.door.journal = journal  # type: ignore[assignment]
-    app.door.hands = app.door.hands._replace(journal=journal, world=world)  # type: ignore[arg-type]
+    app.door.journal = journal
+    app.door.hands = app.door.hands._replace(journal=journal, world=world)
     return app
 
 

@@ -35,7 +35,7 @@ class PrTeam:
             self._spoil()
         if style == "honest" and briefing.state in ("AWAITING_FINALIZATION", "FINALIZE_COMPLETE", "CODE_REVIEW"):
             self._repair()
-        return getattr(self, f"_{briefing.state.lower()}", self._nothing)(briefing, style)  # type: ignore[no-any-return]
+        return getattr(self, f"_{briefing.state.lower()}", self._nothing)(briefing, style)
 
     def _nothing(self, briefing: Briefing, style: str) -> Sent:
         return Sent("submit", summary="done")
@@ -81,7 +81,13 @@ class PrTeam:
         return Sent("submit", summary="smaller")
 
     def _code_review(self, briefing: Briefing, style: str) -> Sent:
-        finding = {"file_path": "src/code", "line_number": 1, "category": "style", "severity": "MINOR", "description": f"untidy {self.rng.random()}"}
+        finding = {
+            "file_path": "src/code",
+            "line_number": 1,
+            "category": "style",
+            "severity": "MINOR",
+            "description": f"untidy {self.rng.random()}",
+        }
         return Sent("submit", summary="reviewed", findings="[]" if style != "wrong" else json.dumps([finding]))
 
     def _awaiting_finalization(self, briefing: Briefing, style: str) -> Sent:
@@ -93,7 +99,9 @@ class PrTeam:
     def _finalize_complete(self, briefing: Briefing, style: str) -> Sent:
         if style != "lazy":
             title = json.loads(self.world.files["ACTIVE_PR.json"])["prTitle"]
-            self.world.files["PLAN.md"] = self.world.files["PLAN.md"].replace(f"- {title}\n", f"- {title} [DONE] {self.world.head()[:10]}\n")
+            self.world.files["PLAN.md"] = self.world.files["PLAN.md"].replace(
+                f"- {title}\n", f"- {title} [DONE] {self.world.head()[:10]}\n"
+            )
         return Sent("submit", summary="marked")
 
     def _spoil(self) -> None:

@@ -145,7 +145,8 @@ def test_nothing_is_imported_that_is_not_used(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "shown"),
-    [("a\x1b[31mred", "a\\x1b[31mred"), ("a\rb", "a\\x0db"), ("\u202etxt", "\\u202etxt"), ("zero\u200bwidth", "zero\\u200bwidth"), ("tab\tand\nline", "tab\tand\nline"), ("ünï", "ünï")],
+    [("a\x1b[31mred", "a\\x1b[31mred"), ("a\rb", "a\\x0db"), ("\u202etxt", "\\u202etxt"),
+      ("zero\u200bwidth", "zero\\u200bwidth"), ("tab\tand\nline", "tab\tand\nline"), ("ünï", "ünï")],
 )  # fmt: skip
 def test_text_from_agents_cannot_move_the_cursor_or_hide(raw: str, shown: str) -> None:
     assert plain(raw) == shown

@@ -21,7 +21,9 @@ def drawn_pages() -> dict[str, str]:
 def test_the_drawn_tables_are_current() -> None:
     for file, text in drawn_pages().items():
         kept = ROOT / "docs" / "workflows" / file
-        assert kept.exists() and kept.read_text("utf-8") == text, f"docs/workflows/{file} is not current: run .venv/bin/python docs/generate.py"
+        assert kept.exists() and kept.read_text("utf-8") == text, (
+            f"docs/workflows/{file} is not current: run .venv/bin/python docs/generate.py"
+        )
 
 
 def test_every_workflow_is_drawn() -> None:

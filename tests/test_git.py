@@ -150,7 +150,13 @@ def test_hooks_and_fsmonitor_are_never_run(repo: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "plant",
-    ["[core]\n\tfsmonitor = evil\n", "[FILTER \"x\"]\n\tclean = evil\n", "[include]\n\tpath = evil\n", "[alias]\n\tst = !evil\n", "[core]\n\tHooksPath = x\n"],
+    [
+        "[core]\n\tfsmonitor = evil\n",
+        '[FILTER "x"]\n\tclean = evil\n',
+        "[include]\n\tpath = evil\n",
+        "[alias]\n\tst = !evil\n",
+        "[core]\n\tHooksPath = x\n",
+    ],
 )
 def test_a_planted_configuration_stops_the_machine_before_git_is_called(repo: Path, plant: str) -> None:
     place = find_place(repo)
@@ -177,7 +183,12 @@ def test_a_planted_hook_stops_the_machine_and_an_ordinary_setting_does_not(repo:
 
 def test_the_environment_of_the_caller_does_not_reach_git(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = make_repo(tmp_path / "other", {"z": "z"})
-    for name, value in {"GIT_DIR": str(other / ".git"), "GIT_INDEX_FILE": "/nowhere", "GIT_CONFIG_COUNT": "x", "GIT_EXTERNAL_DIFF": "evil"}.items():
+    for name, value in {
+        "GIT_DIR": str(other / ".git"),
+        "GIT_INDEX_FILE": "/nowhere",
+        "GIT_CONFIG_COUNT": "x",
+        "GIT_EXTERNAL_DIFF": "evil",
+    }.items():
         monkeypatch.setenv(name, value)
     assert git_at(repo).read("HEAD", "a.py") == b"a = 1\n"
 
@@ -288,7 +299,11 @@ def test_a_merge_lands_on_the_then_current_main_by_a_merge_commit(repo: Path) ->
     seen: list[str] = []
     landed = land(git, "refs/heads/feat/one", AT, AUTO, lambda tree: seen.append(tree), never)
     assert landed.outcome == "merged"
-    assert sh(repo, "git", "log", "--first-parent", "--format=%s", "main").splitlines() == ["Merge branch 'feat/one'", "someone else", "start"]
+    assert sh(repo, "git", "log", "--first-parent", "--format=%s", "main").splitlines() == [
+        "Merge branch 'feat/one'",
+        "someone else",
+        "start",
+    ]
     assert seen == [git.tree("refs/heads/main")]
     assert git.branch() == "refs/heads/main"
     assert sh(repo, "git", "status", "--porcelain") == ""
@@ -364,8 +379,8 @@ def test_a_pull_request_is_pushed_and_opened_once(repo: Path) -> None:
         assert land(git, "refs/heads/feat/one", AT, ways, lambda tree: None, opened.append).outcome == ""
     assert opened == [["gh", "pr", "create", "--fill"]]
     assert sh(bare, "git", "rev-parse", "feat/one") == git.resolve("refs/heads/feat/one")
+    sh(repo, "git", "update-ref", "-d", "refs/detent/offered/feat/one")
     with pytest.raises(CannotTell, match="pr_command"):
-        sh(repo, "git", "update-ref", "-d", "refs/detent/offered/feat/one")
         land(git, "refs/heads/feat/one", AT, ways._replace(pr_command=""), lambda tree: None, never)
 
 
@@ -373,5 +388,10 @@ def test_a_clean_checkout_has_the_tree_and_nothing_else(repo: Path) -> None:
     git = git_at(repo)
     write(repo, {"new.py": "n\n", "ignored/x": "x"})
     with clean_checkout(git, take(git, "r1").tree) as folder:
-        assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) == [".gitignore", "a.py", "new.py", "tests/test_a.py"]
+        assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) == [
+            ".gitignore",
+            "a.py",
+            "new.py",
+            "tests/test_a.py",
+        ]
     assert not folder.exists()

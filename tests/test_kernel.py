@@ -74,7 +74,8 @@ def test_a_table_that_holds_together_is_taken() -> None:
         ("has a way for a failed proof and nothing to prove", {"rows": (*ROWS, Row("BUILD", "hand-in", (), (), go("DONE"), AGAIN))}),
         ("DONE is an end and has rows", {"rows": (*ROWS, Row("DONE", "hand-in", (), (), go("WORK")))}),
         ("HALTED has no exit", {"rows": (*(r for r in ROWS if r.at != "HALTED"), Row("HALTED", "resume", (), (), go(STAY)), Row("HALTED", "abort", (), (), go(STAY)))}),
-        ("WORK waits for the agent and has nothing the agent may do", {"rows": tuple(r for r in ROWS if r.on != "hand-in"), "moves": {k: v for k, v in MOVES.items() if k != "hand-in"}}),
+        ("WORK waits for the agent and has nothing the agent may do",
+         {"rows": tuple(r for r in ROWS if r.on != "hand-in"), "moves": {k: v for k, v in MOVES.items() if k != "hand-in"}}),
         ("BUILD leaves a person no way to step in", {"rows": tuple(r for r in ROWS if (r.at, r.on) != ("BUILD", "abort"))}),
         ("can end in broken, which has no row there", {"rows": tuple(r for r in ROWS if r.on != "broken"), "moves": {k: v for k, v in MOVES.items() if k != "broken"}}),
         ("the outcome built of the job of BUILD is not open to the system", {"moves": {**MOVES, "built": by_human("x", "x")}}),
@@ -96,7 +97,11 @@ def test_the_walk_finds_a_row_that_can_never_be_taken() -> None:
 
 
 def test_the_walk_finds_a_state_from_which_no_proven_end_can_be_reached() -> None:
-    rows = (*(r for r in ROWS if r.at != "HALTED"), Row("HALTED", "resume", (), (), go("ABORTED")), Row("HALTED", "abort", (), (), go("ABORTED")))
+    rows = (
+        *(r for r in ROWS if r.at != "HALTED"),
+        Row("HALTED", "resume", (), (), go("ABORTED")),
+        Row("HALTED", "abort", (), (), go("ABORTED")),
+    )
     assert any("no proven end" in p and "HALTED" in p for p in problems(table(rows=rows)))
 
 

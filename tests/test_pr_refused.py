@@ -108,7 +108,10 @@ def test_an_analysis_needs_a_decision_and_the_tree_it_is_about(tmp_path: Path) -
 def test_the_hatches_are_locked_until_enough_attempts_failed(tmp_path: Path) -> None:
     p = project(tmp_path / "p", QUICK_DOORS).debugging()
     before = standing(p)
-    for argv, left in ((("request-scope-reduction",), "1 more failed attempt to go"), (("escalate-for-external-help", "--report", "-"), "2 more failed attempts to go")):
+    for argv, left in (
+        (("request-scope-reduction",), "1 more failed attempt to go"),
+        (("escalate-for-external-help", "--report", "-"), "2 more failed attempts to go"),
+    ):
         ran = p.run(*argv, "--json", stdin="# Help\n")
         refused(p, before, {**ran.json, "exit": ran.code}, left, "LOCKED")
 
@@ -148,7 +151,12 @@ def test_an_answer_must_name_the_decision_that_is_open(tmp_path: Path) -> None:
     p.task()
     assert p.submit(no_pr_left=True)["status"] == "HALTED"
     before = standing(p)
-    for argv in (("answer", "REVIEW", "approve"), ("answer", "REVIEW", "finish"), ("answer", "PLAN", "approve"), ("answer", "PLAN", "resume")):
+    for argv in (
+        ("answer", "REVIEW", "approve"),
+        ("answer", "REVIEW", "finish"),
+        ("answer", "PLAN", "approve"),
+        ("answer", "PLAN", "resume"),
+    ):
         ran = p.run(*argv, "--json")
         assert (ran.json["status"], ran.code) == ("REFUSED", 1), (argv, ran)
     assert standing(p) == before
@@ -185,7 +193,10 @@ def test_a_review_without_findings_is_refused_and_no_error(tmp_path: Path) -> No
 SQUASHES: dict[str, tuple[tuple[tuple[str, ...], ...], str]] = {
     "not squashed": ((("commit", "-q", "--allow-empty", "-m", "feat: add numbers"),), "2 commits over its base"),
     "another message": ((("reset", "-q", "--soft", "main"), ("commit", "-q", "-m", "wip")), "must be the title"),
-    "another tree": ((("reset", "-q", "--hard", "main"), ("commit", "-q", "--allow-empty", "-m", "feat: add numbers")), "differs from the reviewed one"),
+    "another tree": (
+        (("reset", "-q", "--hard", "main"), ("commit", "-q", "--allow-empty", "-m", "feat: add numbers")),
+        "differs from the reviewed one",
+    ),
     "another branch": ((("switch", "-q", "main"),), "git switch feat/add-numbers"),
 }
 
@@ -236,13 +247,32 @@ def test_a_plan_update_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_call_at_all_is_a_usage_error_and_touches_nothing(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     before = standing(p)
-    for stdin in ("", "{", "[]", '{"summary": 1}', '{"summary": "s", "unknown": 1}', '{"test_command": "pytest"}', '{"summary": "s"} {}', "\ud800" * 0 + "[" * 100_000):
+    for stdin in (
+        "",
+        "{",
+        "[]",
+        '{"summary": 1}',
+        '{"summary": "s", "unknown": 1}',
+        '{"test_command": "pytest"}',
+        '{"summary": "s"} {}',
+        "\ud800" * 0 + "[" * 100_000,
+    ):
         ran = p.run("submit-work", "-", "--json", stdin=stdin)
         assert ran.code == 2, (stdin[:40], ran)
         assert ran.json["hint"]
-    for argv in (("submit-work",), ("submit-work", "x"), ("submit-work", "--summary", "s", "--expectation", "MAYBE"), ("submit-work", "--summary", "s", "--findings", "nowhere")):
+    for argv in (
+        ("submit-work",),
+        ("submit-work", "x"),
+        ("submit-work", "--summary", "s", "--expectation", "MAYBE"),
+        ("submit-work", "--summary", "s", "--findings", "nowhere"),
+    ):
         assert p.run(*argv).code == 2, argv
-    for argv in (("escalate-for-external-help", "--report", "nowhere"), ("answer", "REVIEW"), ("get-task", "--run", "pr-nowhere"), ("frobnicate",)):
+    for argv in (
+        ("escalate-for-external-help", "--report", "nowhere"),
+        ("answer", "REVIEW"),
+        ("get-task", "--run", "pr-nowhere"),
+        ("frobnicate",),
+    ):
         assert p.run(*argv).code == 2, argv
     assert p.run("escalate-for-external-help", "--report", "-", stdin="  \n").code == 2
     assert standing(p) == before

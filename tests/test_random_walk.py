@@ -47,7 +47,9 @@ def play(folder: Path, seed: int, turns: int, weights: tuple[int, ...]) -> tuple
     journal = SqliteJournal(folder / "git" / "detent" / "journal.db", create=True)
     journal.db.execute("PRAGMA synchronous=OFF")
     clock = iter(range(10**9))
-    door = Door(Hands(journal, {"pr": PR}, world, MemoryJudge(world), tiny, lambda: f"t{next(clock)}", lambda doing: this_process("now", doing)))
+    door = Door(
+        Hands(journal, {"pr": PR}, world, MemoryJudge(world), tiny, lambda: f"t{next(clock)}", lambda doing: this_process("now", doing))
+    )
     limits = {"debug": 6, "reduce_scope": 2, "escalate": 4, "review": 2}
     door.start(Run("r", "pr", "INITIALIZING", 0, PrData(), limits=limits), Sent("start", by="human"))
     team = Team(world, rng)
@@ -58,7 +60,12 @@ def play(folder: Path, seed: int, turns: int, weights: tuple[int, ...]) -> tuple
         if briefing.actor == "none":
             break
         if briefing.actor == "human":
-            door.submit("r", rng.choice([Sent("resume", by="human"), Sent("answer", by="human", value="another-round"), Sent("steer", by="human", note="hm")]))
+            door.submit(
+                "r",
+                rng.choice(
+                    [Sent("resume", by="human"), Sent("answer", by="human", value="another-round"), Sent("steer", by="human", note="hm")]
+                ),
+            )
             continue
         assert_the_instruction_is_accepted(door)
         style = rng.choices(STYLES, weights)[0]
@@ -147,13 +154,13 @@ def test_mixed_teams_never_get_unproven_work_through(tmp_path: Path, seed: int) 
 @pytest.mark.parametrize("weights", [(0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (0, 1, 1, 1)], ids=["lazy", "wrong", "lying", "all three"])
 def test_agents_who_never_do_the_work_never_get_a_step_done(tmp_path: Path, weights: tuple[int, ...]) -> None:
     for seed in range(2):
-        door, world, journal = play(tmp_path / str(seed), seed, 200, weights)
+        door, _, journal = play(tmp_path / str(seed), seed, 200, weights)
         assert door.load("r").run.state not in ("DONE", "AWAITING_FINALIZATION", "MERGING_BRANCH")
         journal.close()
 
 
 def test_honest_agents_reach_the_end(tmp_path: Path) -> None:
-    door, world, journal = play(tmp_path, 1, 600, (1, 0, 0, 0))
+    door, _, journal = play(tmp_path, 1, 600, (1, 0, 0, 0))
     run = door.load("r").run
     assert run.state == "DONE"
     assert_the_end_is_proved(run, events_of(journal))

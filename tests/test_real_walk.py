@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ def judged_again(app: App, tree: str, folder: Path) -> tuple[int, int]:
 def assert_only_proven_steps_are_done(app: App, run: str, scratch: Path) -> int:
     events: list[Event[Any]] = [from_entry(PR, e) for e in app.journal.events(run, limit=10_000)]
     proved = 0
-    for before, event in zip(events, events[1:], strict=False):
+    for before, event in pairwise(events):
         now = current(before.run.data)
         if now is None or _done(event) <= _done(before):
             continue

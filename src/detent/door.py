@@ -22,7 +22,7 @@ from detent.kernel.table import Table
 DUE = Sent("due", by="system")
 MOST_MOVES = 200  # system moves in one call; more is a table that runs in circles
 STOP_CHILDREN = "stop_children"  # the one effect that is the door's own
-TO_CHILD = ("submit", "scope-reduction", "escalate", "answer", "resume")  # what is said to a parent and meant for its child
+TO_CHILD = ("submit", "scope-reduction", "escalate", "answer", "resume", "steer")  # what is said to a parent and meant for its child
 
 AnyEvent = Event[Any]
 AnyRun = Run[Any]
@@ -196,12 +196,19 @@ class Door:
         for head in self.journal.children(run.id):
             name = head.run.removeprefix(f"{run.id}.")
             if head.ended and name not in run.joined:
-                return Sent("child", by="system", child=name, outcome=head.state)
+                inner = self.load(head.run).run
+                return Sent("child", by="system", child=name, outcome=head.state, facts=dict(self._table(inner.workflow).result(inner)))
         return None
 
     def _beget(self, parent: AnyRun, child: Child) -> None:
         run: AnyRun = Run(
-            f"{parent.id}.{child.name}", child.workflow, child.start, 0, child.data, parent=parent.id, worktree=child.worktree or parent.worktree
+            f"{parent.id}.{child.name}",
+            child.workflow,
+            child.start,
+            0,
+            child.data,
+            parent=parent.id,
+            worktree=child.worktree or parent.worktree,
         )
         self.start(run, Sent("start", by="system"))
 

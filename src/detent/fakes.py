@@ -163,7 +163,7 @@ class MemoryLook:
         return f"preflight: lint complains about {bad[0]}" if bad else None
 
     def refused_command(self, command: str) -> str | None:
-        fits = command == RUNNER or command.startswith(f"{RUNNER} ") and not set(command) & set(";&|<>$`")
+        fits = command == RUNNER or (command.startswith(f"{RUNNER} ") and not set(command) & set(";&|<>$`"))
         return None if fits else f"'{command}' is not the project's test runner; allowed: {RUNNER} [SELECTOR]"
 
     def changed(self) -> tuple[Changed, ...]:
@@ -171,7 +171,15 @@ class MemoryLook:
         return tuple(self._change(p, old, new) for p in sorted({*old, *new}) if old.get(p) != new.get(p))
 
     def _change(self, path: str, old: Files, new: Files) -> Changed:
-        sort = "test" if path.startswith("tests/") else "config" if path == "runner.cfg" else "list" if path == "test-list.md" else "production"
+        sort = (
+            "test"
+            if path.startswith("tests/")
+            else "config"
+            if path == "runner.cfg"
+            else "list"
+            if path == "test-list.md"
+            else "production"
+        )
         return Changed(path, "added" if path not in old else "deleted" if path not in new else "modified", sort)  # type: ignore[arg-type]
 
     def branch(self) -> Branch:

@@ -80,7 +80,15 @@ class RepoWorld:
         git, common = self.place.git_dir, self.place.common_dir
         named = [where(self.place, n) for n in (*self.files_of(run), FINDINGS)]
         head = (git / "HEAD").read_text("utf-8", "replace").removeprefix("ref: ").strip()
-        files = [*named, self.place.root / "detent.toml", common / "config", common / "hooks", git / "HEAD", common / head, common / "packed-refs"]
+        files = [
+            *named,
+            self.place.root / "detent.toml",
+            common / "config",
+            common / "hooks",
+            git / "HEAD",
+            common / head,
+            common / "packed-refs",
+        ]
         return {str(f): stamp(f) for f in files}
 
     # -- judging -------------------------------------------------------------------------------------------------------------
@@ -277,4 +285,3 @@ JOBS: Mapping[str, Callable[[RepoWorld, AnyRun], Sent | None]] = {
     "squash": _squash,
     "merge": _merge,
 }
-

@@ -43,7 +43,9 @@ def kit_of(root: Path, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
 def _make(root: Path, run: AnyRun) -> Kit:
     setup = run.data.setup
     settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
-    base = msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
+    base = (
+        msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
+    )
     timeout = float(settings.test.timeout or settings.bash.timeout)
     suite = Suite(base, timeout, setup.path, tuple(settings.test.env))
     ways = Ways(settings.git.main, settings.git.remote, settings.git.merge, settings.git.pr_command)

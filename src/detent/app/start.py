@@ -32,7 +32,9 @@ def start_pr(app: App, sent: Sent, adopt: bool = False, baseline: bool = False, 
     """Create a run of `pr` in this checkout and give its id."""
     git: Git = app.world.git
     if (open_run := app.current()) is not None:
-        raise DetentError(f"run {open_run.run} is open in this checkout ({open_run.state})", "go on with `detent get-task`, or end it with `detent abort`")
+        raise DetentError(
+            f"run {open_run.run} is open in this checkout ({open_run.state})", "go on with `detent get-task`, or end it with `detent abort`"
+        )
     head = _checkout_is_fit(git)
     exclude(app.place)
     tracked = tuple(git.run("ls-files", "-z", "--", PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json").items)
@@ -76,10 +78,14 @@ def _is_clean(git: Git) -> None:
     fresh = [p for p in untracked(git) if not why_left_out(git.place.root, p)]
     staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
     if staged:
-        raise DetentError(f"{staged[0]} is staged and not committed ({len(staged)} in all)", "commit it, unstage it, or take it over with --adopt")
+        raise DetentError(
+            f"{staged[0]} is staged and not committed ({len(staged)} in all)", "commit it, unstage it, or take it over with --adopt"
+        )
     if changed or fresh:
         first, count = (changed or fresh)[0], len(changed) + len(fresh)
-        raise DetentError(f"the checkout has changes that are not committed: {first} ({count} in all)", "commit them, or take them over with --adopt")
+        raise DetentError(
+            f"the checkout has changes that are not committed: {first} ({count} in all)", "commit them, or take them over with --adopt"
+        )
 
 
 def _setup(git: Git, settings: Settings, head: str, env: dict[str, str], plan: str) -> Setup:
@@ -147,7 +153,9 @@ def _taken_over(git: Git, setup: Setup, plan: ActivePr, head: str, tree: str) ->
     """The plan as it stands; its DONE steps are unproven and shown so."""
     main = main_branch(git, json.loads(setup.settings)["git"].get("main", ""))
     base = git.run("merge-base", head, git.resolve(main)).text
-    tasks = tuple(msgspec.structs.replace(t, tdd_steps=tuple(Step(s.type, s.description, s.status) for s in t.tdd_steps)) for t in plan.tasks)
+    tasks = tuple(
+        msgspec.structs.replace(t, tdd_steps=tuple(Step(s.type, s.description, s.status) for s in t.tdd_steps)) for t in plan.tasks
+    )
     return PrData(setup=setup, plan=msgspec.structs.replace(plan, tasks=tasks), branch=git.branch(), base=base, good_tree=tree)
 
 

@@ -7,4 +7,6 @@ call_reviewer = Job(
     "call_reviewer", "Have a fresh reviewer read plan and diff, or read the findings file at the root.", ("approved", "findings")
 )
 squash = Job("squash", "Make one commit of the branch, tree unchanged, message = title, where the machine does it.", ("squashed",))
-merge = Job("merge", "Merge on the then-current main, build and test the merged tree, then move the ref.", ("merged", "conflict", "red-merge"))
+merge = Job(
+    "merge", "Merge on the then-current main, build and test the merged tree, then move the ref.", ("merged", "conflict", "red-merge")
+)

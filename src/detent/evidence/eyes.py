@@ -172,7 +172,9 @@ class RepoLook:
                 yield path, text
 
     def preflight(self) -> str | None:
-        said, output = preflight(self.scene.preflight, self.scene.collect.suite, self.scene.git.place.root, self.scene.collect.env, self.scene.wanted)
+        said, output = preflight(
+            self.scene.preflight, self.scene.collect.suite, self.scene.git.place.root, self.scene.collect.env, self.scene.wanted
+        )
         if said:
             self._said = output
         return said
@@ -201,7 +203,12 @@ class RepoLook:
         git = self.scene.git
         head, base = git.head(), self.scene.marks.base
         return Branch(
-            git.branch(), head, git.tree("HEAD"), git.message(head) if head else "", git.count(base, head) if base else 0, git.tree("HEAD") == self.tree
+            git.branch(),
+            head,
+            git.tree("HEAD"),
+            git.message(head) if head else "",
+            git.count(base, head) if base else 0,
+            git.tree("HEAD") == self.tree,
         )
 
     # -- what the verdict shows ----------------------------------------------------------------------------------------------

@@ -18,7 +18,9 @@ def mutants(text: str) -> Iterator[str]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
-    places = sorted((n for n in ast.walk(tree) if hasattr(n, "lineno")), key=lambda n: (getattr(n, "lineno", 0), getattr(n, "col_offset", 0)))
+    places = sorted(
+        (n for n in ast.walk(tree) if hasattr(n, "lineno")), key=lambda n: (getattr(n, "lineno", 0), getattr(n, "col_offset", 0))
+    )
     for node in places:
         for change in _changes(node):
             yield _with(tree, node, change)

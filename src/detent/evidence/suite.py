@@ -60,7 +60,7 @@ def run_suite(
     suite: Suite, selectors: tuple[str, ...], root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]
 ) -> TestReport:
     """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run."""
-    assert suite.base is not None and suite.base.runner, "only a known runner writes reports"
+    assert suite.base is not None, "only a known runner writes reports"
     runner = RUNNERS[suite.base.runner]
     with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
         file = Path(folder) / "report"

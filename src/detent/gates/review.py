@@ -51,7 +51,7 @@ class _Review(Value, frozen=True):
 def read_findings(text: str) -> tuple[Finding, ...]:
     """The findings of a review in any of its accepted forms; CannotTell if it is none of them."""
     if not text.strip():
-        raise CannotTell("the review is empty; an approval is written as [] or {\"findings\": []}")
+        raise CannotTell('the review is empty; an approval is written as [] or {"findings": []}')
     faults = []
     for reader in (_full, _listed, _short):
         try:

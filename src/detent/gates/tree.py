@@ -11,7 +11,11 @@ def _named(paths: list[str]) -> str:
 def files_are_ours(look: Look[Data]) -> str | None:
     """The published files are as the machine wrote them."""
     edited = look.tampered()
-    return f"{_named(list(edited))} was edited by hand; it has been restored, the edited copy is kept beside it as *.rejected" if edited else None
+    return (
+        f"{_named(list(edited))} was edited by hand; it has been restored, the edited copy is kept beside it as *.rejected"
+        if edited
+        else None
+    )
 
 
 def only_tests_changed(look: Look[Data]) -> str | None:

@@ -39,10 +39,14 @@ def refresh_index(git: Git, commit: str) -> None:
     paths = [path for _, path in git.changes(f"{commit}^", commit)] if git.resolve(f"{commit}^") else []
     if not paths:
         return
-    listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths).items if len(paths) < 500 else git.run("ls-tree", "-r", "-z", commit).items
+    listed = (
+        git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths).items
+        if len(paths) < 500
+        else git.run("ls-tree", "-r", "-z", commit).items
+    )
     wanted = set(paths)
     there = {line.partition("\t")[2]: line for line in listed if line.partition("\t")[2] in wanted}
-    lines = [there[p] if p in there else f"0 {ZERO}\t{p}" for p in paths]
+    lines = [there.get(p, f"0 {ZERO}\t{p}") for p in paths]
     git.run("update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape"))
     git.call("update-index", "-q", "--refresh")
 
@@ -74,7 +78,9 @@ def switch(git: Git, branch: str, old_tree: str) -> None:
     target = git.resolve(f"{branch}^{{commit}}")
     out = git.call("read-tree", "-u", "-m", old_tree, target)
     if out.code != 0:
-        raise GitError(f"the checkout cannot be switched to {short(branch)}: {out.err}", "commit or put aside the files named, then try again")
+        raise GitError(
+            f"the checkout cannot be switched to {short(branch)}: {out.err}", "commit or put aside the files named, then try again"
+        )
     git.run("symbolic-ref", "HEAD", branch)
     git.call("update-index", "-q", "--refresh")
 
@@ -106,7 +112,13 @@ def free_branch(git: Git, wanted: str) -> str:
 def main_branch(git: Git, configured: str) -> str:
     """The main branch: configured, or origin/HEAD, init.defaultBranch, main, master. Never assumed."""
     remote = git.call("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-    names = [configured, remote.text.removeprefix("origin/") if remote.code == 0 else "", git.config("init.defaultBranch"), "main", "master"]
+    names = [
+        configured,
+        remote.text.removeprefix("origin/") if remote.code == 0 else "",
+        git.config("init.defaultBranch"),
+        "main",
+        "master",
+    ]
     for name in [configured] if configured else names:
         if name and git.resolve(f"refs/heads/{name}"):
             return f"refs/heads/{name}"

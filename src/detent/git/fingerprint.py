@@ -12,7 +12,18 @@ from detent.git.place import Place
 from detent.kernel.anchor import anchor_file, state_dir
 
 SECTIONS = ("filter", "diff", "merge", "include", "includeif", "alias", "gpg", "url", "protocol", "credential")
-KEYS = ("hookspath", "fsmonitor", "sshcommand", "pager", "editor", "gitproxy", "askpass", "attributesfile", "worktree", "alternaterefscommand")
+KEYS = (
+    "hookspath",
+    "fsmonitor",
+    "sshcommand",
+    "pager",
+    "editor",
+    "gitproxy",
+    "askpass",
+    "attributesfile",
+    "worktree",
+    "alternaterefscommand",
+)
 
 
 def fingerprint(place: Place) -> str:

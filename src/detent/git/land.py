@@ -27,7 +27,9 @@ def fetch_main(git: Git, main: str, remote: str) -> str:
     if out.code != 0:
         if "couldn't find remote ref" in out.err:
             return local
-        raise CannotTell(f"the remote {remote} cannot be reached: {out.err.splitlines()[0] if out.err else out.code} (set [git] remote = \"\" to work without it)")
+        raise CannotTell(
+            f'the remote {remote} cannot be reached: {out.err.splitlines()[0] if out.err else out.code} (set [git] remote = "" to work without it)'
+        )
     theirs = git.resolve(f"refs/remotes/{remote}/{name}^{{commit}}")
     return theirs if theirs and git.is_ancestor(local, theirs) else local
 

@@ -71,7 +71,9 @@ class Git:
         self.env = {**base, **FIXED, "PATH": env.get("PATH", os.defpath), "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.root)}
         self.prefix = [self.program, *(part for s in SETTINGS for part in ("-c", s))]
 
-    def call(self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300) -> Out:
+    def call(
+        self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
+    ) -> Out:
         """One git call; the caller looks at the exit code."""
         env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
         try:
@@ -82,7 +84,9 @@ class Git:
             raise GitError(f"git could not be started: {e}", "see `detent doctor`") from e
         return Out(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
-    def run(self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300) -> Out:
+    def run(
+        self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
+    ) -> Out:
         """One git call that must succeed."""
         out = self.call(*args, stdin=stdin, index=index, also=also, timeout=timeout)
         if out.code != 0:
@@ -136,7 +140,11 @@ class Git:
         """A commit object; the same values give the same commit, so that it can be made again after a crash."""
         name = self.config("user.name") or "Detent"
         mail = self.config("user.email") or "detent@localhost"
-        who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", at))}
+        who = {
+            f"GIT_{role}_{what}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", at))
+        }
         return self.run("commit-tree", tree, *(a for p in parents for a in ("-p", p)), stdin=message.encode(), also=who).text
 
     def update(self, moves: Sequence[tuple[str, str, str]]) -> None:

@@ -18,7 +18,20 @@ FOLDERS = (
     "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis",
     "site-packages", ".eggs", ".gradle", ".detent",
 )  # fmt: skip
-SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc", "credentials.json", "*.keystore")
+SECRETS = (
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "id_rsa*",
+    "id_ed25519*",
+    ".netrc",
+    ".pypirc",
+    "credentials.json",
+    "*.keystore",
+)
 HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 

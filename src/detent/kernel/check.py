@@ -22,7 +22,9 @@ def faults(
     )
 
 
-def _undeclared(starts: tuple[str, ...], states: Mapping[str, State], moves: Mapping[str, Move], rows: Rows, broken: Go[Any]) -> Iterator[str]:
+def _undeclared(
+    starts: tuple[str, ...], states: Mapping[str, State], moves: Mapping[str, Move], rows: Rows, broken: Go[Any]
+) -> Iterator[str]:
     targets = {go.to for row in rows for go in row.ways} | {broken.to}
     for state in sorted((set(starts) | {r.at for r in rows} | targets) - set(states) - {BACK, STAY}):
         yield f"state {state} is used and not declared"

@@ -51,7 +51,9 @@ def _states(table: Table[Any]) -> list[str]:
     lines = ["| state | who acts | role | may write | job |", "|---|---|---|---|---|"]
     for name, s in table.states.items():
         who = f"end ({s.end})" if s.end else "children" if s.children else s.actor
-        lines.append(f"| {name}{' (start)' if name in table.starts else ''} | {who} | {s.role} | {_code(s.writes)} | {s.job.name if s.job else ''} |")
+        lines.append(
+            f"| {name}{' (start)' if name in table.starts else ''} | {who} | {s.role} | {_code(s.writes)} | {s.job.name if s.job else ''} |"
+        )
     return lines
 
 
@@ -108,7 +110,9 @@ def _gates(table: Table[Any]) -> list[str]:
 
 def _jobs(table: Table[Any]) -> list[str]:
     jobs = {s.job.name: s.job for s in table.states.values() if s.job}
-    effects = {e.name: e.rule for r in table.rows for way in r.ways for e in way.owes} | {e.name: e.rule for e in (*table.broken.owes, *table.always)}
+    effects = {e.name: e.rule for r in table.rows for way in r.ways for e in way.owes} | {
+        e.name: e.rule for e in (*table.broken.owes, *table.always)
+    }
     lines = ["| job or effect | what it does | outcomes |", "|---|---|---|"]
     lines += [f"| {j.name} | {j.rule} | {', '.join(j.outcomes)} |" for j in jobs.values()]
     lines += [f"| {name} | {rule} | owed |" for name, rule in effects.items()]

@@ -1,7 +1,10 @@
 """The journal's file: creating it, opening it, and refusing one that is newer, foreign, damaged, truncated or gone. Never starts empty."""
 
+import os
 import sqlite3
+import threading
 import uuid
+from contextlib import closing, suppress
 from pathlib import Path
 
 from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, NoJournal
@@ -61,7 +64,21 @@ def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
         raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {had}", WAY_OUT)
     if not create:
         raise NoJournal(f"there is no journal at {path}", START)
+    if not path.exists():
+        _begin(path)
+
+
+def _begin(path: Path) -> None:
+    """Make the journal beside its place and put it there as a whole: of several that begin at once, one wins, and none sees a half."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as db:
+            _create(db)
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _named(path: Path, e: sqlite3.DatabaseError) -> JournalError:
@@ -109,7 +126,7 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _create(db: sqlite3.Connection) -> None:
-    """The whole schema in one transaction; of two that create at once, the second finds it done."""
+    """The whole schema in one transaction; of two that fill the same empty file, the second finds it done."""
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("BEGIN IMMEDIATE")
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:

@@ -28,6 +28,7 @@ class Table(Generic[T]):
     children: Callable[[Run[T]], tuple[Child, ...]] = no_children
     facts: Callable[[Run[T]], Mapping[str, str]] = no_facts  # the names its briefings may use
     step: Callable[[Run[T]], StepShown | None] = no_step
+    result: Callable[[Run[T]], Mapping[str, str]] = no_facts  # what a parent learns when such a child has ended
     index: Mapping[tuple[str, str], Row[T]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -50,7 +50,11 @@ def caused_by(*causes: str) -> Lock:
     """A lock that opens only for a run that waits for one of these reasons."""
 
     def shut(run: Run[T]) -> str | None:
-        return None if run.cause in causes else f"this answers a run that waits because of {' or '.join(causes)}; this one waits because of {run.cause}"
+        return (
+            None
+            if run.cause in causes
+            else f"this answers a run that waits because of {' or '.join(causes)}; this one waits because of {run.cause}"
+        )
 
     return Lock(f"caused_by({', '.join(causes)})", f"The run waits because of {' or '.join(causes)}.", shut, "REFUSED")
 

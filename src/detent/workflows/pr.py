@@ -34,8 +34,7 @@ from detent.gates.tests import (
 )
 from detent.gates.tree import config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_is_clean
 from detent.kernel.model import Data, Run, Sent
-from detent.kernel.rows import BACK, STAY, Go, Lock, Row, State, by_agent, by_human, by_system, go
-from detent.kernel.rows import Move as M
+from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
 from detent.workflows.common import (
     DRIVEN,
@@ -95,7 +94,7 @@ STATES = {
 }
 
 SUBMIT = "submit_work"
-MOVES: dict[str, M] = {
+MOVES: dict[str, Move] = {
     "plan": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
     "plan-here": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
     "no-pr-left": by_agent(SUBMIT, "call submit_work with summary and no_pr_left true"),
@@ -111,9 +110,9 @@ MOVES: dict[str, M] = {
     "replan": by_agent(SUBMIT, "rewrite the task in ACTIVE_PR.json, then call submit_work with summary"),
     "none-left": by_system("every step is done"),
     "branched": by_system("the branch is there"),
-    "approved": M(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
-    "findings": M(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
-    "squashed": M(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
+    "approved": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "findings": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "squashed": Move(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
     "plan-done": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
     "plan-done-here": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
     "to-merge": by_system("the plan is updated"),
@@ -148,7 +147,9 @@ def _stuck(run: Run[Data]) -> str | None:
 
 
 STUCK = Lock("stuck", "The counter debug has reached escalate, or a re-planned task has failed again.", _stuck)
-TWICE = Lock("tried_once", "The step was judged and failed before.", lambda run: None if run.counts.get("debug") else "try the step first", "REFUSED")
+TWICE = Lock(
+    "tried_once", "The step was judged and failed before.", lambda run: None if run.counts.get("debug") else "try the step first", "REFUSED"
+)
 
 HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, says="HALTED")
 BAD = go("DEBUGGING", count("debug"), tried, keep_error, says="FAILURE", spent=HALT_TRIES)
@@ -156,13 +157,17 @@ SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
 PASSED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
 HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
+HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
+HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
 HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
+
+REDUCED = go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)
 
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof
     Row("INITIALIZING",          "plan",            (plan_is_sound,),                  (),        go("CREATING_BRANCH", keep_plan)),
     Row("INITIALIZING",          "plan-here",       (plan_is_sound,),                  (),        go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
-    Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), go("DONE"),          go("HALTED", because("plan"), keep_error, says="HALTED")),
+    Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), go("DONE"),          HALT_PLAN),
     Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
@@ -175,11 +180,11 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("DEBUGGING",             "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
     Row("DEBUGGING",             "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
     Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
-    Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)),
+    Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      REDUCED),
     Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        go("HALTED", because("escalation"), owes=(snapshot,), says="HALTED")),
     Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
     Row("CODE_REVIEW",           "approved",        REVIEW,                            (),        go("AWAITING_FINALIZATION", keep_review, zero("review"))),
-    Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=go("HALTED", because("review rounds"), keep_findings, says="HALTED"))),
+    Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
     Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
     Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan,))),
     Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, clear_plan))),

@@ -59,7 +59,7 @@ def _mark(data: PrData, proof: int) -> ActivePr | None:
     now, plan = current(data), data.plan
     if now is None or plan is None:
         return plan
-    task, at, step = now
+    task, at, _ = now
     steps = tuple(replace(s, status="DONE", proof=proof) if i == at else s for i, s in enumerate(task.tdd_steps))
     return replace(plan, tasks=tuple(replace(t, tdd_steps=steps) if t is task else t for t in plan.tasks))
 
@@ -143,13 +143,24 @@ def keep_findings(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 def _task_for(finding: Finding) -> Task:
     where = f"{finding.file_path}:{finding.line_number}: " if finding.file_path else ""
     what = f"{where}{finding.description}" + (f" ({finding.recommendation})" if finding.recommendation else "")
-    steps = (Step("RED", f"Write a failing test that shows: {what}"), Step("GREEN", f"Fix: {what}")) if finding.wants_test else (Step("REFACTOR", what),)
+    steps = (
+        (Step("RED", f"Write a failing test that shows: {what}"), Step("GREEN", f"Fix: {what}"))
+        if finding.wants_test
+        else (Step("REFACTOR", what),)
+    )
     return Task(f"Address code review feedback: {finding.description}", steps, finding=finding.id)
 
 
 def keep_review(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """An approval binds to the tree it was given for."""
-    return replace(run, data=replace(_noted(run.data, sent), reviewed_tree=found.tree or run.data.good_tree, self_reported=sent.by == "agent" or sent.facts.get("by") == ROOT_FILE))
+    return replace(
+        run,
+        data=replace(
+            _noted(run.data, sent),
+            reviewed_tree=found.tree or run.data.good_tree,
+            self_reported=sent.by == "agent" or sent.facts.get("by") == ROOT_FILE,
+        ),
+    )
 
 
 def _noted(data: PrData, sent: Sent) -> PrData:

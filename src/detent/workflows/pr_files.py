@@ -19,13 +19,22 @@ def active_pr(run: Run[PrData]) -> str | None:
     plan = run.data.plan
     if plan is None:
         return None
-    head = {"masterPlanPath": plan.masterPlanPath, "prTitle": plan.prTitle, "summary": plan.summary, "verificationPlan": plan.verificationPlan}
+    head = {
+        "masterPlanPath": plan.masterPlanPath,
+        "prTitle": plan.prTitle,
+        "summary": plan.summary,
+        "verificationPlan": plan.verificationPlan,
+    }
     return json.dumps({**head, "tasks": [_task(run, t) for t in plan.tasks]}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _task(run: Run[PrData], task: Task) -> dict[str, object]:
     steps = [{"type": s.type, "description": s.description, "status": s.status} for s in task.tdd_steps]
-    history = {"originalTaskName": task.breakdownHistory.originalTaskName, "justification": task.breakdownHistory.justification} if task.breakdownHistory else None
+    history = (
+        {"originalTaskName": task.breakdownHistory.originalTaskName, "justification": task.breakdownHistory.justification}
+        if task.breakdownHistory
+        else None
+    )
     shown: dict[str, object] = {"taskName": task.taskName, "status": _status(run, task), "tdd_steps": steps}
     return {**shown, "breakdownHistory": history} if history else shown
 

@@ -46,6 +46,7 @@ from detent.workflows.task_data import (
     keep_security,
     keep_size,
     keep_tests,
+    result,
     step_shown,
     unproven,
     verdict_of,
@@ -254,4 +255,5 @@ TASK: Table[TaskData] = Table(
     always=(publish,),
     facts=facts,
     step=step_shown,
+    result=result,
 )

@@ -81,7 +81,13 @@ def _make(repo: Path, env: dict[str, str], folder: Path) -> None:
     for path, text in {**FILES, "detent.toml": config}.items():
         (repo / path).parent.mkdir(parents=True, exist_ok=True)
         (repo / path).write_text(text, "utf-8")
-    for args in (["init", "-q", "-b", "main"], ["config", "user.name", "Demo"], ["config", "user.email", "demo@localhost"], ["add", "-A"], ["commit", "-qm", "start"]):
+    for args in (
+        ["init", "-q", "-b", "main"],
+        ["config", "user.name", "Demo"],
+        ["config", "user.email", "demo@localhost"],
+        ["add", "-A"],
+        ["commit", "-qm", "start"],
+    ):
         subprocess.run(["git", *args], cwd=repo, env=env, check=True, capture_output=True)
 
 
@@ -99,7 +105,9 @@ def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple
             subprocess.run(["git", *command], cwd=repo, env=env, check=True, capture_output=True)
         sent = turn.sent
         if turn.marks:
-            head = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=repo, env=env, check=True, capture_output=True, text=True).stdout
+            head = subprocess.run(
+                ["git", "rev-parse", "--short=10", "HEAD"], cwd=repo, env=env, check=True, capture_output=True, text=True
+            ).stdout
             plan = repo / "docs/plan.md"
             plan.write_text(plan.read_text("utf-8").replace(f"- {turn.marks}\n", f"- {turn.marks} [DONE] {head.strip()}\n"), "utf-8")
         yield turn, briefing.step.type if briefing.step else "", briefing.state, app.door.submit(run, sent)
@@ -123,7 +131,9 @@ def _line(state: str, step: str, says: str, status: str, progress: str, reason: 
 
 
 def _summary(app: App, run: str, repo: Path, env: dict[str, str], tally: dict[str, int], seconds: float) -> None:
-    log = subprocess.run(["git", "log", "--graph", "--oneline", "main"], cwd=repo, env=env, check=True, capture_output=True, text=True).stdout
+    log = subprocess.run(
+        ["git", "log", "--graph", "--oneline", "main"], cwd=repo, env=env, check=True, capture_output=True, text=True
+    ).stdout
     events = app.journal.events(run, limit=10_000)
     click.echo(f"\nMain, as the machine merged it:\n{log}")
     rows = [

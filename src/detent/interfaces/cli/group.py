@@ -98,7 +98,7 @@ def run(argv: Sequence[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
-    except Exception as e:
+    except Exception as e:  # noqa: BLE001 - a bug has an exit code of its own
         traceback.print_exc()
         return _told(argv, f"this is a bug in Detent: {type(e).__name__}: {e}", "please report it with the lines above", 3)
 

@@ -33,7 +33,9 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         return 0
     for e in events:
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
-        click.echo(f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else ""))
+        click.echo(
+            f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
+        )
         for reason in e.verdict.reasons:
             click.echo(f"{'':38}{plain(reason)}")
     return 0

@@ -17,7 +17,7 @@ def answer(argv: list[str]) -> int | None:
         return None
     try:
         return _answer(len(argv) == 2)
-    except Exception:  # whatever is wrong, the thorough way says it better
+    except Exception:  # noqa: BLE001 - whatever is wrong, the thorough way says it better
         return None
 
 

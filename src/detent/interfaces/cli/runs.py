@@ -24,7 +24,9 @@ def command(as_json: bool, everything: bool) -> None:
         click.echo(json.dumps({"runs": [h._asdict() for h in shown]}))
     elif not shown:
         hidden = len(heads) - len(shown)
-        click.echo(f"No open runs ({hidden} more with --all)." if hidden else "No runs yet. Start one with `detent start`, or try `detent demo`.")
+        click.echo(
+            f"No open runs ({hidden} more with --all)." if hidden else "No runs yet. Start one with `detent start`, or try `detent demo`."
+        )
     else:
         _print(shown)
 

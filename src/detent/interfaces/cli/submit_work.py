@@ -68,7 +68,9 @@ def _read_call() -> Call:
     try:
         return msgspec.json.decode(raw, type=Call)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-        raise DetentError(f"the JSON on standard input is not a submit: {e}", "one object with summary, test_command, expectation, …") from e
+        raise DetentError(
+            f"the JSON on standard input is not a submit: {e}", "one object with summary, test_command, expectation, …"
+        ) from e
 
 
 def _say(call: Call) -> Verdict:

@@ -61,7 +61,7 @@ def plain(text: str) -> str:
     shown = []
     for c in text:
         code = ord(c)
-        hidden = code < 32 and c not in "\n\t" or 127 <= code < 160 or code in HIDDEN
+        hidden = (code < 32 and c not in "\n\t") or 127 <= code < 160 or code in HIDDEN
         shown.append(f"\\x{code:02x}" if hidden and code < 256 else f"\\u{code:04x}" if hidden or 0xD800 <= code < 0xE000 else c)
     return "".join(shown)
 

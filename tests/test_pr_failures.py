@@ -1,0 +1,264 @@
+"""Work that was judged and found wrong: FAILURE, counted, DEBUGGING, exit 1, and nothing is committed or marked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cases import INI, await_that, is_running, project, runs
+from tests.project import GREEN, RED, Project
+
+Files = dict[str, str | None]
+RIGHT: Files = {"calc.py": GREEN}
+STARTED = "def test_start():\n    assert True\n"
+
+
+def lay(p: Project, files: Files) -> None:
+    """Write these files; None deletes one."""
+    p.write({path: text for path, text in files.items() if text is not None})
+    for path, text in files.items():
+        if text is None:
+            (p.root / path).unlink()
+
+
+def hand_in(p: Project, expectation: str, command: str = "pytest") -> dict[str, Any]:
+    return p.submit(test_command=command, expectation=expectation)
+
+
+def failed(p: Project, verdict: dict[str, Any], says: str, count: int = 1, head: str = "") -> None:
+    """A failure by this sentence: counted, debugged, shown, and nothing of it is committed or marked."""
+    assert verdict["status"] == "FAILURE", verdict
+    assert (verdict["exit"], verdict["state"]) == (1, "DEBUGGING")
+    assert any(says in reason for reason in verdict["reasons"]), verdict["reasons"]
+    assert (p.state["status"], p.state["debug_attempt_counter"]) == ("DEBUGGING", count)
+    assert (p.root / "error.log").read_text() == p.state["last_error"] != ""
+    assert not head or p.git("rev-parse", "HEAD") == head
+    task = p.task()
+    assert task["goal"].startswith("Hypothesize & Fix")
+    assert task["last_error"] == p.state["last_error"]
+
+
+# -- RED ---------------------------------------------------------------------------------------------------------------------
+
+REDS: dict[str, tuple[Files, str]] = {
+    "passes already": ({"tests/test_add.py": "def test_add():\n    assert 1 + 2 == 3\n"}, "passes already"),
+    "one of two passes": ({"tests/test_add.py": RED + "\n\ndef test_sum():\n    assert sum([1, 2]) == 3\n"}, "test_add.py"),
+    "no test at all": ({"tests/test_add.py": "def check_add():\n    assert False\n"}, "no new test"),
+    "nothing written": ({}, "no new test"),
+    "production code too": ({"tests/test_add.py": RED, "calc.py": GREEN}, "calc.py changed; a RED step writes tests only"),
+    "production code broken": ({"tests/test_add.py": RED, "calc.py": "def add(:\n"}, "calc.py changed; a RED step writes tests only"),
+    "an existing test broken": (
+        {"tests/test_add.py": RED, "tests/test_start.py": "def test_start():\n    assert False\n"},
+        "test_start passed before and fails now",
+    ),
+    "an existing test deleted": ({"tests/test_add.py": RED, "tests/test_start.py": None}, "test_start is no longer collected"),
+    "every test deleted": ({"tests/test_start.py": None}, "no test was collected"),
+    "runner configuration": (
+        {"tests/test_add.py": RED, "pytest.ini": INI + "python_files = *.py\n"},
+        "pytest.ini changed; a RED step writes tests only",
+    ),
+    "a conftest": ({"tests/test_add.py": RED, "tests/conftest.py": "collect_ignore = []\n"}, "tests/conftest.py changed"),
+    "a syntax error in the test": ({"tests/test_add.py": "def test_add(:\n    pass\n"}, "SyntaxError"),
+    "a syntax error elsewhere": ({"tests/test_add.py": RED, "tests/test_start.py": "def test_start(:\n    pass\n"}, "test_start.py"),
+    "an accident, not an assertion": ({"tests/test_add.py": "def test_add():\n    assert 1 / 0 == 3\n"}, "ZeroDivisionError"),
+    "a broken fixture": (
+        {
+            "tests/test_add.py": "import pytest\n\n\n@pytest.fixture\ndef two():\n    raise OSError('x')\n\n\ndef test_add(two):\n    assert two\n"
+        },
+        "does not fail on an assertion",
+    ),
+    "only skipped": ({"tests/test_add.py": "import pytest\n\n\n@pytest.mark.skip\ndef test_add():\n    assert False\n"}, "passes already"),
+    "only expected to fail": (
+        {"tests/test_add.py": "import pytest\n\n\n@pytest.mark.xfail\ndef test_add():\n    assert False\n"},
+        "passes already",
+    ),
+    "leaves the process": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os._exit(0)\n"}, "came to nothing"),
+    "leaves the process with a failure": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os._exit(1)\n"}, "came to nothing"),
+    "leaves the process at import": (
+        {"tests/test_add.py": "import sys\n\nsys.exit(0)\n\n\ndef test_add():\n    assert False\n"},
+        "came to nothing",
+    ),
+    "kills the process": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os.kill(os.getpid(), 9)\n"}, "came to nothing"),
+    "ends the session": ({"tests/test_add.py": "import pytest\n\n\ndef test_add():\n    pytest.exit('enough', 1)\n"}, "came to nothing"),
+}
+
+
+@pytest.mark.parametrize("name", REDS)
+def test_a_red_step_fails_that_does_not_show_what_is_missing(tmp_path: Path, name: str) -> None:
+    files, says = REDS[name]
+    p = project(tmp_path / "p", files={"tests/test_start.py": STARTED}).planned()
+    head = p.git("rev-parse", "HEAD")
+    lay(p, files)
+    failed(p, hand_in(p, "FAIL"), says, head=head)
+    assert p.plan["tasks"][0]["tdd_steps"][0]["status"] == "TODO"
+
+
+def test_a_red_selection_that_passes_is_no_red(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").planned()
+    p.write({"tests/test_add.py": RED})
+    failed(p, hand_in(p, "FAIL", "pytest tests/test_start.py"), "the selected tests all pass")
+    failed(p, hand_in(p, "FAIL", "pytest tests/test_nowhere.py"), "selects no test", count=2)
+    assert hand_in(p, "FAIL", "pytest tests/test_add.py::test_add")["status"] == "NEEDS_ANALYSIS"
+
+
+def test_an_analysis_that_says_failure_is_debugged_and_cleared_by_the_next_red(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").planned()
+    assert p.red(RED.replace("calc", "clac"))["status"] == "NEEDS_ANALYSIS"
+    verdict = p.submit(analysis_decision="FAILURE")
+    assert (verdict["status"], verdict["state"], verdict["exit"]) == ("FAILURE", "DEBUGGING", 1)
+    assert p.state["debug_attempt_counter"] == 1
+    assert p.red()["state"] == "NEEDS_ANALYSIS"
+    assert p.state["debug_attempt_counter"] == 1, "cleared on SUCCESS, not before"
+    assert p.submit(analysis_decision="SUCCESS")["state"] == "EXECUTING_TDD"
+    assert p.state["debug_attempt_counter"] == 0
+    assert "last_error" not in p.state
+    assert not (p.root / "error.log").exists()
+
+
+# -- GREEN -------------------------------------------------------------------------------------------------------------------
+
+GREENS: dict[str, tuple[Files, str]] = {
+    "the test fails still": ({"calc.py": "def add(a, b):\n    return 0\n"}, "test_add fails"),
+    "nothing written": ({}, "test_add.py"),
+    "does not compile": ({"calc.py": "def add(:\n"}, "test_add.py"),
+    "breaks another": ({**RIGHT, "start.py": "raise RuntimeError('no')\n"}, "test_start"),
+    "edits a test": ({**RIGHT, "tests/test_add.py": RED.replace("== 3", "== 3 or True")}, "tests/test_add.py changed; tests are frozen"),
+    "weakens a test": ({"tests/test_add.py": "def test_add():\n    assert True\n"}, "tests/test_add.py changed; tests are frozen"),
+    "deletes the test": ({"tests/test_add.py": None}, "tests/test_add.py changed; tests are frozen"),
+    "deletes another test": ({**RIGHT, "tests/test_start.py": None}, "tests/test_start.py changed; tests are frozen"),
+    "adds a test": ({**RIGHT, "tests/test_more.py": "def test_more():\n    assert True\n"}, "tests/test_more.py changed; tests are frozen"),
+    "skips a test by a mark": (
+        {**RIGHT, "tests/test_add.py": "import pytest\n\npytestmark = pytest.mark.skip\n" + RED},
+        "tests are frozen",
+    ),
+    "skips from the code": ({"calc.py": "import pytest\n\n\ndef add(a, b):\n    pytest.skip('later')\n"}, "skipped now"),
+    "skips the file from the code": ({"calc.py": "import pytest\n\npytest.skip('later', allow_module_level=True)\n"}, "skipped now"),
+    "expects the failure from the code": ({"calc.py": "import pytest\n\n\ndef add(a, b):\n    pytest.xfail('later')\n"}, "skipped now"),
+    "edits pytest.ini": (
+        {**RIGHT, "pytest.ini": INI + "python_files = check_*.py\n"},
+        "pytest.ini changed; the test runner's configuration is frozen",
+    ),
+    "adds a conftest": ({"conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"}, "conftest.py changed"),
+    "adds a setup.cfg for pytest": ({**RIGHT, "setup.cfg": "[tool:pytest]\naddopts = -k start\n"}, "setup.cfg changed"),
+    "shadows the runner": ({"pytest.py": "raise SystemExit(0)\n"}, "pytest.py changed"),
+    "edits the gates' configuration": ({**RIGHT, "detent.toml": "[test]\ncommand = 'true'\n"}, "detent.toml changed"),
+    "leaves the process": ({"calc.py": "import os\n\n\ndef add(a, b):\n    os._exit(0)\n"}, "came to nothing"),
+    "leaves at import": ({"calc.py": "import sys\n\nsys.exit(0)\n"}, "came to nothing"),
+    "ends the session": ({"calc.py": "import pytest\n\n\ndef add(a, b):\n    pytest.exit('fine', 0)\n"}, "came to nothing"),
+}
+
+
+@pytest.mark.parametrize("name", GREENS)
+def test_a_green_step_fails_that_does_not_make_every_test_pass_honestly(tmp_path: Path, name: str) -> None:
+    files, says = GREENS[name]
+    started = "import start\n\n\ndef test_start():\n    assert start\n"
+    p = project(tmp_path / "p", files={"tests/test_start.py": started, "start.py": ""}).reddened()
+    head = p.git("rev-parse", "HEAD")
+    lay(p, files)
+    failed(p, hand_in(p, "PASS"), says, head=head)
+    assert [s["status"] for s in p.plan["tasks"][0]["tdd_steps"]] == ["DONE", "TODO"]
+
+
+def test_a_green_selection_must_select_something(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reddened()
+    p.write({"calc.py": GREEN})
+    failed(p, hand_in(p, "PASS", "pytest tests/test_nowhere.py"), "selects no test")
+
+
+def test_a_configuration_that_a_step_edits_changes_nothing(tmp_path: Path) -> None:
+    """The gates are those of the commit that the run started from."""
+    p = project(tmp_path / "p", "[preflight]\ncommands = ['test -f approved']\n").reddened()
+    p.write({"detent.toml": "[preflight]\ncommands = ['true']\n"})
+    failed(p, p.green(), "detent.toml changed")
+    p.git("checkout", "-q", "--", "detent.toml")
+    failed(p, p.green(), "preflight: `test -f approved` failed with exit code 1", count=2)
+
+
+# -- preflight, time ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_red_preflight_is_a_failure_of_the_step(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", "[preflight]\ncommands = ['true', 'grep -c TODO calc.py', 'true']\n").reddened()
+    failed(p, p.green(), "preflight: `grep -c TODO calc.py` failed with exit code 1")
+    assert p.state["last_error"].strip() == "0", "its output, verbatim"
+    assert p.green(GREEN + "# TODO\n")["status"] == "SUCCESS"
+    assert p.state["debug_attempt_counter"] == 0
+
+
+def test_the_preflight_is_not_asked_of_a_red_step(tmp_path: Path) -> None:
+    assert project(tmp_path / "p", "[preflight]\ncommands = ['false']\n").reddened().state["status"] == "EXECUTING_TDD"
+
+
+HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
+    "RED": lambda p, code: p.planned().red(f"{code}\n\ndef test_add():\n    hang()\n"),
+    "GREEN": lambda p, code: p.reddened().green(f"{code}\n\ndef add(a, b):\n    hang()\n"),
+    "preflight": lambda p, code: p.reddened().green(f"{GREEN}\n\n{code}\n\nif __name__ == '__main__':\n    hang()\n"),
+}
+
+
+@pytest.mark.parametrize("step", HANGS)
+def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path, step: str) -> None:
+    config = "[test]\ntimeout = 3\n" + ("[preflight]\ncommands = ['python3 calc.py']\n" if step == "preflight" else "")
+    p = project(tmp_path / "p", config)
+    pids = tmp_path / "pids"
+    code = (
+        "import os\nimport signal\nimport subprocess\n\n\ndef hang():\n"
+        "    child = subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+        f"    with open({str(pids)!r}, 'a') as f:\n        f.write(f'{{os.getpid()}} {{child.pid}}\\n')\n"
+        "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.pause()\n"
+    )
+    failed(p, HANGS[step](p, code), "did not end within 3 s")
+    ours = [int(pid) for pid in pids.read_text().split()]
+    assert len(ours) >= 2
+    await_that(lambda: not any(is_running(pid) for pid in ours), 10)
+
+
+def test_a_daemon_that_a_passing_test_leaves_behind_is_ended_too(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reddened()
+    pid = tmp_path / "pid"
+    daemon = f"import subprocess\n\nwith open({str(pid)!r}, 'w') as f:\n    f.write(str(subprocess.Popen(['sleep', '1000'], start_new_session=True).pid))\n\n\n"
+    assert p.green(daemon + GREEN)["status"] == "SUCCESS"
+    assert not is_running(int(pid.read_text()))
+
+
+# -- counting ----------------------------------------------------------------------------------------------------------------
+
+
+def test_equal_failures_count_each_time_and_run_each_time(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").debugging()
+    before = runs(p)
+    for count in (2, 3):
+        verdict = p.green("def add(a, b):\n    return 10\n")
+        assert (verdict["status"], p.state["debug_attempt_counter"]) == ("FAILURE", count)
+    assert runs(p) == before + 2
+    assert p.task()["goal"].startswith("Use Instrumentation")
+
+
+def test_a_pass_clears_counter_and_error_and_commits_the_judged_tree(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").debugging(2)
+    verdict = p.green()
+    assert (verdict["status"], verdict["state"], verdict["exit"]) == ("SUCCESS", "EXECUTING_TDD", 0)
+    assert p.state["debug_attempt_counter"] == 0
+    assert "last_error" not in p.state
+    assert not (p.root / "error.log").exists()
+    assert p.git("rev-parse", "HEAD^{tree}") == verdict["evidence"]["tree"]
+    assert p.git("status", "--porcelain") == ""
+
+
+def test_the_nudges_follow_the_counter_and_the_last_failure_halts(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", "[debug]\nhypothesize = 1\ninstrument = 2\nreduce_scope = 3\nescalate = 4\n").reddened()
+    goals = []
+    for count in range(1, 9):
+        assert p.green("def add(a, b):\n    return 0\n")["status"] == "FAILURE"
+        assert p.state["debug_attempt_counter"] == count
+        if count <= 4:
+            goals.append(p.task()["goal"].partition(":")[0])
+    assert goals == ["Hypothesize & Fix", "Use Instrumentation", "Request Scope Reduction", "Escalate for External Help"]
+    verdict = p.green("def add(a, b):\n    return 0\n")
+    assert (verdict["status"], verdict["state"], verdict["exit"]) == ("HALTED", "HALTED", 10)
+    assert p.run("get-task").code == 10
+    resumed = p.run("resume", "--guidance", "add the two numbers", "--json")
+    assert (resumed.json["state"], resumed.code) == ("DEBUGGING", 0)
+    assert p.state["debug_attempt_counter"] == 0
+    assert "add the two numbers" in p.task()["briefing"]
