@@ -162,10 +162,14 @@ def entry(seq: int, run: str, who: str) -> Entry:
 # -- the processes -----------------------------------------------------------------------------------------------------------
 
 
-def open_at_once(path: Path, together: Barrier, out: Connection) -> None:
-    together.wait(PATIENCE)
-    with closing(SqliteJournal(path, create=True)) as journal:
-        out.send(journal.id)
+def open_at_once(path: Path, together: Barrier, out: Connection, times: int) -> None:
+    """Create one journal after the other, each at the same moment as all others do."""
+    ids: list[str] = []
+    for i in range(times):
+        together.wait(PATIENCE)
+        with closing(SqliteJournal(path.with_name(f"journal{i}.db"), create=True)) as journal:
+            ids.append(journal.id)
+    out.send(ids)
 
 
 def append_in_a_race(path: Path, together: Barrier, out: Connection, runs: tuple[str, ...], who: str, times: int) -> None:

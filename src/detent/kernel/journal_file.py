@@ -75,7 +75,7 @@ def _begin(path: Path) -> None:
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as db:
             _create(db)
-        with suppress(FileExistsError):
+        with suppress(OSError):  # another was quicker, or there are no links here; then it is made in its place
             os.link(draft, path)
     finally:
         draft.unlink(missing_ok=True)
