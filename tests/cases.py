@@ -2,10 +2,12 @@
 
 import json
 import os
+import select
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,18 @@ WRONG = "def add(a, b):\n    return 0\n"
 def project(folder: Path, config: str = "", files: dict[str, str] | None = None, branch: str = "main") -> Project:
     """A project with this detent.toml and these further files. Every run of its tests leaves a line in `runs(project)`."""
     trace = folder.parent / f"{folder.name}.runs"
-    start = f"def test_start():\n    with open({str(trace)!r}, 'a') as f:\n        f.write('ran\\n')\n"
+    start = (
+        f"import os\n\nGATE = {str(_gate(folder))!r}\n\n\ndef test_start():\n    with open({str(trace)!r}, 'a') as f:\n        f.write('ran\\n')\n"
+        "    if os.path.exists(GATE):\n        open(GATE).read()\n"
+    )
     made = Project(folder, {**START, "tests/test_start.py": start, "pytest.ini": INI, "detent.toml": config, **(files or {})}, branch)
     made.env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
     made.env.pop("PYTHONDONTWRITEBYTECODE", None)
     return made
+
+
+def _gate(folder: Path) -> Path:
+    return folder.parent / f"{folder.name}.gate"
 
 
 def runs(p: Project) -> int:
@@ -57,7 +66,7 @@ def await_that(what: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it did not come about in time"
-        os.sched_yield()
+        select.select([], [], [], 0.01)
 
 
 def submitting(p: Project, **fields: str) -> subprocess.Popen[str]:
@@ -76,6 +85,29 @@ def submitting(p: Project, **fields: str) -> subprocess.Popen[str]:
     child.stdin.close()
     child.stdin = None
     return child
+
+
+@contextmanager
+def held(p: Project, **fields: str) -> Iterator[subprocess.Popen[str]]:
+    """A submit whose test run has begun and does not end before the block does."""
+    gate = _gate(p.root)
+    os.mkfifo(gate)
+    child = submitting(p, **fields)
+
+    fds: list[int] = []
+
+    def has_begun() -> bool:
+        assert child.poll() is None, child.communicate()
+        with suppress(OSError):
+            fds.append(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(fds)
+
+    await_that(has_begun)
+    gate.unlink()
+    try:
+        yield child
+    finally:
+        os.close(fds[0])
 
 
 def verdict_of(child: subprocess.Popen[str]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ OWES = ("checkpoint", "publish")
 def entry(seq: int, run: str = "r1", attempt: str = "", parent: str = "", ended: bool = False, body: bytes = b"{}") -> Entry:
     return Entry(
         run, seq, "pr", "EXECUTING_TDD", "red", "SUCCESS", f"2026-01-01T00:00:{seq:02}Z", attempt, f"tree{seq}",
-        body, "a briefing", "{}", parent, "/work/tree", ended, OWES,
+        body, "a briefing", "{}", parent, "/some/tree", ended, OWES,
     )  # fmt: skip
 
 

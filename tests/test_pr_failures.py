@@ -96,7 +96,7 @@ REDS: dict[str, tuple[Files, str]] = {
 }
 
 
-@pytest.mark.parametrize("names", groups(REDS), ids=" · ".join)
+@pytest.mark.parametrize("names", groups(REDS), ids=", ".join)
 def test_a_red_step_fails_that_does_not_show_what_is_missing(tmp_path: Path, names: list[str]) -> None:
     p = project(tmp_path / "p", files={"tests/test_start.py": STARTED}).planned()
     head = p.git("rev-parse", "HEAD")
@@ -161,7 +161,7 @@ GREENS: dict[str, tuple[Files, str]] = {
         "pytest.ini changed; the test runner's configuration is frozen",
     ),
     "leaves its tests uncollected": ({**RIGHT, "pytest.ini": INI + "python_files = check_*.py\n"}, "no test was collected"),
-    "adds a conftest": ({"conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"}, "no test was collected"),
+    "adds a conftest": ({"conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"}, "conftest.py changed"),
     "adds a setup.cfg for pytest": ({**RIGHT, "setup.cfg": "[tool:pytest]\naddopts = -k start\n"}, "setup.cfg changed"),
     "shadows the runner": ({"pytest.py": "raise SystemExit(0)\n"}, "came to nothing"),
     "edits the gates' configuration": ({**RIGHT, "detent.toml": "[test]\ncommand = 'true'\n"}, "detent.toml changed"),
@@ -171,7 +171,7 @@ GREENS: dict[str, tuple[Files, str]] = {
 }
 
 
-@pytest.mark.parametrize("names", groups(GREENS), ids=" · ".join)
+@pytest.mark.parametrize("names", groups(GREENS), ids=", ".join)
 def test_a_green_step_fails_that_does_not_make_every_test_pass_honestly(tmp_path: Path, names: list[str]) -> None:
     started = "import start\n\n\ndef test_start():\n    assert start\n"
     p = project(tmp_path / "p", files={"tests/test_start.py": started, "start.py": ""}).reddened()

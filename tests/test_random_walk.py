@@ -59,6 +59,8 @@ def play(folder: Path, seed: int, turns: int, weights: tuple[int, ...]) -> tuple
         briefing = door.next("r")
         if briefing.actor == "none":
             break
+        if briefing.actor == "system":
+            continue  # a job could not be done; it is tried again
         if briefing.actor == "human":
             door.submit(
                 "r",
@@ -129,7 +131,7 @@ def _assert_proof(world: MemoryWorld, step: str, before: Event[PrData], event: E
 
 def assert_the_end_is_proved(run: Run[Any], events: list[Event[PrData]]) -> None:
     assert run.data.merged == ("feat: one", "feat: two")
-    merged = [e for e in events if e.on == "merged"]
+    merged = [e for e in events if e.on == "merged" and e.status == "SUCCESS"]
     assert len(merged) == 2
     for at in merged:
         before = events[at.run.seq - 2].run

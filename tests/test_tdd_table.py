@@ -384,6 +384,7 @@ def test_green_fails_and_is_rolled_back(now: TestReport, changes: tuple[Changed,
     ("now", "changes", "bite", "said_so"),
     [
         (report(old="passed", new="failed"), CODE_ADDED, True, "new fails"),
+        (report(), CODE_ADDED, True, "no test was collected"),
         (passing("new"), CODE_ADDED, True, "is no longer collected"),
         (report(old="skipped", new="passed"), CODE_ADDED, True, "is skipped now"),
         (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), False, "no longer fails on the tree before"),
@@ -450,6 +451,12 @@ def test_already_satisfied_needs_a_new_test_that_passes_and_can_fail(now: TestRe
     decision = judged(World(a_run("RED", counts={"retries": 1}), SATISFIED, now=now, changes=TEST_ADDED, bite=bite))
     assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "RED", {"retries": 2})
     assert said_so in decision.reasons[0]
+
+
+def test_already_satisfied_does_not_excuse_a_box_that_the_agent_ticked() -> None:
+    ticked = {"test-list.md": LIST.replace("[ ] adds", "[x] adds")}
+    world = World(a_run("RED", counts={"retries": 1}), SATISFIED, files=ticked, now=passing("old", "new"), changes=TEST_ADDED)
+    assert (judged(world).status, judged(world).run.state) == ("REFUSED", "RED")
 
 
 # -- retries, halts, resuming ------------------------------------------------------------------------------------------------

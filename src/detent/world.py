@@ -5,7 +5,8 @@ Reads what an effect needs from the run; how it is done is in effects/ and git/.
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +20,10 @@ from detent.evidence.collect import Collector
 from detent.evidence.eyes import Marks, RepoLook, Scene
 from detent.evidence.suite import Suite
 from detent.gates.judge import judge as run_gates
-from detent.gates.review import read_findings
+from detent.gates.review import read_findings, unproved
 from detent.git import fingerprint
 from detent.git.commits import bring_to, commit_tree, marker
-from detent.git.repo import ZERO, Git
+from detent.git.repo import ZERO, Git, GitError
 from detent.git.snapshot import Snapshot, take
 from detent.kernel.model import Found, Sent
 from detent.sandbox.process import run as run_program
@@ -65,7 +66,8 @@ class RepoWorld:
 
     def snapshot(self, run: AnyRun) -> str:
         fingerprint.check(self.place)
-        self.newest = take(self.git, run.id, self.collector(run).created())
+        with _or_cannot_tell():
+            self.newest = take(self.git, run.id, self.collector(run).created())
         return self.newest.tree
 
     def settle(self, effect: str, event: AnyEvent) -> None:
@@ -73,7 +75,8 @@ class RepoWorld:
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         fingerprint.check(self.place)
-        return JOBS[job](self, run)
+        with _or_cannot_tell(OSError):
+            return JOBS[job](self, run)
 
     def stamps(self, run: AnyRun) -> dict[str, str]:
         """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref."""
@@ -110,7 +113,11 @@ class RepoWorld:
             left_out=self.newest.left_out,
             wanted=case.stands,
         )
-        return run_gates(case.row, RepoLook(scene))
+        try:
+            with _or_cannot_tell():
+                return run_gates(case.row, RepoLook(scene))
+        except CannotTell as e:
+            return Found(unclear=str(e), tree=case.tree)
 
     def _published_at(self, name: str) -> Path | None:
         known = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log", FINDINGS)
@@ -120,6 +127,17 @@ class RepoWorld:
         """Published files that were edited by hand, restored. While the agent is asked to write the plan, the plan is its own."""
         theirs = ("ACTIVE_PR.json",) if run.state in WRITES_PLAN else ()
         return edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
+
+
+@contextmanager
+def _or_cannot_tell(*kinds: type[Exception]) -> Iterator[None]:
+    """Trouble with the disk, or with git, is nobody's fault that is judged: nothing can be told."""
+    try:
+        yield
+    except kinds or (OSError, GitError) as e:
+        raise CannotTell(
+            e.message if isinstance(e, GitError) else f"{e.strerror}: {e.filename}" if isinstance(e, OSError) else str(e)
+        ) from e
 
 
 def stamp(file: Path) -> str:
@@ -201,16 +219,14 @@ def _create_branch(world: RepoWorld, run: AnyRun) -> Sent:
 
 
 def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
-    """Findings at the root first; else a configured reviewer in a fresh context; else the agent is asked for a review."""
+    """The configured reviewer, in a fresh context. Where there is none: findings at the root, or else the agent is asked for them."""
     kit, file = world.kit_of(run), where(world.place, FINDINGS)
-    if file.is_file():
-        text, by = file.read_text("utf-8", "replace"), ROOT_FILE
-        if not kit.reviewer and kit.settings.get("review.require_independent") == "true":
-            return None
-    elif kit.reviewer:
-        text, by = _ask_reviewer(world, run, kit), kit.reviewer
-    else:
+    by_hand = file.is_file() and kit.settings.get("review.require_independent") != "true"
+    if not kit.reviewer and not by_hand:
         return None
+    if changed := world.git.changes(run.data.good_tree, world.snapshot(run)):
+        raise CannotTell(unproved(changed[0][1]))
+    text, by = (_ask_reviewer(world, run, kit), kit.reviewer) if kit.reviewer else (file.read_text("utf-8", "replace"), ROOT_FILE)
     blocked = [f for f in read_findings(text) if _blocks(f.severity, kit.settings.get("review.block_at", "MINOR"))]
     return _outcome("findings" if blocked else "approved", findings=text, by=by)
 

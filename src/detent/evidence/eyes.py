@@ -1,5 +1,6 @@
 """The machine's own eyes: a Look over a real repository. Answers from the judged tree, by running and reading, never by believing."""
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from detent.evidence.look import Branch, Changed, TestReport
 from detent.evidence.mutate import mutants
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.suite import preflight
-from detent.git.repo import Git
+from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Run, Sent, Tally
 
 LARGEST_DOCUMENT = 1_000_000
@@ -102,7 +103,7 @@ class RepoLook:
             raise trouble
         try:
             self.scene.collect.clean(self.scene.marks.good, self.scene.wanted)
-        except CannotTell:
+        except (CannotTell, GitError, OSError):
             raise trouble from None
         return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
 
@@ -172,9 +173,16 @@ class RepoLook:
                 yield path, text
 
     def preflight(self) -> str | None:
-        said, output = preflight(
-            self.scene.preflight, self.scene.collect.suite, self.scene.git.place.root, self.scene.collect.env, self.scene.wanted
-        )
+        scene = self.scene
+        try:
+            said, output = preflight(scene.preflight, scene.collect.suite, scene.git.place.root, scene.collect.env, scene.wanted)
+        except Disturbed:
+            raise
+        except CannotTell as e:
+            programs = {shlex.split(command)[0].removeprefix("./") for command in scene.preflight}
+            if not programs & {c.path for c in self.changed()}:
+                raise
+            return f"preflight: {e}"  # a program that the change itself took away
         if said:
             self._said = output
         return said

@@ -86,9 +86,22 @@ def review_is_readable(look: Look[Data]) -> str | None:
 
 def review_is_independent(look: Look[Data]) -> str | None:
     """Where an independent review is required, one reported by the agent itself is refused."""
+    if look.sent.by != "system" and look.setting("review.agent"):
+        return "a reviewer is configured ([review] agent), so the review is not for you to report; call get_task, and the machine asks it"
     if look.sent.by == "system" or look.setting("review.require_independent") != "true":
         return None
     return "an independent review is required here (review.require_independent); configure [review] agent, or ask a person"
+
+
+def tree_is_as_proved(look: Look[Data]) -> str | None:
+    """What is reviewed is the tree that the last step proved, and nothing beside it."""
+    changed = look.changed()
+    return unproved(changed[0].path) if changed else None
+
+
+def unproved(path: str) -> str:
+    """What is said of a file that changed after the last proof."""
+    return f"{path} changed since the last step passed, so it is not proved; take it back, and make the change in a step of its own"
 
 
 def tree_is_as_reviewed(look: Look[PlanData]) -> str | None:

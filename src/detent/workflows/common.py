@@ -26,8 +26,9 @@ def because(cause: str) -> Because:
 
 
 def keep_error(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    """The verbatim output of the failure, or the reasons where there is none."""
-    return replace(run, last_error=found.output or "\n".join(found.failed) or sent.output)
+    """What was wrong, in a sentence, then the verbatim output."""
+    reasons = found.failed or ((found.unclear,) if found.unclear else ())
+    return replace(run, last_error="\n\n".join(part for part in ("\n".join(reasons), found.output or sent.output) if part))
 
 
 def clear_error(run: Run[T], sent: Sent, found: Found) -> Run[T]:

@@ -16,7 +16,7 @@ from detent.gates.branch import (
 )
 from detent.gates.command import expects_fail, expects_pass, real_test_command
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest
-from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_reviewed
+from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
 from detent.gates.tests import (
     all_pass,
     at_least_one_ran,
@@ -64,6 +64,7 @@ from detent.workflows.pr_data import (
     keep_goal,
     keep_judged,
     keep_plan,
+    keep_report,
     keep_review,
     next_pr,
     step_done,
@@ -136,7 +137,7 @@ REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, c
 ALREADY = (at_least_one_ran, only_tests_changed, collected_not_shrunk, all_pass, test_can_fail)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
-REVIEW = (review_is_readable, review_is_independent)
+REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)
 
 
 def _stuck(run: Run[Data]) -> str | None:
@@ -181,7 +182,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("DEBUGGING",             "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
     Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
     Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      REDUCED),
-    Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        go("HALTED", because("escalation"), owes=(snapshot,), says="HALTED")),
+    Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        go("HALTED", because("escalation"), keep_report, owes=(snapshot,), says="HALTED")),
     Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
     Row("CODE_REVIEW",           "approved",        REVIEW,                            (),        go("AWAITING_FINALIZATION", keep_review, zero("review"))),
     Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
@@ -193,7 +194,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),
     Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT),
     Row("MERGING_BRANCH",        "resume",          (),                                (),        go(STAY)),
-    Row("HALTED",                "resume",          (caused_by("conflict", "review rounds", "plan", "errors", "agent", "model"),), (), go(BACK, keep_guidance)),
+    Row("HALTED",                "resume",          (caused_by("conflict", "review rounds", "plan", "errors", "agent", "model"),), (), go(BACK, keep_guidance, zero("agent"))),
     Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"))),
     Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
     Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),

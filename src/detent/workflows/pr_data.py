@@ -37,6 +37,7 @@ class PrData(PlanData, frozen=True):
     checkpoint_due: bool = False
     tries: int = 0  # how often the present step was judged
     self_reported: bool = False
+    report: str = ""  # what the agent told a person when it escalated
     notes: tuple[str, ...] = ()  # findings below block_at
     merged: tuple[str, ...] = ()  # titles of finished pull requests
 
@@ -112,6 +113,11 @@ def keep_branch(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 def keep_base(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """Without a branch of its own, the pull request starts from where the checkout stands."""
     return replace(run, data=replace(run.data, base=found.documents.get("HEAD", ""), good_tree=found.tree))
+
+
+def keep_report(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """The agent's report stands in the briefing until a person has answered it."""
+    return replace(run, data=replace(run.data, report=sent.report))
 
 
 def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:

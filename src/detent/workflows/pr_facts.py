@@ -59,6 +59,10 @@ def nudge(run: Run[PrData]) -> str:
     return "Use Instrumentation" if tried >= limits["instrument"] else "Hypothesize & Fix"
 
 
+def _branch(data: PrData) -> str:
+    return data.branch.removeprefix("refs/heads/") or "(the present branch)"
+
+
 def facts(run: Run[PrData]) -> Mapping[str, str]:
     """The names and what they stand for now."""
     data, plan = run.data, run.data.plan
@@ -70,7 +74,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "summary": plan.summary if plan else "",
         "verification": plan.verificationPlan if plan else "",
         "tasks": "\n".join(_shown(t) for t in plan.tasks) if plan else "",
-        "branch": data.branch or "(the present branch)",
+        "branch": _branch(data),
         "base": data.base,
         "hash": data.last_commit_hash,
         "now": _now(run),
@@ -83,7 +87,8 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "doors": _doors(run),
         "original_task": data.replacing,
         "original_red": data.replacing_red,
-        "way_out": WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", data.branch or "(the present branch)"),
+        "way_out": WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", _branch(data)),
+        "report": f"## The agent's report\n\n{data.report}\n" if run.cause == "escalation" else "",
         "notes": "\n".join(f"- {n}" for n in data.notes) or "(none)",
         "merged": "\n".join(f"- {t}" for t in data.merged) or "(none)",
     }
