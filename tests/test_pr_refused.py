@@ -244,35 +244,36 @@ def test_a_plan_update_that_is_none_is_refused(tmp_path: Path) -> None:
     assert p.submit()["state"] == "PLAN_UPDATED"
 
 
+NO_CALLS = (
+    "",
+    "{",
+    "[]",
+    '{"summary": 1}',
+    '{"summary": "s", "unknown": 1}',
+    '{"test_command": "pytest"}',
+    '{"summary": "s"} {}',
+    "[" * 100_000,
+)
+NO_COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("submit-work",),
+    ("submit-work", "x"),
+    ("submit-work", "--summary", "s", "--expectation", "MAYBE"),
+    ("submit-work", "--summary", "s", "--findings", "nowhere"),
+    ("escalate-for-external-help", "--report", "nowhere"),
+    ("answer", "REVIEW"),
+    ("get-task", "--run", "pr-nowhere"),
+    ("frobnicate",),
+)
+
+
 def test_what_is_no_call_at_all_is_a_usage_error_and_touches_nothing(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     before = standing(p)
-    for stdin in (
-        "",
-        "{",
-        "[]",
-        '{"summary": 1}',
-        '{"summary": "s", "unknown": 1}',
-        '{"test_command": "pytest"}',
-        '{"summary": "s"} {}',
-        "\ud800" * 0 + "[" * 100_000,
-    ):
+    for stdin in NO_CALLS:
         ran = p.run("submit-work", "-", "--json", stdin=stdin)
         assert ran.code == 2, (stdin[:40], ran)
         assert ran.json["hint"]
-    for argv in (
-        ("submit-work",),
-        ("submit-work", "x"),
-        ("submit-work", "--summary", "s", "--expectation", "MAYBE"),
-        ("submit-work", "--summary", "s", "--findings", "nowhere"),
-    ):
-        assert p.run(*argv).code == 2, argv
-    for argv in (
-        ("escalate-for-external-help", "--report", "nowhere"),
-        ("answer", "REVIEW"),
-        ("get-task", "--run", "pr-nowhere"),
-        ("frobnicate",),
-    ):
+    for argv in NO_COMMANDS:
         assert p.run(*argv).code == 2, argv
     assert p.run("escalate-for-external-help", "--report", "-", stdin="  \n").code == 2
     assert standing(p) == before

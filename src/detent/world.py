@@ -75,8 +75,10 @@ class RepoWorld:
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         fingerprint.check(self.place)
-        with _or_cannot_tell(OSError):
+        try:
             return JOBS[job](self, run)
+        except OSError as e:
+            raise CannotTell(f"{e.strerror}: {e.filename}") from e
 
     def stamps(self, run: AnyRun) -> dict[str, str]:
         """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref."""
@@ -130,14 +132,14 @@ class RepoWorld:
 
 
 @contextmanager
-def _or_cannot_tell(*kinds: type[Exception]) -> Iterator[None]:
-    """Trouble with the disk, or with git, is nobody's fault that is judged: nothing can be told."""
+def _or_cannot_tell() -> Iterator[None]:
+    """Trouble with the disk or with git is not the fault of what is judged: nothing can be told."""
     try:
         yield
-    except kinds or (OSError, GitError) as e:
-        raise CannotTell(
-            e.message if isinstance(e, GitError) else f"{e.strerror}: {e.filename}" if isinstance(e, OSError) else str(e)
-        ) from e
+    except GitError as e:
+        raise CannotTell(e.message) from e
+    except OSError as e:
+        raise CannotTell(f"{e.strerror}: {e.filename}") from e
 
 
 def stamp(file: Path) -> str:

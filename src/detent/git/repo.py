@@ -136,16 +136,17 @@ class Git:
 
     # -- writing -------------------------------------------------------------------------------------------------------------
 
-    def commit(self, tree: str, parents: Sequence[str], message: str, at: str) -> str:
-        """A commit object; the same values give the same commit, so that it can be made again after a crash."""
+    def identity(self, at: str = "") -> dict[str, str]:
+        """Whom commits are by, for a person who has not told git: the environment of a call that makes one."""
         name = self.config("user.name") or "Detent"
         mail = self.config("user.email") or "detent@localhost"
-        who = {
-            f"GIT_{role}_{what}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", at))
-        }
-        return self.run("commit-tree", tree, *(a for p in parents for a in ("-p", p)), stdin=message.encode(), also=who).text
+        said = {"NAME": name, "EMAIL": mail, **({"DATE": at} if at else {})}
+        return {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in said.items()}
+
+    def commit(self, tree: str, parents: Sequence[str], message: str, at: str) -> str:
+        """A commit object; the same values give the same commit, so that it can be made again after a crash."""
+        args = [part for parent in parents for part in ("-p", parent)]
+        return self.run("commit-tree", tree, *args, stdin=message.encode(), also=self.identity(at)).text
 
     def update(self, moves: Sequence[tuple[str, str, str]]) -> None:
         """Move refs (full name, new value, expected old value) all together or not at all. ZERO: is not there."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 HEAD = TAIL = 200_000  # bytes of output kept at either end
 DRAIN = 0.5  # seconds to wait for output once the program has ended
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 class Ran(NamedTuple):
@@ -70,7 +70,16 @@ def run(
     begun = time.monotonic()
     out = Bounded()
     with stdin.open("rb") as source:
-        child = subprocess.Popen(argv, cwd=cwd, env=dict(env), stdin=source, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True)
+        child = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=dict(env),
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            start_new_session=True,
+            preexec_fn=_die_with_us,
+        )
     try:
         why = _pump(child, out, begun + timeout, wanted)
     finally:
@@ -146,9 +155,18 @@ def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
     return left
 
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
 def _adopt_orphans() -> None:
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    with contextlib.suppress(AttributeError):
+        _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _die_with_us() -> None:
+    """In the child, before it becomes the program: our own sudden death ends it too."""
+    with contextlib.suppress(AttributeError):
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _children(pid: int) -> set[int]:

@@ -6,6 +6,7 @@
 import importlib
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -81,6 +82,8 @@ def detent(folder: str | None) -> None:
 
 def run(argv: Sequence[str]) -> int:
     """Run one command; every kind of end has its exit code."""
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, _stop)
     try:
         result = detent.main(list(argv), prog_name="detent", standalone_mode=False)
         sys.stdout.flush()
@@ -101,6 +104,12 @@ def run(argv: Sequence[str]) -> int:
     except Exception as e:  # noqa: BLE001 - a bug has an exit code of its own
         traceback.print_exc()
         return _told(argv, f"this is a bug in Detent: {type(e).__name__}: {e}", "please report it with the lines above", 3)
+
+
+def _stop(number: int, frame: object) -> None:
+    """Being told to end is one clean way out: what runs is ended, what is held is given back. A second time it is immediate."""
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(128 + number)
 
 
 def _usage_hint(error: click.UsageError) -> str:

@@ -1,0 +1,58 @@
+"""Notes: none is lost, whoever writes at the same time."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from detent.git.notes import list_notes, read_note, write_note
+from tests.project import ROOT
+from tests.repos import git_at, make_repo, sh
+
+REF = "tdd-handoffs"
+WRITER = """
+import sys
+from pathlib import Path
+from tests.repos import git_at
+from detent.git.notes import write_note
+folder, first = Path(sys.argv[1]), int(sys.argv[2])
+commits = sys.argv[3:]
+for n, commit in enumerate(commits):
+    write_note(git_at(folder), "tdd-handoffs", commit, f"note {first + n}\\n")
+"""
+
+
+def commits_of(repo: Path, count: int) -> list[str]:
+    for n in range(count):
+        sh(repo, "git", "commit", "-q", "--allow-empty", "-m", f"c{n}")
+    return sh(repo, "git", "log", f"-{count}", "--format=%H").split()
+
+
+def test_a_note_is_shown_by_git_itself_and_can_be_replaced(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "p", {"a": "a"})
+    git = git_at(repo)
+    head = git.head()
+    assert read_note(git, REF, head) is None
+    write_note(git, REF, head, "one\n")
+    write_note(git, REF, head, '{"phase": "RED"}\n')
+    assert sh(repo, "git", "notes", f"--ref={REF}", "show", head) == '{"phase": "RED"}'
+    assert list(list_notes(git, REF)) == [head]
+    assert sh(repo, "git", "for-each-ref", "--format=%(refname)", "refs/notes/") == f"refs/notes/{REF}"
+
+
+def test_writing_the_same_note_again_changes_nothing(tmp_path: Path) -> None:
+    git = git_at(make_repo(tmp_path / "p", {"a": "a"}))
+    write_note(git, REF, git.head(), "one\n")
+    before = git.resolve(f"refs/notes/{REF}")
+    write_note(git, REF, git.head(), "one\n")
+    assert git.resolve(f"refs/notes/{REF}") == before
+
+
+def test_forty_notes_written_by_four_processes_all_survive(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "p", {"a": "a"})
+    commits = commits_of(repo, 40)
+    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(repo), str(n), *commits[n : n + 10]], env=env) for n in range(0, 40, 10)]
+    assert [w.wait() for w in writers] == [0, 0, 0, 0]
+    git = git_at(repo)
+    assert [read_note(git, REF, c) for c in commits] == [f"note {n}\n" for n in range(40)]

@@ -1,0 +1,115 @@
+"""Programs that are run leave nothing behind: whatever they start, however they end, however we end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from detent.sandbox.process import run
+from tests.project import Project
+
+ENV = {"PATH": os.environ["PATH"]}
+PYTHON = sys.executable
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def until(condition: object, seconds: float = 20) -> bool:
+    """Wait for something to become true; bounded."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():  # type: ignore[operator]
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_program_is_run_and_its_output_kept(tmp_path: Path) -> None:
+    ran = run(["sh", "-c", "echo out; echo err >&2; exit 3"], tmp_path, ENV, 10)
+    assert (ran.exit_code, ran.output, ran.timed_out, ran.leftovers) == (3, "out\nerr\n", False, 0)
+
+
+def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        run(["no-such-program"], tmp_path, ENV, 10)
+
+
+def test_it_reads_nothing_and_sees_no_environment_but_its_own(tmp_path: Path) -> None:
+    assert run(["sh", "-c", "cat; env | cut -d= -f1 | sort | tr '\\n' ' '"], tmp_path, ENV, 10).output.split() == ["PATH", "PWD"]
+
+
+@pytest.mark.parametrize("size", [10, 399_000, 5_000_000, 60_000_000])
+def test_output_of_any_size_is_bounded_and_counted(tmp_path: Path, size: int) -> None:
+    ran = run(
+        [PYTHON, "-c", f"import sys; sys.stdout.write('a' * {size // 2}); sys.stdout.write('b' * {size - size // 2})"], tmp_path, ENV, 60
+    )
+    assert ran.size == size
+    assert len(ran.output) <= min(size, 400_000) + 200
+    assert ran.output.startswith("a") and ran.output.endswith("b")
+    assert ("bytes left out" in ran.output) == (size > 400_000)
+
+
+def test_output_that_is_not_utf8_is_shown_all_the_same(tmp_path: Path) -> None:
+    assert run([PYTHON, "-c", "import os; os.write(1, b'a\\xff\\xfeb')"], tmp_path, ENV, 10).output == "a\ufffd\ufffdb"
+
+
+LEAVES = {
+    "a background process": "sleep 100 & echo $! > pid",
+    "a session of its own": "setsid sleep 100 & echo $! > pid",
+    "a daemon": f"{PYTHON} -c \"import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nopen('pid','w').write(str(os.getpid()))\ntime.sleep(100)\"; while [ ! -s pid ]; do :; done",
+    "one that ignores signals": "(trap '' TERM INT HUP; sleep 100 & echo $! > pid; wait) & while [ ! -s pid ]; do :; done",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", LEAVES, ids=str)
+def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str) -> None:
+    ran = run(["sh", "-c", LEAVES[how]], tmp_path, ENV, 30)
+    assert ran.exit_code == 0
+    assert ran.leftovers >= 1
+    assert not is_running(int((tmp_path / "pid").read_text()))
+    assert ran.seconds < 20, "nobody waits for what was left behind"
+
+
+@pytest.mark.parametrize("how", LEAVES, ids=str)
+def test_at_the_timeout_the_whole_tree_ends(tmp_path: Path, how: str) -> None:
+    ran = run(["sh", "-c", LEAVES[how] + "; sleep 100"], tmp_path, ENV, 2)
+    assert ran.timed_out and ran.exit_code is None
+    assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_a_program_that_is_no_longer_wanted_is_ended(tmp_path: Path) -> None:
+    ran = run(["sleep", "100"], tmp_path, ENV, 60, wanted=lambda: False)
+    assert ran.stopped and ran.seconds < 30
+
+
+HANG = "import os, time\n\n\ndef test_hang():\n    open(os.environ['HOME'] + '/pid', 'w').write(str(os.getpid()))\n    time.sleep(100)\n"
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda s: s.name)
+def test_a_submit_that_is_stopped_leaves_no_process_and_no_mark(tmp_path: Path, signum: signal.Signals) -> None:
+    project = Project(tmp_path / "p")
+    project.env["HOME"] = str(tmp_path)
+    project.planned()
+    project.write({"tests/test_add.py": HANG})
+    argv = project.argv("submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "FAIL")
+    child = subprocess.Popen(argv, cwd=project.root, env=project.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert until((tmp_path / "pid").exists) and until(lambda: (tmp_path / "pid").read_text() != "")
+    tests = int((tmp_path / "pid").read_text())
+    assert is_running(tests)
+    child.send_signal(signum)
+    code = child.wait(20)
+    assert code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGKILL: -9}[signum]
+    assert until(lambda: not is_running(tests))
+    assert project.task()["state"] == "EXECUTING_TDD"
+    assert project.state["debug_attempt_counter"] == 0
+    project.write({"tests/test_add.py": "def test_add():\n    assert 1 == 2\n"})
+    assert project.submit(test_command="pytest", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
