@@ -65,7 +65,8 @@ def test_output_that_is_not_utf8_is_shown_all_the_same(tmp_path: Path) -> None:
 LEAVES = {
     "a background process": "sleep 100 & echo $! > pid",
     "a session of its own": "setsid sleep 100 & echo $! > pid",
-    "a daemon": f"{PYTHON} -c \"import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nopen('pid','w').write(str(os.getpid()))\ntime.sleep(100)\"; while [ ! -s pid ]; do :; done",
+    "a daemon":
+        f"{PYTHON} -c \"import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nopen('pid','w').write(str(os.getpid()))\ntime.sleep(100)\"; while [ ! -s pid ]; do :; done",
     "one that ignores signals": "(trap '' TERM INT HUP; sleep 100 & echo $! > pid; wait) & while [ ! -s pid ]; do :; done",
 }  # fmt: skip
 

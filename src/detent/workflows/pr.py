@@ -162,6 +162,7 @@ HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
 HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
 HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
 
+ESCALATED = go("HALTED", because("escalation"), keep_report, owes=(snapshot,), says="HALTED")
 REDUCED = go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)
 
 ROWS: tuple[Row[PrData], ...] = (
@@ -182,7 +183,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("DEBUGGING",             "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
     Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
     Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      REDUCED),
-    Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        go("HALTED", because("escalation"), keep_report, owes=(snapshot,), says="HALTED")),
+    Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        ESCALATED),
     Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
     Row("CODE_REVIEW",           "approved",        REVIEW,                            (),        go("AWAITING_FINALIZATION", keep_review, zero("review"))),
     Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
