@@ -741,16 +741,23 @@ def test_a_full_disk_is_told_and_leaves_everything_as_it_was(
     journal.append(entry(2), 1)
 
 
-def test_a_state_folder_that_cannot_be_written_stops_the_work(journal: SqliteJournal) -> None:
-    journal.append(entry(1), 0)
-    with (
-        rights(anchor_file(journal.path), 0o400),
-        pytest.raises(DetentError, match=r"anchor cannot be written.*nothing was changed") as told,
-    ):
+def test_an_anchor_that_cannot_be_written_stops_the_work(path: Path) -> None:
+    filled(path, 1)
+    with closing(SqliteJournal(path)) as journal:
+        with rights(anchor_file(path), 0o400), pytest.raises(DetentError, match=r"anchor cannot be written.*nothing was changed") as told:
+            journal.append(entry(2), 1)
+        assert "anchors" in told.value.hint
+        assert [e.seq for e in journal.events("r1")] == [1]
         journal.append(entry(2), 1)
-    assert "anchors" in told.value.hint
-    assert [e.seq for e in journal.events("r1")] == [1]
+
+
+def test_an_anchor_that_was_taken_away_meanwhile_is_written_anew(journal: SqliteJournal) -> None:
+    journal.append(entry(1), 0)
+    anchor_file(journal.path).unlink()
     journal.append(entry(2), 1)
+    anchor = read_anchor(anchor_file(journal.path))
+    assert anchor is not None
+    assert anchor.n == 2
 
 
 def test_a_state_folder_that_cannot_be_created_stops_the_work(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

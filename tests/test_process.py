@@ -62,17 +62,24 @@ def test_output_that_is_not_utf8_is_shown_all_the_same(tmp_path: Path) -> None:
     assert run([PYTHON, "-c", "import os; os.write(1, b'a\\xff\\xfeb')"], tmp_path, ENV, 10).output == "a\ufffd\ufffdb"
 
 
+DAEMON = """import os, time
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+open('pid', 'w').write(str(os.getpid()))
+time.sleep(100)
+"""
 LEAVES = {
     "a background process": "sleep 100 & echo $! > pid",
     "a session of its own": "setsid sleep 100 & echo $! > pid",
-    "a daemon":
-        f"{PYTHON} -c \"import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nopen('pid','w').write(str(os.getpid()))\ntime.sleep(100)\"; while [ ! -s pid ]; do :; done",
+    "a daemon": f"{PYTHON} daemon.py; while [ ! -s pid ]; do :; done",
     "one that ignores signals": "(trap '' TERM INT HUP; sleep 100 & echo $! > pid; wait) & while [ ! -s pid ]; do :; done",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("how", LEAVES, ids=str)
 def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str) -> None:
+    (tmp_path / "daemon.py").write_text(DAEMON)
     ran = run(["sh", "-c", LEAVES[how]], tmp_path, ENV, 30)
     assert ran.exit_code == 0
     assert ran.leftovers >= 1
@@ -82,6 +89,7 @@ def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str)
 
 @pytest.mark.parametrize("how", LEAVES, ids=str)
 def test_at_the_timeout_the_whole_tree_ends(tmp_path: Path, how: str) -> None:
+    (tmp_path / "daemon.py").write_text(DAEMON)
     ran = run(["sh", "-c", LEAVES[how] + "; sleep 100"], tmp_path, ENV, 2)
     assert ran.timed_out and ran.exit_code is None
     assert not is_running(int((tmp_path / "pid").read_text()))

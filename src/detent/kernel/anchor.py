@@ -10,8 +10,7 @@ durable append would have to wait until those are on the disk too (measured: thr
 import hashlib
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,8 +40,8 @@ def anchor_file(journal: Path) -> Path:
     return state_dir() / "anchors" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
 
-def _check(anchor: Anchor) -> str:
-    return hashlib.sha256("\n".join(map(str, anchor)).encode()).hexdigest()[:16]
+def _check(anchor: Anchor) -> int:
+    return zlib.crc32(f"{anchor.journal} {anchor.n} {anchor.hash}".encode())
 
 
 def read_anchor(file: Path) -> Anchor | None:
@@ -57,33 +56,44 @@ def read_anchor(file: Path) -> Anchor | None:
         raise DetentError(f"the journal's anchor cannot be read: {e}", f"look at the rights of {file.parent}") from e
 
 
-@contextmanager
-def open_anchor(file: Path) -> Iterator[int]:
-    """The anchor, ready to be written. A state dir that cannot be written stops the work before it is recorded."""
-    try:
+class AnchorFile:
+    """The anchor as it is written: opened before an event is committed, written over after it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = -1
+
+    def ready(self) -> None:
+        """Have the file open. A state dir that cannot be written stops the work before it is recorded."""
         try:
-            fd = os.open(file, os.O_WRONLY | os.O_CREAT, 0o600)
+            if self._fd >= 0 and os.fstat(self._fd).st_nlink:
+                return
+            self.close()
+            self._fd = self._open()
+            if os.fstat(self._fd).st_size < SIZE:
+                self._write(b"")  # takes its place on the disk, so that a full one is noticed now
+        except OSError as e:
+            raise DetentError(f"the journal's anchor cannot be written ({e}); nothing was changed", f"look at {self.path.parent}") from e
+
+    def _open(self) -> int:
+        try:
+            return os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
         except FileNotFoundError:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(file, os.O_WRONLY | os.O_CREAT, 0o600)
-        if os.fstat(fd).st_size < SIZE:
-            _write(fd, b"")  # takes its place on the disk, so that a full one is noticed now
-    except OSError as e:
-        raise DetentError(f"the journal's anchor cannot be written ({e}); nothing was changed", f"look at {file.parent}") from e
-    try:
-        yield fd
-    finally:
-        os.close(fd)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
 
+    def write(self, anchor: Anchor) -> None:
+        """Write the anchor over the one before it."""
+        try:
+            self._write(json.dumps({**anchor._asdict(), "check": _check(anchor)}).encode())
+        except OSError as e:
+            raise DetentError(f"event {anchor.n} is in the journal, but its anchor could not be written: {e}", "look at the disk") from e
 
-def write_anchor(fd: int, anchor: Anchor) -> None:
-    """Write the anchor over the one before it."""
-    try:
-        _write(fd, json.dumps({**anchor._asdict(), "check": _check(anchor)}).encode())
-    except OSError as e:
-        raise DetentError(f"event {anchor.n} is in the journal, but its anchor could not be written: {e}", "look at the disk") from e
+    def _write(self, data: bytes) -> None:
+        if os.pwrite(self._fd, data.ljust(SIZE), 0) != SIZE:
+            raise OSError("it was written in part only")
 
-
-def _write(fd: int, data: bytes) -> None:
-    if os.pwrite(fd, data.ljust(SIZE), 0) != SIZE:
-        raise OSError("it was written in part only")
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import Busy, DetentError, JournalDamaged, Moved
-from detent.kernel.anchor import Anchor, anchor_file, open_anchor, write_anchor
+from detent.kernel.anchor import Anchor, AnchorFile, anchor_file
 from detent.kernel.holder import Holder, is_alive
 from detent.kernel.journal_file import open_journal
 
@@ -102,6 +102,7 @@ class Journal(Protocol):
 ENTRY_COLUMNS = (
     "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, stamps, parent, worktree, ended, owes, n, hash"
 )
+TAIL = "SELECT (SELECT ifnull(max(seq), 0) FROM events WHERE run = ?), n, hash FROM events WHERE n = (SELECT max(n) FROM events)"
 INSERT = f"INSERT INTO events VALUES ({','.join('?' * 19)})"
 HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
 HEADS_BY_EVENTS = f"SELECT n, {HEAD_COLUMNS} FROM events e WHERE seq = (SELECT max(seq) FROM events WHERE run = e.run)"
@@ -110,9 +111,10 @@ HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
 
 def chain(prev: str, entry: Entry) -> str:
     """The hash of a row: over the previous row's hash and every column."""
-    parts = (entry.n, *entry[:14], int(entry.ended), "\n".join(entry.owes))
-    raw = [part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass") for part in parts]
-    return sha256(prev.encode() + b"".join([b"%d:%b" % (len(r), r) for r in raw])).hexdigest()
+    counts = (str(entry.n), str(entry.seq), str(int(entry.ended)))
+    texts = (*counts, entry.run, *entry[2:9], entry.brief, entry.stamps, entry.parent, entry.worktree, "\n".join(entry.owes))
+    lengths = [len(text) for text in texts]  # so that nothing can move from one column to the next
+    return sha256(f"{prev}{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + entry.body).hexdigest()
 
 
 def _to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
@@ -132,10 +134,11 @@ class SqliteJournal:
     def __init__(self, path: Path, create: bool = False) -> None:
         self.path = path
         self.db, self.id = open_journal(path, create)
-        self._anchor = anchor_file(path)
+        self._anchor = AnchorFile(anchor_file(path))
 
     def close(self) -> None:
         self.db.close()
+        self._anchor.close()
 
     @contextmanager
     def _writing(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -156,20 +159,19 @@ class SqliteJournal:
 
     def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
-        with open_anchor(self._anchor) as fd:
-            with self._writing() as db:
-                self._check(db, entry.run, expect, claim)
-                prev = db.execute("SELECT n, hash FROM events WHERE n = (SELECT max(n) FROM events)").fetchone() or (0, GENESIS)
-                n = prev[0] + 1
-                digest = chain(prev[1], entry._replace(n=n))
-                db.execute(INSERT, _to_row(entry, n, prev[1], digest))
-                head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
-                db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
-                db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])
-            write_anchor(fd, Anchor(self.id, n, digest))
+        self._anchor.ready()
+        with self._writing() as db:
+            at, before, prev = db.execute(TAIL, (entry.run,)).fetchone() or (0, 0, GENESIS)
+            self._check(db, entry.run, at, expect, claim)
+            n = before + 1
+            digest = chain(prev, entry._replace(n=n))
+            db.execute(INSERT, _to_row(entry, n, prev, digest))
+            head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
+            db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
+            db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])
+        self._anchor.write(Anchor(self.id, n, digest))
 
-    def _check(self, db: sqlite3.Connection, run: str, expect: int, claim: Claim | None) -> None:
-        at = db.execute("SELECT ifnull(max(seq), 0) FROM events WHERE run = ?", (run,)).fetchone()[0]
+    def _check(self, db: sqlite3.Connection, run: str, at: int, expect: int, claim: Claim | None) -> None:
         if at != expect:
             raise Moved(f"run {run} is at event {at}, not at {expect}")
         if claim is None:
