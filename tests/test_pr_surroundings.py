@@ -333,7 +333,7 @@ def test_a_variable_that_is_no_setting_is_told_with_the_nearest_one(tmp_path: Pa
 
 
 def test_output_without_end_needs_little_memory_and_is_shown_cut(tmp_path: Path) -> None:
-    p = project(tmp_path / "p", f"[test]\ncommand = 'python3 -m pytest -s'\n").reddened()
+    p = project(tmp_path / "p", "[test]\ncommand = 'python3 -m pytest -s'\n").reddened()
     p.write({"calc.py": "import os\n\nfor _ in range(100):\n    os.write(1, b'x' * 1_000_000)\n\n\n" + GREEN})
     argv = p.argv("submit-work", "--json", "--summary", "s", "--test-command", "pytest tests/test_add.py", "--expectation", "PASS")
     most = 0

@@ -42,7 +42,7 @@ def outcome(folder: Path) -> dict[str, object]:
     return {
         "runs": 1,
         "moves": moves,
-        "messages": sh(folder, "git", "log", "--format=%s", "main").splitlines(),
+        "messages": sh(folder, "git", "log", "--topo-order", "--format=%s", "main").splitlines(),
         "code": sh(folder, "git", "show", "main:code", "main:check.sh"),
         "plan": plan,
         "branches": sh(folder, "git", "branch", "--format=%(refname)"),
