@@ -93,7 +93,7 @@ def test_a_run_killed_again_while_it_is_taken_up_ends_as_if_it_had_not_been() ->
 
 
 def test_a_run_killed_at_any_line_of_the_anchor_ends_as_if_it_had_not_been() -> None:
-    report = sweep("lines:/kernel/anchor.py", first=3, step=7)
+    report = sweep("lines:/kernel/anchor.py", first=3, step=5)
     assert report.swept >= 20
     assert report.faults == []
 

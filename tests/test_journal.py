@@ -227,6 +227,13 @@ def test_an_altered_column_is_found_by_reading_all_and_by_loading_the_row(path: 
             journal.events(run)
 
 
+def test_a_letter_moved_from_one_column_to_the_next_is_found(path: Path) -> None:
+    filled(path)
+    with closing(SqliteJournal(path)) as journal:
+        journal.db.execute("UPDATE events SET workflow = 'prE', state = 'XECUTING_TDD' WHERE n = 2")
+        assert journal.first_fault() == f"{path}: event 2 was altered"
+
+
 @pytest.mark.parametrize("value", ["no number", b"\xff\xfe", None, 7.5, 9])
 @pytest.mark.parametrize("column", ["seq", "ended", "owes", "body", "state", "stamps"])
 def test_a_value_of_another_type_is_found_too(path: Path, column: str, value: object) -> None:

@@ -384,7 +384,11 @@ def test_a_branch_that_exists_is_left_alone_and_the_next_name_is_taken(tmp_path:
 
 
 def test_the_main_branch_is_found_and_not_assumed(tmp_path: Path) -> None:
-    p = project(tmp_path / "p", branch="master").marked()
+    p = project(tmp_path / "p", "[git]\nsquash = 'auto'\n", branch="master").reviewing()
+    p.write({"FINDINGS.json": "[]"})
+    assert p.task()["state"] == "FINALIZE_COMPLETE"
+    p.mark_done()
+    assert p.submit()["state"] == "PLAN_UPDATED"
     assert p.task()["state"] == "INITIALIZING"
     assert p.git("symbolic-ref", "--short", "HEAD") == "master"
     assert p.git("log", "--format=%s", "--first-parent", "-1") == "Merge branch 'feat/add-numbers'"
@@ -761,7 +765,7 @@ def replanned(p: Project) -> Project:
     for _ in range(2):
         p.green("def add(a, b):\n    return 0\n")
     assert p.run("request-scope-reduction").code == 0
-    p.write({"ACTIVE_PR.json": smaller()})
+    p.write({"ACTIVE_PR.json": smaller(last={"taskName": "add"})})
     assert p.submit()["state"] == "EXECUTING_TDD"
     return p
 
@@ -772,7 +776,7 @@ def test_the_verification_task_is_proved_on_the_tree_it_was_planned_from(tmp_pat
     assert p.submit(test_command="pytest tests/test_zero.py", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
     p.submit(analysis_decision="SUCCESS")
     pass_all_of(p, "tests/test_zero.py")
-    assert p.task()["step"]["task"] == "verify add"
+    assert p.task()["step"] == {"task": "add", "index": 0, "type": "RED", "description": "RED of add"}
     verdict = p.red("def test_add():\n    assert True\n")
     assert verdict["status"] == "FAILURE", "it would have passed before, too"
     verdict = p.red()

@@ -188,7 +188,7 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
     mark = marker(event.run.id, event.run.seq, "reset")
     if not world.git.resolve(mark):
         kept = world.snapshot(event.run)
-        bring_to(world.git, world.git.tree("HEAD"), kept)
+        bring_to(world.git, event.run.data.committed or world.git.tree("HEAD"), kept)
         world.git.update([(mark, world.git.head(), ZERO)])
 
 

@@ -11,7 +11,8 @@ import msgspec
 from detent.app import App, now
 from detent.app.kit import default_preflight, settings_at
 from detent.config import Settings
-from detent.effects.publish import exclude, publish, set_aside
+from detent.effects.branch import create_branch
+from detent.effects.publish import exclude, publish, set_aside, where
 from detent.errors import DetentError
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Folder, find_command
@@ -46,8 +47,11 @@ def start_pr(app: App, sent: Sent, adopt: bool = False, baseline: bool = False, 
     run_id = f"pr-{secrets.token_hex(3)}"
     if baseline:
         setup = msgspec.structs.replace(setup, baseline=_failures(git, setup, settings, head, dict(app.world.outer), run_id))
+    setup = msgspec.structs.replace(setup, aside=_aside(app))
+    if adopt:
+        setup = msgspec.structs.replace(setup, adopted=take(git, run_id).tree, adopted_over=git.tree(head))
     fingerprint.remember(app.place)
-    first = _first_state(app, git, setup, run_id, head, adopt)
+    first = _first_state(app, git, setup, run_id, settings)
     limits = {
         "instrument": settings.debug.instrument,
         "reduce_scope": settings.debug.reduce_scope,
@@ -124,13 +128,19 @@ def _failures(git: Git, setup: Setup, settings: Settings, head: str, env: dict[s
 # -- files that are there already ---------------------------------------------------------------------------------------------
 
 
-def _first_state(app: App, git: Git, setup: Setup, run: str, head: str, adopt: bool) -> Run[PrData]:
+def _aside(app: App) -> tuple[str, ...]:
+    """The published files that stand in the git dir, since the project tracks files of their names."""
+    places = (where(app.place, name) for name in (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json"))
+    return tuple(str(file) for file in places if file.parent != app.place.root)
+
+
+def _first_state(app: App, git: Git, setup: Setup, run: str, settings: Settings) -> Run[PrData]:
     """A new run, or what can be taken over without proof of files that an earlier agent left at the root."""
     fresh = Run(run, "pr", "INITIALIZING", 0, PrData(setup=setup))
-    plan = _left_plan(app.place.root)
+    plan = _left_plan(where(app.place, PLAN_FILE))
     if plan is None:
         return fresh
-    state = _left_state(app.place.root)
+    state = _left_state(where(app.place, STATE_FILE))
     steps = [s for t in plan.tasks for s in t.tdd_steps]
     status = str(state.get("status", ""))
     if all(s.status == "DONE" for s in steps):
@@ -139,34 +149,37 @@ def _first_state(app: App, git: Git, setup: Setup, run: str, head: str, adopt: b
             return fresh
     elif status == "INITIALIZING" and all(s.status == "TODO" for s in steps):
         return fresh
-    data = _taken_over(git, setup, plan, head, take(git, run).tree if adopt else git.tree(head))
+    data = _taken_over(git, setup, plan, run, settings)
     if status == "DEBUGGING":
         failed = state.get("debug_attempt_counter", 1)
         count = min(failed if isinstance(failed, int) and failed > 0 else 1, 5)
-        error = app.place.root / ERROR_FILE
+        error = where(app.place, ERROR_FILE)
         said = error.read_text("utf-8", "replace") if error.is_file() else str(state.get("last_error", ""))
         return Run(run, "pr", "DEBUGGING", 0, data, counts={"debug": count}, last_error=said)
     return Run(run, "pr", "EXECUTING_TDD", 0, data)
 
 
-def _taken_over(git: Git, setup: Setup, plan: ActivePr, head: str, tree: str) -> PrData:
-    """The plan as it stands; its DONE steps are unproven and shown so."""
-    main = main_branch(git, json.loads(setup.settings)["git"].get("main", ""))
-    base = git.run("merge-base", head, git.resolve(main)).text
+def _taken_over(git: Git, setup: Setup, plan: ActivePr, run: str, settings: Settings) -> PrData:
+    """The plan as it stands; its DONE steps are unproven and shown so. Work goes on on the branch that is there, but never on main."""
+    main = main_branch(git, settings.git.main)
+    if setup.branching and git.branch() == main:
+        create_branch(git, run, 0, plan.prTitle, settings.git.main, remote="")
+    base = git.run("merge-base", git.head(), git.resolve(main)).text
+    tree = setup.first_tree(git.tree("HEAD"))
     tasks = tuple(
         msgspec.structs.replace(t, tdd_steps=tuple(Step(s.type, s.description, s.status) for s in t.tdd_steps)) for t in plan.tasks
     )
-    return PrData(setup=setup, plan=msgspec.structs.replace(plan, tasks=tasks), branch=git.branch(), base=base, good_tree=tree)
+    kept = msgspec.structs.replace(plan, tasks=tasks)
+    return PrData(setup=setup, plan=kept, branch=git.branch() if setup.branching else "", base=base, good_tree=tree, committed=tree)
 
 
-def _left_plan(root: Path) -> ActivePr | None:
-    file = root / PLAN_FILE
+def _left_plan(file: Path) -> ActivePr | None:
     return read_plan(file.read_text("utf-8", "replace"))[0] if file.is_file() else None
 
 
-def _left_state(root: Path) -> dict[str, Any]:
+def _left_state(file: Path) -> dict[str, Any]:
     try:
-        raw = json.loads((root / STATE_FILE).read_text("utf-8", "replace"))
+        raw = json.loads(file.read_text("utf-8", "replace"))
     except (OSError, ValueError, RecursionError):
         return {}
     return raw if isinstance(raw, dict) else {}

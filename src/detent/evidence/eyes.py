@@ -56,6 +56,7 @@ class RepoLook:
         self.run, self.sent, self.tree = scene.run, scene.sent, scene.tree
         self._tests: TestReport | None = None
         self._picked: TestReport | None = None
+        self._tampered: tuple[str, ...] | None = None
         self._said = ""
         self._read: dict[str, str] = {"HEAD": scene.git.head()}
 
@@ -76,10 +77,12 @@ class RepoLook:
         return self._read[path]
 
     def documents(self) -> dict[str, str]:
-        return dict(self._read)
+        return {**self._read, "HEAD^{tree}": self.scene.git.tree("HEAD")}
 
     def tampered(self) -> tuple[str, ...]:
-        return self.scene.tampered()
+        if self._tampered is None:
+            self._tampered = self.scene.tampered()
+        return self._tampered
 
     # -- tests ---------------------------------------------------------------------------------------------------------------
 
@@ -108,11 +111,11 @@ class RepoLook:
         return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
 
     def tests_before(self) -> TestReport:
+        if self._own_command():
+            return TestReport()  # an exit code has no tests to compare
         known = self.scene.collect.known(self.scene.marks.good)
         if known is not None:
             return known
-        if self._own_command():
-            return TestReport()
         return self.scene.collect.clean(self.scene.marks.good, self.scene.wanted)
 
     def baseline(self) -> frozenset[str]:

@@ -42,6 +42,7 @@ class Task(Value, frozen=True, omit_defaults=False):
     tdd_steps: tuple[Step, ...]
     breakdownHistory: Breakdown | None = None
     finding: str = ""  # the review finding it answers
+    verifies: str = ""  # of the last of re-planned tasks: the tree that it was planned from
 
 
 class ActivePr(Value, frozen=True, omit_defaults=False):
@@ -64,6 +65,12 @@ class PlanData(Data, frozen=True):
     last_commit_hash: str = ""  # the squashed commit
     branch: str = ""  # the full name of the branch it is built on
     judged_tree: str = ""  # the tree a RED run waits for analysis with
+
+
+def verified_from(plan: ActivePr | None) -> str:
+    """If the next step is the RED of a verification task: the tree that it was planned from. Else empty."""
+    task = next((t for t in plan.tasks if any(s.status == "TODO" for s in t.tdd_steps)), None) if plan else None
+    return task.verifies if task and task.tdd_steps[0].status == "TODO" else ""
 
 
 class _Pairs(dict[str, Json]):
@@ -211,6 +218,11 @@ def entries(text: str) -> list[Entry]:
 
 
 def open_entries(text: str) -> tuple[str, ...]:
+    """The texts of the open entries."""
+    return tuple(e.text for e in _open(text))
+
+
+def _open(text: str) -> tuple[Entry, ...]:
     """The open entries. One is done when its line says so, when one above it is done, or when it has some below it and all are done."""
     found = entries(text)
     below = [next((j for j in range(i + 1, len(found)) if found[j].depth <= e.depth), len(found)) for i, e in enumerate(found)]
@@ -222,7 +234,7 @@ def open_entries(text: str) -> tuple[str, ...]:
         inner = range(i + 1, below[i])
         return not inner or any(is_open(j) for j in inner)
 
-    return tuple(e.text for i, e in enumerate(found) if is_open(i))
+    return tuple(e for i, e in enumerate(found) if is_open(i))
 
 
 def is_done(line: str) -> bool:
@@ -264,8 +276,9 @@ def title_fits(title: str, master: str) -> str | None:
 
 def no_entry_is_open(look: Look[PlanData]) -> str | None:
     """The master plan has no open entry left."""
-    left = open_entries(look.read(look.setting("pr.plan")) or "")
-    return f"the plan still has an open entry: {left[0]}" if left else None
+    left = _open(look.read(look.setting("pr.plan")) or "")
+    lowest = (e for e, after in zip(left, [*left[1:], None], strict=True) if after is None or after.depth <= e.depth)
+    return f"the plan still has an open entry: {next(lowest).text}" if left else None
 
 
 def replan_keeps_the_rest(look: Look[PlanData]) -> str | None:
@@ -277,9 +290,17 @@ def replan_keeps_the_rest(look: Look[PlanData]) -> str | None:
     return replan_fault(old, new, look.run.data.replacing, look.run.data.replacing_red)
 
 
+def replaced_at(plan: ActivePr, name: str) -> int:
+    """The position of the task that a scope reduction replaces: of that name, and not done."""
+    return next(i for i, t in enumerate(plan.tasks) if t.taskName == name and any(s.status == "TODO" for s in t.tdd_steps))
+
+
 def replan_fault(old: ActivePr, new: ActivePr, name: str, red: str) -> str | None:
     """What is wrong with a new plan that replaces the task `name`, or None."""
-    at = next(i for i, t in enumerate(old.tasks) if t.taskName == name)
+    moved = [f for f in TEXT_FIELDS if getattr(new, f) != getattr(old, f)]
+    if moved:
+        return f"{moved[0]}: must stay as it is; only the task '{name}' is planned anew"
+    at = replaced_at(old, name)
     before, after = old.tasks[:at], old.tasks[at + 1 :]
     fresh = new.tasks[at : len(new.tasks) - len(after)]
     if [_bare(t) for t in new.tasks[:at]] != [_bare(t) for t in before] or [_bare(t) for t in new.tasks[len(new.tasks) - len(after) :]] != [

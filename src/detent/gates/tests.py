@@ -1,7 +1,10 @@
 """Gates over test evidence: what must fail, what must pass, and that nothing was lost on the way."""
 
 from detent.evidence.look import Look, TestReport
+from detent.gates.branch import on_its_branch
 from detent.gates.command import expects_fail, real_test_command
+from detent.gates.plan import PlanData, verified_from
+from detent.gates.tree import files_are_ours
 from detent.kernel.model import Data
 
 
@@ -50,9 +53,25 @@ def base_was_green(look: Look[Data]) -> str | None:
     return f"{_first(bad)} failed before this step already; mend it first, or start with --baseline to accept what fails"
 
 
-def starts_from_green(look: Look[Data]) -> str | None:
+def starts_from_green(look: Look[PlanData]) -> str | None:
     """The tests passed before the step. Looked at only for a call that fits: for any other, nothing is run."""
-    return None if expects_fail(look) or real_test_command(look) else base_was_green(look)
+    misfits = any(gate(look) for gate in (files_are_ours, on_its_branch, expects_fail, real_test_command))
+    return None if misfits else base_was_green(look)
+
+
+def new_tests_failed_before(look: Look[PlanData]) -> str | None:
+    """At least one test is new, and every new test fails on the tree that the task was re-planned from."""
+    new = look.tests().ids - look.tests_before().ids
+    if not new:
+        return "no new test was collected; write a test that verifies the original goal"
+    bad = look.tests_laid_over(verified_from(look.run.data.plan)).bad
+    passing = frozenset(i for i in new if i not in bad and i.partition("::")[0] not in bad)
+    return f"{_first(passing)} passes without the new tasks too, so it verifies nothing; test the original goal" if passing else None
+
+
+def selection_is_some(look: Look[Data]) -> str | None:
+    """The test command selects at least one test."""
+    return None if look.selected().ids else "the test command selects no test"
 
 
 def others_pass(look: Look[Data]) -> str | None:

@@ -15,7 +15,7 @@ from detent.gates.branch import (
     tree_as_judged,
 )
 from detent.gates.command import expects_fail, expects_pass, real_test_command
-from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest
+from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
 from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
 from detent.gates.tests import (
     all_pass,
@@ -24,9 +24,11 @@ from detent.gates.tests import (
     collected_not_shrunk,
     fails_for_a_reason,
     new_tests_fail,
+    new_tests_failed_before,
     others_pass,
     preflight_passes,
     selection_fails,
+    selection_is_some,
     selection_passes,
     skips_not_risen,
     starts_from_green,
@@ -60,6 +62,7 @@ from detent.workflows.pr_data import (
     keep_base,
     keep_branch,
     keep_commit,
+    keep_committed,
     keep_findings,
     keep_goal,
     keep_judged,
@@ -72,7 +75,7 @@ from detent.workflows.pr_data import (
     tried,
     unproven,
 )
-from detent.workflows.pr_facts import facts
+from detent.workflows.pr_files import facts_and_places
 
 ANY_CODE = ("**",)
 THE_PLAN = ("ACTIVE_PR.json",)
@@ -100,6 +103,7 @@ MOVES: dict[str, Move] = {
     "plan-here": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
     "no-pr-left": by_agent(SUBMIT, "call submit_work with summary and no_pr_left true"),
     "red": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "FAIL"'),
+    "verify": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "FAIL"'),
     "green": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
     "refactor": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
     "already": by_agent(SUBMIT, 'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED"'),
@@ -132,6 +136,7 @@ MOVES: dict[str, Move] = {
 SOUND_RED = (files_are_ours, on_its_branch, expects_fail, real_test_command, starts_from_green)  # asked first: a miss is REFUSED
 SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
 RED = (at_least_one_ran, only_tests_changed, new_tests_fail, fails_for_a_reason, others_pass, selection_fails)
+VERIFY = (at_least_one_ran, only_tests_changed, new_tests_failed_before, others_pass, selection_is_some)
 GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass, selection_passes, preflight_passes)
 REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, changed_tests_still_bite, selection_passes, preflight_passes)
 ALREADY = (at_least_one_ran, only_tests_changed, collected_not_shrunk, all_pass, test_can_fail)
@@ -155,7 +160,7 @@ TWICE = Lock(
 HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, says="HALTED")
 BAD = go("DEBUGGING", count("debug"), tried, keep_error, says="FAILURE", spent=HALT_TRIES)
 SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
-PASSED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
+PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
 HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
 HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
@@ -172,6 +177,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), go("DONE"),          HALT_PLAN),
     Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
+    Row("EXECUTING_TDD",         "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
     Row("EXECUTING_TDD",         "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
     Row("EXECUTING_TDD",         "checkpoint",      (tree_is_clean,),                  (),        go(STAY, checkpoint_made)),
@@ -179,6 +185,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("NEEDS_ANALYSIS",        "success",         (files_are_ours, tree_as_judged),  (),        PROVED),
     Row("NEEDS_ANALYSIS",        "failure",         (),                                (),        BAD),
     Row("DEBUGGING",             "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
+    Row("DEBUGGING",             "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
     Row("DEBUGGING",             "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
     Row("DEBUGGING",             "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
     Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
@@ -209,7 +216,7 @@ ANSWERS = {"REVIEW": ("approve", "another-round"), "PLAN": ("finish",)}  # the d
 
 
 def kind(run: Run[PrData], sent: Sent) -> str:
-    """The event that a call causes. A submit in EXECUTING_TDD is red, green or refactor, as the step is."""
+    """The event that a call causes. A submit in EXECUTING_TDD is red, verify, green or refactor, as the step is."""
     if sent.verb == "due":
         return _due(run)
     if sent.verb == "submit":
@@ -251,7 +258,9 @@ def _step_event(run: Run[PrData], sent: Sent) -> str:
         return "analysis"
     if now is None:
         return "none-left"
-    return "already" if now[2].type == "RED" and sent.reply.strip() == "ALREADY_SATISFIED" else now[2].type.lower()
+    if now[2].type == "RED" and sent.reply.strip() == "ALREADY_SATISFIED":
+        return "already"
+    return "verify" if verified_from(run.data.plan) else now[2].type.lower()
 
 
 PR: Table[PrData] = Table(
@@ -268,5 +277,5 @@ PR: Table[PrData] = Table(
     unproven=unproven,
     always=(publish,),
     step=step_shown,
-    facts=facts,
+    facts=facts_and_places,
 )

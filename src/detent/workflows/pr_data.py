@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from detent.errors import CannotTell
-from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan
+from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan, replaced_at
 from detent.gates.review import Finding, blocking, read_findings
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 
@@ -25,6 +25,13 @@ class Setup(Value, frozen=True):
     command: str = ""  # the test command as JSON, once one is known
     preflight: tuple[str, ...] = ()
     baseline: tuple[str, ...] = ()  # tests whose failure was accepted
+    adopted: str = ""  # the tree of a checkout that was taken over with changes
+    adopted_over: str = ""  # the tree that those changes were made over
+    aside: tuple[str, ...] = ()  # published files that stand elsewhere, since the project has files of their names
+
+    def first_tree(self, base: str) -> str:
+        """The tree that the first step starts from, over the tree of a commit."""
+        return self.adopted if self.adopted and self.adopted_over == base else base
 
 
 class PrData(PlanData, frozen=True):
@@ -34,6 +41,7 @@ class PrData(PlanData, frozen=True):
     base: str = ""  # the commit the branch started from
     good_tree: str = ""  # the tree of the last passed step
     red_tree: str = ""  # the tree of the last proved RED step: its tests fail there
+    committed: str = ""  # the tree of the last step that was committed: a scope reduction goes back to it
     checkpoint_due: bool = False
     tries: int = 0  # how often the present step was judged
     self_reported: bool = False
@@ -73,6 +81,11 @@ def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     return replace(run, data=replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, red_tree=red, judged_tree="", tries=0))
 
 
+def keep_committed(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """The step that passed is committed."""
+    return replace(run, data=replace(run.data, committed=run.data.good_tree))
+
+
 def checkpoint_asked(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """Where the agent makes the checkpoint commits, it is asked for one next."""
     return replace(run, data=replace(run.data, checkpoint_due=run.data.setup.checkpoint == "agent"))
@@ -95,24 +108,28 @@ def keep_plan(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     plan, _ = read_plan(found.documents.get(FILE, ""))
     assert plan is not None, "the gate read a sound plan"
     if run.data.plan is not None and run.data.replacing:
-        plan = _keep_proofs(run.data.plan, plan)
+        plan = _keep_proofs(run.data.plan, plan, run.data.replacing, run.data.good_tree)
     return replace(run, data=replace(run.data, plan=plan, replacing="", replacing_red=""))
 
 
-def _keep_proofs(old: ActivePr, new: ActivePr) -> ActivePr:
-    known = {t.taskName: t for t in old.tasks}
-    fresh = {t.taskName for t in new.tasks} - set(known)
-    return replace(new, tasks=tuple(t if t.taskName in fresh else known[t.taskName] for t in new.tasks))
+def _keep_proofs(old: ActivePr, new: ActivePr, name: str, tree: str) -> ActivePr:
+    """Every other task stays as it was; the last of the new ones verifies, over the tree that it is planned from."""
+    at = replaced_at(old, name)
+    before, after = old.tasks[:at], old.tasks[at + 1 :]
+    *first, last = new.tasks[at : len(new.tasks) - len(after)]
+    return replace(new, tasks=(*before, *first, replace(last, verifies=tree), *after))
 
 
 def keep_branch(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     facts = sent.facts
-    return replace(run, data=replace(run.data, branch=facts.get("branch", ""), base=facts.get("base", ""), good_tree=facts.get("tree", "")))
+    tree = run.data.setup.first_tree(facts.get("tree", ""))
+    return replace(run, data=replace(run.data, branch=facts.get("branch", ""), base=facts.get("base", ""), good_tree=tree, committed=tree))
 
 
 def keep_base(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Without a branch of its own, the pull request starts from where the checkout stands."""
-    return replace(run, data=replace(run.data, base=found.documents.get("HEAD", ""), good_tree=found.tree))
+    """Without a branch of its own, the pull request starts from the commit that the checkout stands on."""
+    tree = run.data.setup.first_tree(found.documents.get("HEAD^{tree}", found.tree))
+    return replace(run, data=replace(run.data, base=found.documents.get("HEAD", ""), good_tree=tree, committed=tree))
 
 
 def keep_report(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
@@ -126,7 +143,12 @@ def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     if now is None:
         return run
     red = next((s.description for s in now[0].tdd_steps if s.type == "RED"), now[2].description)
-    return replace(run, data=replace(run.data, replacing=now[0].taskName, replacing_red=red, judged_tree="", tries=0))
+    return replace(
+        run,
+        data=replace(
+            run.data, replacing=now[0].taskName, replacing_red=red, judged_tree="", good_tree=run.data.committed, red_tree="", tries=0
+        ),
+    )
 
 
 def findings_of(run: Run[PrData], sent: Sent) -> tuple[Finding, ...] | None:

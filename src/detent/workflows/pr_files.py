@@ -1,17 +1,26 @@
 """The published files of `pr`, made from the run alone: ACTIVE_PR.json, ORCHESTRATION_STATE.json, error.log. Written, never read back as truth."""
 
 import json
+from collections.abc import Mapping
 
 from detent.gates.plan import Task
 from detent.kernel.model import Run
 from detent.workflows.pr_data import PrData, current
+from detent.workflows.pr_facts import facts
 
+ASIDE = "The project has files of these names itself, so read and write the machine's copies instead: "
 PLAN_FILE, STATE_FILE, ERROR_FILE = "ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log"
 
 
 def published(run: Run[PrData]) -> dict[str, str | None]:
     """Every published file by name; None means that it is not there."""
     return {PLAN_FILE: active_pr(run), STATE_FILE: orchestration_state(run), ERROR_FILE: run.last_error or None}
+
+
+def facts_and_places(run: Run[PrData]) -> Mapping[str, str]:
+    """The names that briefings may use; `aside` says where published files stand that cannot be at the root."""
+    elsewhere = run.data.setup.aside
+    return {**facts(run), "aside": ASIDE + ", ".join(f"`{path}`" for path in elsewhere) if elsewhere else ""}
 
 
 def active_pr(run: Run[PrData]) -> str | None:
