@@ -34,7 +34,7 @@ def in_turn(ours: Callable[[int], object], theirs: Callable[[int], object], time
     """The medians of two kinds of work, done by turns so that both meet the same machine.
 
     A turn is a block, and its first piece does not count: with turns of one, each commit also waits for what the other left to
-    the disk, and the dearer one looks cheaper than it is (measured: 1.2 instead of 1.75).
+    the disk, and the dearer one looks cheaper than it is (measured: 1.2 instead of 2).
     """
     took: tuple[list[float], list[float]] = ([], [])
     for first in range(1, times, BLOCK):

@@ -269,9 +269,7 @@ def test_a_configured_reviewer_is_not_replaced_by_the_agents_own_word(tmp_path: 
     assert "reviewer is configured" in verdict["reasons"][0]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "   \n", "nonsense", "{}", "[{}]", '{"findings": null}', '[{"taskName": 1}]', '{"findings": [], "approved": true}']
-)
+@pytest.mark.parametrize("text", ["", "nonsense", "[{}]", '{"findings": [], "approved": true}'])
 def test_findings_that_cannot_be_read_are_an_error(tmp_path: Path, text: str) -> None:
     p = project(tmp_path / "p", "[git]\nbranching = false\n").reviewing()
     before = standing(p)

@@ -4,7 +4,7 @@ It shows a journal that was cut, swapped or removed. It is written after each ap
 no seal against someone with the user's rights. Knows the two values, not the journal's form.
 
 It is written over in place, in one sector, and carries a check of its own: a new file each time would change folders, and every
-durable append would have to wait until those are on the disk too (measured: three times as long).
+durable append would have to wait until those are on the disk too (measured: 1.4 to 4.5 times as long).
 """
 
 import hashlib
