@@ -279,7 +279,6 @@ def test_an_attempt_that_was_not_judged_is_judged_anew(path: Path, journal: Sqli
     assert len(judge.cases) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="door.py: an attempt is looked up before the claim only, so a twin that waited is judged again")
 def test_an_attempt_that_is_answered_while_its_twin_waits_for_the_run_is_answered_once(
     path: Path, journal: SqliteJournal, door: Door
 ) -> None:
@@ -295,7 +294,6 @@ def test_an_attempt_that_is_answered_while_its_twin_waits_for_the_run_is_answere
 # -- what people's words owe -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="door.py: what a person's word owes is left lying if it came while the holder was settling")
 def test_what_an_abort_owes_is_settled_by_whoever_held_the_run(path: Path, journal: SqliteJournal, door: Door) -> None:
     with another(submit_and_wait, path, step("a1"), Found(), "note") as (talk, _):
         assert heard(talk) == "note"
@@ -309,7 +307,6 @@ def test_what_an_abort_owes_is_settled_by_whoever_held_the_run(path: Path, journ
 # -- people are heard at any time --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="door.py: a word overtaken by a move is STALE, also one that fits every state")
 @pytest.mark.parametrize(("said", "end"), [(ABORT, "ABORTED"), (STEER, "LANDING")], ids=["abort", "steer"])
 def test_a_persons_word_is_taken_though_the_run_moves_on_while_it_is_said(
     path: Path, journal: SqliteJournal, door: Door, said: Sent, end: str
@@ -322,7 +319,6 @@ def test_a_persons_word_is_taken_though_the_run_moves_on_while_it_is_said(
     assert [e.on for e in history(journal)] == ["start", "finish", said.verb]
 
 
-@pytest.mark.xfail(strict=True, reason="door.py: a word overtaken by a move is STALE, also one that fits every state")
 def test_a_word_that_the_end_of_the_run_overtook_is_refused(path: Path, journal: SqliteJournal, door: Door) -> None:
     with another(speak_slowly, path, STEER) as (talk, _):
         assert heard(talk) == "writing"
@@ -333,7 +329,6 @@ def test_a_word_that_the_end_of_the_run_overtook_is_refused(path: Path, journal:
     assert "The run has ended." in reasons[0]
 
 
-@pytest.mark.xfail(strict=True, reason="door.py: the outcome of a job is applied to whatever state the run is in by then")
 def test_whoever_looks_while_a_person_aborts_the_job_at_work_is_told_where_the_run_stands(
     path: Path, journal: SqliteJournal, door: Door
 ) -> None:

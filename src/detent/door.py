@@ -22,6 +22,7 @@ from detent.kernel.table import Table
 DUE = Sent("due", by="system")
 MOST_MOVES = 200  # system moves in one call; more is a table that runs in circles
 STOP_CHILDREN = "stop_children"  # the one effect that is the door's own
+EVERYWHERE = ("abort", "steer")  # what a person may say in any state, so that a move meanwhile does not make it stale
 TO_CHILD = ("submit", "scope-reduction", "escalate", "answer", "resume", "steer")  # what is said to a parent and meant for its child
 
 AnyEvent = Event[Any]
@@ -104,6 +105,7 @@ class Door:
             return event.briefing
         with self._claimed(run, "get_task") as claim:
             event = self._advance(run, claim)
+        self._settle_rest(run)
         child = self._open_child(event.run)
         if child:
             return self.next(child)
@@ -113,8 +115,15 @@ class Door:
     def submit(self, run: str, sent: Sent) -> Verdict:
         """Hand in one attempt, or say what a person has to say."""
         target = self._addressed(run, sent)
-        if sent.attempt_id and (earlier := self.journal.attempt(target, sent.attempt_id)):
-            return from_entry(self._table(earlier.workflow), earlier).verdict
+        if (earlier := self._earlier(target, sent)) is not None:
+            return earlier.verdict
+        verdict = self._answer(target, sent)
+        self._settle_rest(target)
+        return verdict
+
+    # -- inside --------------------------------------------------------------------------------------------------------------
+
+    def _answer(self, target: str, sent: Sent) -> Verdict:
         try:
             if sent.by == "human":
                 return self._people(target, sent).verdict
@@ -126,7 +135,10 @@ class Door:
         except Moved as e:
             return self._not_now(target, Verdict("STALE", "", instruction="Call get_task.", reasons=(e.message,)))
 
-    # -- inside --------------------------------------------------------------------------------------------------------------
+    def _earlier(self, run: str, sent: Sent) -> AnyEvent | None:
+        """The event that answered this attempt for good, if there is one."""
+        entry = self.journal.attempt(run, sent.attempt_id) if sent.attempt_id else None
+        return from_entry(self._table(entry.workflow), entry) if entry else None
 
     def _table(self, workflow: str) -> Table[Any]:
         if workflow not in self.hands.tables:
@@ -170,7 +182,10 @@ class Door:
             sent = self._due(table, event.run)
             if sent is None:
                 return event
-            after = self._apply(run, sent, claim)
+            try:
+                after = self._apply(run, sent, claim, at=event.run.state)
+            except Moved:
+                continue  # a person moved it meanwhile; see what is due now
             if after.status == "ERROR":
                 return after
         raise DetentError(f"run {run} makes system moves without end", "this is a fault of its table")
@@ -222,9 +237,13 @@ class Door:
         child = self._open_child(self.load(run).run) if sent.verb in TO_CHILD else ""
         return self._addressed(child, sent) if child else run
 
-    def _apply(self, run: str, sent: Sent, claim: Claim | None) -> AnyEvent:
-        """Row, judge, decide, append. If a person spoke meanwhile and the state still stands, decide again on the same evidence."""
+    def _apply(self, run: str, sent: Sent, claim: Claim | None, at: str = "") -> AnyEvent:
+        """Row, judge, decide, append (only `at` a state, where one is given). If a person spoke meanwhile and the state still stands, decide again on the same evidence."""
+        if (earlier := self._earlier(run, sent)) is not None:
+            return earlier  # answered between the first look and the claim
         event = self.load(run)
+        if at and event.run.state != at:
+            raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
         while True:
@@ -237,10 +256,14 @@ class Door:
                 self.journal.append(to_entry(table, after), before.seq, claim)
                 break
             except Moved:
+                if (earlier := self._earlier(run, sent)) is not None:
+                    return earlier
                 event = self.load(run)
                 if event.run.state != before.state or table.kind(event.run, sent) != on:
                     if claim is not None:
                         self._settle(run)
+                    if sent.verb in EVERYWHERE:
+                        return self._apply(run, sent, claim)
                     raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task") from None
         if claim is not None:
             self._settle(run)
@@ -249,12 +272,17 @@ class Door:
     def _people(self, run: str, sent: Sent) -> AnyEvent:
         """People need no claim. What their word owes is settled now, or by whoever is at work."""
         event = self._apply(run, sent, None)
-        try:
-            with self._claimed(run, sent.verb):
-                self._settle(run)
-        except Busy:
-            pass
+        self._settle_rest(run)
         return event
+
+    def _settle_rest(self, run: str) -> None:
+        """Settle what is owed and nobody is at work on: a person may have spoken just before the run was given back."""
+        while self.journal.owed(run):
+            try:
+                with self._claimed(run, "settle"):
+                    self._settle(run)
+            except Busy:
+                return  # whoever holds the run does this when it is given back
 
     def _found(self, table: Table[Any], run: AnyRun, sent: Sent) -> tuple[str, Row[Any] | None, Found]:
         """The event, its row, and what judging came to."""
