@@ -37,7 +37,8 @@ class Run(Value, Generic[D], frozen=True):
     worktree: str = ""  # the checkout it is bound to
     steers: tuple[str, ...] = ()  # what people said meanwhile, for the next briefing
     guidance: str = ""  # what a person said when the run was released
-    last_error: str = ""
+    last_error: str = ""  # the verbatim output of the last failure
+    last_reason: str = ""  # what was wrong, in a sentence
     not_before: str = ""  # parked until then (a usage limit)
 
 

@@ -54,6 +54,7 @@ def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
         "cause": run.cause,
         "back": run.back,
         "last_error": run.last_error,
+        "last_reason": run.last_reason,
         "step_type": step.type if step else "",
         "step_task": step.task if step else "",
         "step_description": step.description if step else "",

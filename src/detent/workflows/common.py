@@ -26,13 +26,13 @@ def because(cause: str) -> Because:
 
 
 def keep_error(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    """What was wrong, in a sentence, then the verbatim output."""
-    reasons = found.failed or ((found.unclear,) if found.unclear else ())
-    return replace(run, last_error="\n\n".join(part for part in ("\n".join(reasons), found.output or sent.output) if part))
+    """The verbatim output, and what was wrong in a sentence."""
+    reason = "\n".join(found.failed) or found.unclear
+    return replace(run, last_error=found.output or sent.output or reason, last_reason=reason)
 
 
 def clear_error(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    return replace(run, last_error="", guidance="")
+    return replace(run, last_error="", last_reason="", guidance="")
 
 
 def keep_guidance(run: Run[T], sent: Sent, found: Found) -> Run[T]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from detent.app import App, open_app
+from detent.errors import DetentError
 from detent.interfaces.cli.tell import channel, shown
 from detent.kernel.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
@@ -53,5 +54,11 @@ def remember(app: App, run: str) -> None:
 
 
 def person(verb: str, run: str | None, **fields: str) -> Verdict:
-    """Say something as a person. The channel is recorded."""
+    """Say something as a person. The channel is recorded; where the configuration says so, only a terminal will do."""
+    app = here()
+    wanted = app.world.kit_of(app.door.load(app.chosen(run)).run).settings.get("decisions.require", "")
+    if wanted and wanted != channel():
+        raise DetentError(
+            f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
+        )
     return say(run, Sent(verb, by="human", channel=channel(), **fields))  # type: ignore[arg-type]

@@ -1,0 +1,192 @@
+"""The `pr` table by itself: walked, and its pure parts on literal values."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from detent.app.kit import default_preflight
+from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, replan_fault, title_fits
+from detent.gates.review import Finding
+from detent.kernel.decide import decide
+from detent.kernel.model import Found, Run, Sent
+from detent.kernel.walk import problems
+from detent.workflows.pr import PR
+from detent.workflows.pr_data import PrData, keep_findings, keep_review
+from tests.project import Project
+
+SMALL = {"debug": 3, "reduce_scope": 1, "escalate": 2, "replans": 1, "review": 1, "agent": 1, "errors": 2}
+STATES = [
+    "INITIALIZING", "CREATING_BRANCH", "EXECUTING_TDD", "NEEDS_ANALYSIS", "DEBUGGING", "REPLANNING", "CODE_REVIEW", "AWAITING_FINALIZATION",
+    "FINALIZE_COMPLETE", "PLAN_UPDATED", "MERGING_BRANCH", "HALTED", "DONE", "ABORTED",
+]  # fmt: skip
+
+
+def a_task(name: str, red: str = "red", history: str = "") -> Task:
+    return Task(name, (Step("RED", red), Step("GREEN", "green")), Breakdown(history, "too broad") if history else None)
+
+
+def a_plan(*tasks: Task) -> ActivePr:
+    return ActivePr("plan.md", "feat: x", "s", "v", tasks)
+
+
+def a_run(state: str, **data: object) -> Run[PrData]:
+    return Run("r", "pr", state, 5, PrData(plan=a_plan(a_task("one")), **data), limits=dict(PR.limits))  # type: ignore[arg-type]
+
+
+def test_the_table_has_these_states() -> None:
+    assert list(PR.states) == STATES
+
+
+def test_the_walk_over_the_table_finds_nothing_wrong() -> None:
+    assert problems(PR, SMALL) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_walk_over_the_table_with_its_own_limits_finds_nothing_wrong() -> None:
+    assert problems(PR) == ()
+
+
+OLD = a_plan(a_task("before"), a_task("big", red="the original"), a_task("after"))
+GOOD = a_plan(a_task("before"), a_task("small", history="big"), a_task("check", red="the original"), a_task("after"))
+
+
+@pytest.mark.parametrize(
+    ("new", "fault"),
+    [
+        (GOOD, None),
+        (a_plan(a_task("other"), *GOOD.tasks[1:]), "every task but 'big' must stay"),
+        (a_plan(*GOOD.tasks[:3]), "every task but 'big' must stay"),
+        (a_plan(GOOD.tasks[0], GOOD.tasks[2], GOOD.tasks[3]), "at least two tasks"),
+        (a_plan(GOOD.tasks[0], a_task("small"), *GOOD.tasks[2:]), "breakdownHistory"),
+        (a_plan(GOOD.tasks[0], a_task("small", history="another"), *GOOD.tasks[2:]), "breakdownHistory"),
+        (a_plan(*GOOD.tasks[:2], a_task("check", red="something else"), GOOD.tasks[3]), "described as 'the original'"),
+    ],
+)
+def test_a_new_plan_replaces_the_failed_task_and_nothing_else(new: ActivePr, fault: str | None) -> None:
+    said = replan_fault(OLD, new, "big", "the original")
+    assert said is None if fault is None else said is not None and fault in said
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("# Plan\n## feat: one\n- a detail\n", ("Plan", "feat: one", "a detail")),
+        ("# Plan\n## feat: one [DONE] abcdef1\n- a detail\n", ()),
+        ("# Plan\n- feat: one [DONE] abcdef1\n- feat: two\n", ("Plan", "feat: two")),
+        ("- [ ] feat: one\n1. feat: two [DONE] 1234567\n", ("feat: one",)),
+        ("- feat: one [DONE]\n", ("feat: one [DONE]",)),
+        ("- feat: one [DONE] 12345\n", ("feat: one [DONE] 12345",)),
+        ("text\n```\n- in code\n```\n", ()),
+        ("", ()),
+    ],
+)
+def test_an_entry_is_open_until_its_line_or_what_is_below_it_is_done(text: str, left: tuple[str, ...]) -> None:
+    assert open_entries(text) == left
+
+
+def test_a_title_must_match_exactly_one_open_entry() -> None:
+    assert title_fits("feat: one", "- feat: one\n- feat: one and more\n") is None
+    assert "matches 2" in str(title_fits("feat", "- feat: one\n- feat: two\n"))
+    assert "matches 0" in str(title_fits("feat: gone", "- feat: one\n"))
+
+
+def findings(*severities: str, category: str = "style") -> str:
+    return json.dumps(
+        [{"file_path": "a.py", "line_number": 1, "category": category, "severity": s, "description": f"{s} thing"} for s in severities]
+    )
+
+
+def test_findings_that_block_become_tasks_and_lower_ones_are_recorded() -> None:
+    after = keep_findings(a_run("CODE_REVIEW"), Sent("submit", findings=findings("MAJOR", "INFO")), Found())
+    assert after.data.plan is not None
+    assert [t.taskName for t in after.data.plan.tasks] == ["one", "Address code review feedback: MAJOR thing"]
+    assert after.data.notes == ("INFO a.py: INFO thing",)
+
+
+@pytest.mark.parametrize(("category", "steps"), [("bug", ["RED", "GREEN"]), ("testing", ["RED", "GREEN"]), ("style", ["REFACTOR"])])
+def test_a_finding_about_behaviour_gets_a_test_first(category: str, steps: list[str]) -> None:
+    after = keep_findings(a_run("CODE_REVIEW"), Sent("submit", findings=findings("MINOR", category=category)), Found())
+    assert after.data.plan is not None
+    assert [s.type for s in after.data.plan.tasks[-1].tdd_steps] == steps
+
+
+def test_a_finding_seen_before_is_the_same_finding() -> None:
+    first = Finding("a.py", 1, "bug", "MAJOR", "Off by  one")
+    moved = Finding("a.py", 99, "Bug", "MINOR", "off by one")
+    assert first.id == moved.id
+    run = a_run("CODE_REVIEW")
+    once = keep_findings(run, Sent("submit", findings=findings("MAJOR")), Found())
+    assert keep_findings(once, Sent("submit", findings=findings("MAJOR")), Found()).data.plan == once.data.plan
+
+
+def test_a_review_by_the_agent_itself_is_recorded_as_self_reported() -> None:
+    run = a_run("CODE_REVIEW", good_tree="t")
+    assert keep_review(run, Sent("submit", by="agent", findings="[]"), Found(tree="t")).data.self_reported
+    assert not keep_review(run, Sent("outcome", by="system", findings="[]", facts={"by": "command:x"}), Found(tree="t")).data.self_reported
+
+
+def test_resume_after_review_rounds_goes_back_to_the_review() -> None:
+    run = Run("r", "pr", "HALTED", 5, PrData(), limits=dict(PR.limits), back="CODE_REVIEW", cause="review rounds")
+    decision = decide(PR, run, Sent("resume", by="human"), PR.row("HALTED", PR.kind(run, Sent("resume", by="human"))), Found())
+    assert decision.run.state == "CODE_REVIEW"
+
+
+def test_a_passed_step_clears_error_counter_and_guidance() -> None:
+    run = Run("r", "pr", "DEBUGGING", 5, a_run("x").data, {"debug": 3}, dict(PR.limits), last_error="e", last_reason="r", guidance="g")
+    after = decide(PR, run, Sent("submit"), PR.row("DEBUGGING", "green"), Found(tree="t")).run
+    assert (after.state, after.last_error, after.last_reason, after.guidance, after.counts) == ("EXECUTING_TDD", "", "", "", {})
+
+
+def test_the_default_preflight_is_lint_and_types_where_the_project_configures_them(tmp_path: Path) -> None:
+    for name in ("ruff", "mypy"):
+        (tmp_path / ".venv/bin").mkdir(parents=True, exist_ok=True)
+        (tmp_path / ".venv/bin" / name).touch(0o755)
+    configured = {"pyproject.toml": "[tool.ruff]\n[tool.mypy]\n"}
+    assert default_preflight(configured.get, tmp_path, "") == (
+        ".venv/bin/ruff check --no-cache .",
+        ".venv/bin/mypy --cache-dir=/dev/null .",
+    )
+    assert default_preflight({"pyproject.toml": "[tool.black]\n"}.get, tmp_path, "") == ()
+    assert default_preflight(configured.get, tmp_path / "without", "") == ()
+
+
+def at_a_terminal(project: Project, *args: str) -> int:
+    """Run a command as a person at a terminal would."""
+    ours, theirs = pty.openpty()
+    done = subprocess.run(project.argv(*args), cwd=project.root, env=project.env, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    os.close(ours)
+    return done.returncode
+
+
+def test_where_decisions_need_a_terminal_nothing_else_will_do(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    project.write({"detent.toml": "[decisions]\nrequire = 'terminal'\n"})
+    project.git("add", "-A")
+    project.git("commit", "-qm", "configured")
+    project.task()
+    refused = project.run("abort")
+    assert refused.code == 2 and "decisions.require" in refused.err
+    assert at_a_terminal(project, "abort", "--reason", "enough") == 0
+    last = project.run("history", "--json").json["events"][-1]
+    assert (last["on"], last["by"], last["channel"], last["state"]) == ("abort", "human", "terminal", "ABORTED")
+
+
+def test_the_channel_a_person_spoke_through_is_recorded(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    project.task()
+    assert project.run("steer", "mind the gap").code == 0
+    last = project.run("history", "--json").json["events"][-1]
+    assert (last["on"], last["channel"]) == ("steer", "no terminal")
+    assert "mind the gap" in project.task()["briefing"]
+
+
+def test_every_verdict_carries_its_fields(tmp_path: Path) -> None:
+    verdict = Project(tmp_path / "p").planned().submit(test_command="true", expectation="FAIL")
+    assert {"status", "state", "output", "instruction", "allowed_actions", "reasons", "evidence"} <= set(verdict)
+    assert verdict["instruction"] and verdict["allowed_actions"]
