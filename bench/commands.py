@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import Figure
+from detent.evidence.runners import RUNNERS, Command
 
 PLAN = "docs/Plan_Doc/Active_Plan.md"
 FILES = {
@@ -97,6 +98,7 @@ def submit_work(folder: Path) -> Figure:
     call(repo, env, "submit-work", "--summary", "s", "--analysis-decision", "SUCCESS")
     (repo / "calc.py").write_text("def add(a, b):\n    return 0\n")
     submit = [sys.executable, "-m", "detent", "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "PASS"]
-    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    base = Command((sys.executable, "-m", "pytest"), "pytest")
+    tests = RUNNERS["pytest"].argv(base, (), str(folder / "report"))  # the very call that the machine makes
     got = interleaved(repo, env, 12, submit=submit, tests=tests)
-    return Figure("submit-work less the tests", max(got["submit"] - got["tests"], 1e-6), "150 ms", 0.150, 1.0)
+    return Figure("submit-work less the tests", got["submit"] - got["tests"], "150 ms", 0.150, 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import await_that, counts, held, is_running, pass_all, project, standing, verdict_of
+from tests.cases import WRONG, await_that, counts, held, is_running, pass_all, project, standing, verdict_of
 from tests.project import GREEN, Project
 from tests.repos import write
 
@@ -70,7 +70,7 @@ def test_a_runner_that_does_not_work_is_an_error_and_no_attempt(tmp_path: Path) 
             (p.root / ".venv/bin/python").unlink()
         erred(p, before, p.submit(**PYTEST), says)
         install(p, REAL)
-        p.write({"calc.py": "def add(a, b):\n    return 0\n"})
+        p.write({"calc.py": WRONG})
         assert p.submit(**PYTEST)["status"] == "FAILURE", name
         p.write({"calc.py": GREEN})
         before = standing(p)

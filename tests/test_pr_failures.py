@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import INI, await_that, is_running, pass_all, project, runs
+from tests.cases import INI, WRONG, await_that, is_running, pass_all, project, runs
 from tests.project import GREEN, RED, Project
 
 Files = dict[str, str | None]
@@ -134,7 +134,7 @@ def test_an_analysis_that_says_failure_is_debugged_and_cleared_by_the_next_red(t
 # -- GREEN -------------------------------------------------------------------------------------------------------------------
 
 GREENS: dict[str, tuple[Files, str]] = {
-    "the test fails still": ({"calc.py": "def add(a, b):\n    return 0\n"}, "test_add fails"),
+    "the test fails still": ({"calc.py": WRONG}, "test_add fails"),
     "nothing written": ({}, "test_add.py"),
     "does not compile": ({"calc.py": "def add(:\n"}, "test_add.py"),
     "breaks another": ({**RIGHT, "start.py": "raise RuntimeError('no')\n"}, "test_start"),
@@ -276,12 +276,12 @@ def test_the_nudges_follow_the_counter_and_the_last_failure_halts(tmp_path: Path
     p = project(tmp_path / "p", "[debug]\nhypothesize = 1\ninstrument = 2\nreduce_scope = 3\nescalate = 4\n").reddened()
     goals = []
     for count in range(1, 9):
-        assert p.green("def add(a, b):\n    return 0\n")["status"] == "FAILURE"
+        assert p.green(WRONG)["status"] == "FAILURE"
         assert p.state["debug_attempt_counter"] == count
         if count <= 4:
             goals.append(p.task()["goal"].partition(":")[0])
     assert goals == ["Hypothesize & Fix", "Use Instrumentation", "Request Scope Reduction", "Escalate for External Help"]
-    verdict = p.green("def add(a, b):\n    return 0\n")
+    verdict = p.green(WRONG)
     assert (verdict["status"], verdict["state"], verdict["exit"]) == ("HALTED", "HALTED", 10)
     assert p.run("get-task").code == 10
     resumed = p.run("resume", "--guidance", "add the two numbers", "--json")

@@ -1,6 +1,7 @@
 """What a run meets around it: checkouts, plans, published files, settings, output, branches, remotes, people, adopted files."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import counts, pass_all, project, runs, standing
+from tests.cases import WRONG, counts, pass_all, project, runs, standing
 from tests.project import GREEN, PLAN, RED, START, Project, Ran
 from tests.repos import make_repo, sh
 
@@ -360,7 +361,7 @@ def peak(pid: int) -> int:
 def test_output_that_is_no_text_is_told_as_valid_json_and_harmless_text(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[test]\ncommand = 'python3 -m pytest -s'\n").reddened()
     noise = "import os\n\nos.write(1, bytes(range(256)) + b'\\x1b]0;title\\x07\\x1b[2J' + '\\u202e'.encode())\n\n\n"
-    p.write({"calc.py": noise + "def add(a, b):\n    return 0\n"})
+    p.write({"calc.py": noise + WRONG})
     verdict = p.submit(test_command="pytest tests/test_add.py", expectation="PASS")
     assert verdict["status"] == "FAILURE"
     assert "\ufffd" in verdict["output"]
@@ -513,9 +514,17 @@ def test_a_pass_is_reused_until_a_dependency_is_installed(tmp_path: Path) -> Non
     assert runs(p) == before + 1
 
 
+def test_two_edits_that_a_clock_cannot_tell_apart_are_told_apart(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reddened()
+    for code, status in (("a - b", "FAILURE"), ("a + b", "SUCCESS")):
+        p.write({"calc.py": f"def add(a, b):\n    return {code}\n"})
+        os.utime(p.root / "calc.py", (1_700_000_000, 1_700_000_000))
+        assert p.submit(**PYTEST)["status"] == status
+
+
 def test_an_attempt_repeated_gets_the_earlier_verdict_and_counts_once(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
-    p.write({"calc.py": "def add(a, b):\n    return 0\n"})
+    p.write({"calc.py": WRONG})
     attempt = p.task()["attempt_id"]
     first = p.submit(**PYTEST, attempt_id=attempt)
     assert (first["status"], counts(p), runs(p)) == ("FAILURE", {"debug": 1}, runs(p))
@@ -730,7 +739,7 @@ REPLANS: dict[str, tuple[str, str]] = {
 
 def test_a_scope_reduction_resets_the_work_keeps_it_recoverable_and_is_planned_anew(tmp_path: Path) -> None:
     p = project(tmp_path / "p", EARLY).reddened()
-    p.green("def add(a, b):\n    return 0\n")
+    p.green(WRONG)
     p.write({"scratch/idea.py": "# an untracked thought\n"})
     p.submit(test_command="pytest", expectation="PASS")
     good, run = p.git("rev-parse", "HEAD"), p.task()["run"]
@@ -763,7 +772,7 @@ def replanned(p: Project) -> Project:
     """At the first step after a scope reduction."""
     p.reddened()
     for _ in range(2):
-        p.green("def add(a, b):\n    return 0\n")
+        p.green(WRONG)
     assert p.run("request-scope-reduction").code == 0
     p.write({"ACTIVE_PR.json": smaller(last={"taskName": "add"})})
     assert p.submit()["state"] == "EXECUTING_TDD"

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.cases import pass_all, project
+from tests.cases import WRONG, pass_all, project
 from tests.project import GREEN, PLAN, RED, Project
 
 TITLE = "feat: add numbers"
@@ -133,7 +133,7 @@ def test_a_green_step_that_fails_is_debugged_with_counter_and_log(tmp_path: Path
         project(tmp_path / "p", files={"tests/test_add.py": RED}), "EXECUTING_TDD", ("the core", (("RED", "DONE"), ("GREEN", "TODO")))
     )
     p.task()
-    verdict = p.green("def add(a, b):\n    return 0\n")
+    verdict = p.green(WRONG)
     assert (verdict["status"], verdict["exit"]) == ("FAILURE", 1)
     assert (p.state["status"], p.state["debug_attempt_counter"]) == ("DEBUGGING", 1)
     assert "assert 0 == 3" in (p.root / "error.log").read_text()
