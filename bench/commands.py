@@ -25,7 +25,7 @@ ENTRY = "from detent.interfaces.cli.main import main; main()"
 
 
 def environment(folder: Path) -> dict[str, str]:
-    keep = {k: v for k, v in os.environ.items() if not k.startswith(("DETENT_", "GIT_", "TDD_"))}
+    keep = {k: v for k, v in os.environ.items() if not k.startswith(("DETENT_", "GIT_", "TDD_", "PYTHON"))}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {**keep, "XDG_STATE_HOME": str(folder / "state"), "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}
 
