@@ -14,8 +14,9 @@ from detent.gates.review import Finding
 from detent.kernel.decide import decide
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
+from detent.workflows.briefs import brief
 from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData, keep_findings, keep_review
+from detent.workflows.pr_data import PrData, Setup, keep_findings, keep_review
 from tests.project import Project
 
 SMALL = {"debug": 3, "reduce_scope": 1, "escalate": 2, "replans": 1, "review": 1, "agent": 1, "errors": 2}
@@ -190,3 +191,12 @@ def test_every_verdict_carries_its_fields(tmp_path: Path) -> None:
     verdict = Project(tmp_path / "p").planned().submit(test_command="true", expectation="FAIL")
     assert {"status", "state", "output", "instruction", "allowed_actions", "reasons", "evidence"} <= set(verdict)
     assert verdict["instruction"] and verdict["allowed_actions"]
+
+
+def test_where_the_review_is_not_the_agents_the_briefing_does_not_ask_for_it() -> None:
+    mine, not_mine = a_run("CODE_REVIEW"), a_run("CODE_REVIEW", setup=Setup(independent=True))
+    assert "FINDINGS.json" in brief(PR, mine).briefing and "findings" in PR.instruction(mine)
+    assert "FINDINGS.json" not in brief(PR, not_mine).briefing and "call get_task again" in PR.instruction(not_mine)
+    on = PR.kind(not_mine, Sent("submit", summary="s"))
+    assert decide(PR, not_mine, Sent("submit"), PR.row("CODE_REVIEW", on), Found()).run.state == "CODE_REVIEW"
+    assert PR.kind(not_mine, Sent("submit", findings="[]")) == "approved", "which the gate then refuses"

@@ -111,6 +111,7 @@ def _setup(git: Git, settings: Settings, head: str, env: dict[str, str], plan: s
         branching=settings.git.branching,
         checkpoint=settings.git.checkpoint,
         block_at=settings.review.block_at,
+        independent=bool(settings.review.agent) or settings.review.require_independent,
         settings=msgspec.json.encode(settings).decode(),
         path=path,
         command=msgspec.json.encode(command).decode() if command else "",

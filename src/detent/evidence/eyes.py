@@ -58,6 +58,7 @@ class RepoLook:
         self._picked: TestReport | None = None
         self._tampered: tuple[str, ...] | None = None
         self._said = ""
+        self._branch: Branch | None = None
         self._read: dict[str, str] = {"HEAD": scene.git.head()}
 
     # -- settings and documents ----------------------------------------------------------------------------------------------
@@ -211,16 +212,12 @@ class RepoLook:
         return "list" if path == "test-list.md" else "test" if runner.is_test(path) else "production"
 
     def branch(self) -> Branch:
-        git = self.scene.git
-        head, base = git.head(), self.scene.marks.base
-        return Branch(
-            git.branch(),
-            head,
-            git.tree("HEAD"),
-            git.message(head) if head else "",
-            git.count(base, head) if base else 0,
-            git.tree("HEAD") == self.tree,
-        )
+        if self._branch is None:
+            git, base = self.scene.git, self.scene.marks.base
+            head, tree, message = git.commit_shown("HEAD")
+            over = git.count(base, head) if base and head else 0
+            self._branch = Branch(git.branch(), head, tree, message, over, tree == self.tree)
+        return self._branch
 
     # -- what the verdict shows ----------------------------------------------------------------------------------------------
 

@@ -114,6 +114,12 @@ class Git:
     def message(self, rev: str) -> str:
         return self.run("log", "-1", "--format=%B", "--end-of-options", rev).text
 
+    def commit_shown(self, rev: str) -> tuple[str, str, str]:
+        """Hash, tree and message of a commit; empty texts where there is none."""
+        out = self.call("log", "-1", "--format=%H%x00%T%x00%B", "--end-of-options", rev)
+        parts = out.raw.decode("utf-8", "surrogateescape").split("\0", 2) if out.code == 0 and out.raw else ["", "", ""]
+        return parts[0], parts[1], parts[2].strip()
+
     def count(self, base: str, tip: str) -> int:
         return int(self.run("rev-list", "--count", f"{base}..{tip}", "--").text)
 

@@ -1,7 +1,6 @@
 """Who holds a claim: a process, named so that a later one with the same number is not taken for it. Knows no journal."""
 
 import os
-import socket
 from functools import cache
 from pathlib import Path
 
@@ -39,12 +38,12 @@ def _start(pid: int) -> str:
 
 def this_process(since: str, doing: str) -> Holder:
     pid = os.getpid()
-    return Holder(pid, _start(pid), _boot(), socket.gethostname(), since, doing)
+    return Holder(pid, _start(pid), _boot(), os.uname().nodename, since, doing)
 
 
 def is_alive(holder: Holder) -> bool:
     """Whether the holder may still be at work. One on another machine counts as alive: only its own machine can tell."""
-    if holder.host != socket.gethostname():
+    if holder.host != os.uname().nodename:
         return True
     if holder.boot != _boot():
         return False

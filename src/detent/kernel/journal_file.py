@@ -3,7 +3,6 @@
 import os
 import sqlite3
 import threading
-import uuid
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -133,7 +132,7 @@ def _create(db: sqlite3.Connection) -> None:
         for statement in SCHEMA.split(";\n"):
             if statement.strip():
                 db.execute(statement)
-        db.execute("INSERT INTO meta VALUES ('id', ?)", (uuid.uuid4().hex,))
+        db.execute("INSERT INTO meta VALUES ('id', ?)", (os.urandom(16).hex(),))
         db.execute(f"PRAGMA application_id={APPLICATION}")
         db.execute(f"PRAGMA user_version={VERSION}")
     db.execute("COMMIT")

@@ -117,6 +117,9 @@ MOVES: dict[str, Move] = {
     "branched": by_system("the branch is there"),
     "approved": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
     "findings": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "wait": by_agent(
+        SUBMIT, "hand in nothing: the review is not yours to report; call get_task again, and the machine asks the reviewer anew"
+    ),
     "squashed": Move(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
     "plan-done": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
     "plan-done-here": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
@@ -194,6 +197,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
     Row("CODE_REVIEW",           "approved",        REVIEW,                            (),        go("AWAITING_FINALIZATION", keep_review, zero("review"))),
     Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
+    Row("CODE_REVIEW",           "wait",            (),                                (),        go(STAY)),
     Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
     Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan,))),
     Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, clear_plan))),
@@ -243,6 +247,8 @@ def _submitted(run: Run[PrData], sent: Sent) -> str:
         return "no-pr-left" if sent.no_pr_left else f"plan{here}"
     if run.state == "NEEDS_ANALYSIS":
         return {"SUCCESS": "success", "FAILURE": "failure"}.get(sent.analysis_decision, "analysis")
+    if run.state == "CODE_REVIEW" and not sent.findings and run.data.setup.independent:
+        return "wait"
     if run.state == "CODE_REVIEW" and sent.findings:
         return "approved" if findings_of(run, sent) == () else "findings"
     if run.state in ("EXECUTING_TDD", "DEBUGGING"):

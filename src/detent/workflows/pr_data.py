@@ -20,6 +20,7 @@ class Setup(Value, frozen=True):
     branching: bool = True
     checkpoint: Literal["auto", "agent"] = "auto"
     block_at: str = "MINOR"
+    independent: bool = False  # the review is a configured reviewer's, or at least not the agent's own
     settings: str = ""  # the whole configuration as JSON, from the base commit
     path: str = ""  # PATH as it was
     command: str = ""  # the test command as JSON, once one is known

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from importlib.resources import files
 
 from detent.gates.plan import Task
 from detent.kernel.model import Run
@@ -63,6 +64,24 @@ def _branch(data: PrData) -> str:
     return data.branch.removeprefix("refs/heads/") or "(the present branch)"
 
 
+BY_HAND = (
+    "No reviewer is configured, so the review is done by hand: give everything below to a fresh agent that has not written this code "
+    "(or review it yourself, as a stranger would), and hand in what it finds. It is recorded as self-reported."
+)
+INDEPENDENT = (
+    "The review is not yours to report: an independent one is required, and the machine asks the configured reviewer. If no answer came, the reason "
+    "stands in the journal (`detent history`); call get_task again, and ask a person to mend `[review] agent` if that does not help."
+)
+
+
+def _review(data: PrData) -> Mapping[str, str]:
+    """Who reviews, and how the answer is written, if it is for the agent to write one."""
+    if data.setup.independent:
+        return {"reviewed_by": INDEPENDENT, "review_answer": "", "review_writes": "Write nothing"}
+    answer = (files("detent.workflows") / "briefings" / "pr" / "answer-of-a-review.md").read_text("utf-8")
+    return {"reviewed_by": BY_HAND, "review_answer": answer, "review_writes": "You may write `FINDINGS.json`, and nothing else"}
+
+
 def facts(run: Run[PrData]) -> Mapping[str, str]:
     """The names and what they stand for now."""
     data, plan = run.data, run.data.plan
@@ -88,6 +107,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "original_task": data.replacing,
         "original_red": data.replacing_red,
         "way_out": WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", _branch(data)),
+        **_review(data),
         "report": f"## The agent's report\n\n{data.report}\n" if run.cause == "escalation" else "",
         "notes": "\n".join(f"- {n}" for n in data.notes) or "(none)",
         "merged": "\n".join(f"- {t}" for t in data.merged) or "(none)",

@@ -4,7 +4,6 @@ Ids are pytest's node ids. A file that cannot be collected is one id, the file i
 (xfail) counts as skipped: it proves nothing. Exit code and report must agree; where they do not, nothing can be told.
 """
 
-import configparser
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -127,6 +126,8 @@ def _call(files: Files) -> Command:
 
 def _tox_passes_words_on(text: str) -> bool:
     """Whether `tox -e py -- WORDS` hands the words to pytest."""
+    import configparser
+
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(text)

@@ -1,8 +1,6 @@
 """Which part of a shared configuration file decides how pytest runs: a change elsewhere in the file is an ordinary change."""
 
-import configparser
 import json
-import tomllib
 
 
 def runner_part(path: str, text: str) -> str:
@@ -16,6 +14,8 @@ def runner_part(path: str, text: str) -> str:
 
 
 def _toml(text: str) -> str:
+    import tomllib
+
     try:
         tools = tomllib.loads(text).get("tool", {})
     except tomllib.TOMLDecodeError:
@@ -24,6 +24,8 @@ def _toml(text: str) -> str:
 
 
 def _ini(text: str) -> str:
+    import configparser
+
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(text)
