@@ -200,3 +200,13 @@ def test_where_the_review_is_not_the_agents_the_briefing_does_not_ask_for_it() -
     on = PR.kind(not_mine, Sent("submit", summary="s"))
     assert decide(PR, not_mine, Sent("submit"), PR.row("CODE_REVIEW", on), Found()).run.state == "CODE_REVIEW"
     assert PR.kind(not_mine, Sent("submit", findings="[]")) == "approved", "which the gate then refuses"
+
+
+def test_a_sound_new_plan_clears_the_error_and_goes_on() -> None:
+    steps = [{"type": t, "description": t, "status": "TODO"} for t in ("RED", "GREEN")]
+    head = {"masterPlanPath": "p", "prTitle": "feat: x", "summary": "s", "verificationPlan": "v"}
+    text = json.dumps({**head, "tasks": [{"taskName": "smaller", "status": "TODO", "tdd_steps": steps}]})
+    run = Run("r", "pr", "REPLANNING", 5, a_run("x").data, limits=dict(PR.limits), last_error="e", last_reason="r")
+    after = decide(PR, run, Sent("submit"), PR.row("REPLANNING", "replan"), Found(documents={"ACTIVE_PR.json": text})).run
+    assert (after.state, after.last_error, after.last_reason) == ("EXECUTING_TDD", "", "")
+    assert after.data.plan is not None and after.data.plan.tasks[0].taskName == "smaller"
