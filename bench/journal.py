@@ -11,7 +11,7 @@ from time import perf_counter
 from bench import Figure
 from detent.kernel.journal import GENESIS, INSERT, Entry, SqliteJournal, _to_row, chain
 
-BODY, BRIEF, STAMPS = 1500, 2500, 300  # bytes of an event of the pr workflow, about
+BODY, BRIEF = 1500, 2500  # bytes of an event of the pr workflow, about
 APPENDS, LOADS, BLOCK = 1000, 2000, 20
 LONG, SHORT = 100_000, 10
 
@@ -19,7 +19,7 @@ LONG, SHORT = 100_000, 10
 def entry(seq: int, body: int = BODY, brief: int = BRIEF) -> Entry:
     when = "2026-01-01T00:00:00.000000Z"
     return Entry(
-        "run-1", seq, "pr", "EXECUTING_TDD", "green", "SUCCESS", when, f"run-1.{seq}", "4" * 40, b"b" * body, "t" * brief, "s" * STAMPS,
+        "run-1", seq, "pr", "EXECUTING_TDD", "green", "SUCCESS", when, f"run-1.{seq}", "4" * 40, b"b" * body, "t" * brief,
         worktree="/home/someone/project", owes=("checkpoint", "publish"),
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ OWES = ("checkpoint", "publish")
 def entry(seq: int, run: str = "r1", attempt: str = "", parent: str = "", ended: bool = False, body: bytes = b"{}") -> Entry:
     return Entry(
         run, seq, "pr", "EXECUTING_TDD", "red", "SUCCESS", f"2026-01-01T00:00:{seq:02}Z", attempt, f"tree{seq}",
-        body, "a briefing", "{}", parent, "/some/tree", ended, OWES,
+        body, "a briefing", parent, "/some/tree", ended, OWES,
     )  # fmt: skip
 
 
@@ -195,7 +195,7 @@ def test_an_append_that_fails_owes_nothing(journal: SqliteJournal) -> None:
 
 COLUMNS = (
     "n", "run", "seq", "workflow", "state", "on_", "status", "at", "attempt", "tree",
-    "body", "brief", "stamps", "parent", "worktree", "ended", "owes", "prev", "hash",
+    "body", "brief", "parent", "worktree", "ended", "owes", "prev", "hash",
 )  # fmt: skip
 
 
@@ -235,7 +235,7 @@ def test_a_letter_moved_from_one_column_to_the_next_is_found(path: Path) -> None
 
 
 @pytest.mark.parametrize("value", ["no number", b"\xff\xfe", None, 7.5, 9])
-@pytest.mark.parametrize("column", ["seq", "ended", "owes", "body", "state", "stamps"])
+@pytest.mark.parametrize("column", ["seq", "ended", "owes", "body", "state", "brief"])
 def test_a_value_of_another_type_is_found_too(path: Path, column: str, value: object) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as db:

@@ -209,4 +209,5 @@ def test_a_sound_new_plan_clears_the_error_and_goes_on() -> None:
     run = Run("r", "pr", "REPLANNING", 5, a_run("x").data, limits=dict(PR.limits), last_error="e", last_reason="r")
     after = decide(PR, run, Sent("submit"), PR.row("REPLANNING", "replan"), Found(documents={"ACTIVE_PR.json": text})).run
     assert (after.state, after.last_error, after.last_reason) == ("EXECUTING_TDD", "", "")
-    assert after.data.plan is not None and after.data.plan.tasks[0].taskName == "smaller"
+    assert isinstance(after.data, PrData) and after.data.plan is not None
+    assert after.data.plan.tasks[0].taskName == "smaller"

@@ -105,9 +105,6 @@ class LoggedWorld:
     def snapshot(self, run: AnyRun) -> str:
         return "a tree"
 
-    def stamps(self, run: AnyRun) -> dict[str, str]:
-        return {}
-
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         self.waits(job)
         return Sent("outcome", by="system", outcome="landed")

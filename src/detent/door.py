@@ -51,7 +51,6 @@ class World(Protocol):
     def snapshot(self, run: AnyRun) -> str: ...
     def settle(self, effect: str, event: AnyEvent) -> None: ...
     def perform(self, job: str, run: AnyRun) -> Sent | None: ...
-    def stamps(self, run: AnyRun) -> dict[str, str]: ...
 
 
 class Hands(NamedTuple):
@@ -312,7 +311,7 @@ class Door:
         waits = state.end or (state.actor in ("agent", "human") and state.job is None and not table.kind(run, DUE))
         if not waits:
             return event
-        return msgspec.structs.replace(event, briefing=self.hands.brief(table, run), stamps=self.hands.world.stamps(run))
+        return msgspec.structs.replace(event, briefing=self.hands.brief(table, run))
 
     def _not_now(self, run: str, verdict: Verdict) -> Verdict:
         event = self.load(run)

@@ -66,9 +66,6 @@ class MemoryWorld:
         self.trees[tree] = {p: t for p, t in self.files.items() if p not in PUBLISHED}
         return tree
 
-    def stamps(self, run: AnyRun) -> dict[str, str]:
-        return {}
-
     def settle(self, effect: str, event: AnyEvent) -> None:
         """Do an effect once, however often it is asked for."""
         key = (event.run.id, event.run.seq, effect)

@@ -23,9 +23,8 @@ def to_entry(table: Table[T], event: Event[T]) -> Entry:
         at=event.at,
         attempt=event.sent.attempt_id if event.status in FINAL else "",
         tree=event.found.tree,
-        body=msgspec.json.encode(msgspec.structs.replace(event, briefing=None, stamps={})),
+        body=msgspec.json.encode(msgspec.structs.replace(event, briefing=None)),
         brief=msgspec.json.encode(event.briefing).decode() if event.briefing else "",
-        stamps=msgspec.json.encode(event.stamps).decode(),
         parent=run.parent,
         worktree=run.worktree,
         ended=bool(table.states[run.state].end),
@@ -37,7 +36,6 @@ def from_entry(table: Table[T], entry: Entry) -> Event[T]:
     try:
         event = msgspec.json.decode(entry.body, type=Event[table.data])  # type: ignore[name-defined]
         briefing = msgspec.json.decode(entry.brief, type=Briefing) if entry.brief else None
-        stamps = msgspec.json.decode(entry.stamps, type=dict[str, str])
     except msgspec.DecodeError as e:
         raise JournalDamaged(f"event {entry.seq} of run {entry.run} cannot be read: {e}", "a newer Detent may have written it") from e
-    return msgspec.structs.replace(event, briefing=briefing, stamps=stamps)
+    return msgspec.structs.replace(event, briefing=briefing)

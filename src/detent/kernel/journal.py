@@ -34,7 +34,6 @@ class Entry(NamedTuple):
     tree: str
     body: bytes
     brief: str
-    stamps: str
     parent: str = ""
     worktree: str = ""
     ended: bool = False
@@ -99,11 +98,9 @@ class Journal(Protocol):
     def release(self, claim: Claim) -> None: ...
 
 
-ENTRY_COLUMNS = (
-    "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, stamps, parent, worktree, ended, owes, n, hash"
-)
+ENTRY_COLUMNS = "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, parent, worktree, ended, owes, n, hash"
 TAIL = "SELECT (SELECT ifnull(max(seq), 0) FROM events WHERE run = ?), n, hash FROM events WHERE n = (SELECT max(n) FROM events)"
-INSERT = f"INSERT INTO events VALUES ({','.join('?' * 19)})"
+INSERT = f"INSERT INTO events VALUES ({','.join('?' * 18)})"
 HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
 HEADS_BY_EVENTS = f"SELECT n, {HEAD_COLUMNS} FROM events e WHERE seq = (SELECT max(seq) FROM events WHERE run = e.run)"
 HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
@@ -112,14 +109,14 @@ HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
 def chain(prev: str, entry: Entry) -> str:
     """The hash of a row: over the previous row's hash and every column."""
     counts = (str(entry.n), str(entry.seq), str(int(entry.ended)))
-    texts = (*counts, entry.run, *entry[2:9], entry.brief, entry.stamps, entry.parent, entry.worktree, "\n".join(entry.owes))
+    texts = (*counts, entry.run, *entry[2:9], entry.brief, entry.parent, entry.worktree, "\n".join(entry.owes))
     lengths = [len(text) for text in texts]  # so that nothing can move from one column to the next
     return sha256(f"{prev}{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + entry.body).hexdigest()
 
 
 def _to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
     """An entry as the row of the table."""
-    return (n, *entry[:7], entry.attempt or None, *entry[8:14], int(entry.ended), "\n".join(entry.owes), prev, digest)
+    return (n, *entry[:7], entry.attempt or None, *entry[8:13], int(entry.ended), "\n".join(entry.owes), prev, digest)
 
 
 def _read_entry(row: tuple[Any, ...]) -> Entry:

@@ -162,4 +162,3 @@ class Event(Value, Generic[D], frozen=True):
     verdict: Verdict
     owes: tuple[str, ...] = ()
     briefing: Briefing | None = None
-    stamps: dict[str, str] = {}
