@@ -1,0 +1,30 @@
+"""The demo does what the README says, and leaves nothing behind."""
+
+import tempfile
+from pathlib import Path
+
+from tests.project import Project
+
+
+def test_the_demo_goes_through_two_pull_requests_and_catches_what_it_should(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    before = set(Path(tempfile.gettempdir()).glob("detent-demo-*"))
+    ran = project.run("demo", XDG_STATE_HOME=str(tmp_path / "state"))
+    assert ran.code == 0, ran
+    for said in (
+        "REFUSED",
+        "FAILURE",
+        "findings (add does not say what it does)",
+        "was deleted",
+        "Merge branch 'feat/subtract-numbers'",
+        "chain unbroken",
+    ):
+        assert said in ran.out
+    assert ran.out.count("the machine: merged") == 2
+    assert set(Path(tempfile.gettempdir()).glob("detent-demo-*")) == before
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_demo_that_is_not_there_is_told(tmp_path: Path) -> None:
+    ran = Project(tmp_path / "p").run("demo", "pipeline")
+    assert ran.code == 2 and "no demo 'pipeline'" in ran.err

@@ -1,0 +1,80 @@
+"""Tests must be able to fail: those changed in a refactoring, and those that pass at once."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.project import GREEN, RED, Project
+
+
+@pytest.fixture
+def refactoring(tmp_path: Path) -> Project:
+    project = Project(tmp_path / "p").reddened("RED", "GREEN", "REFACTOR")
+    assert project.green()["status"] == "SUCCESS"
+    return project
+
+
+TIDIER = "import calc\n\n\ndef test_add():\n    total = calc.add(1, 2)\n    assert total == 3\n"
+
+
+def test_a_refactoring_may_change_a_test_that_can_still_fail(refactoring: Project) -> None:
+    refactoring.write({"tests/test_add.py": TIDIER})
+    assert refactoring.submit(test_command="pytest", expectation="PASS")["status"] == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    "weak",
+    [
+        "def test_add():\n    assert True\n",
+        "def test_add():\n    pass\n",
+        "def test_add():\n    try:\n        from calc import add\n    except ImportError:\n        return\n    assert add(1, 2)\n",
+    ],
+    ids=["asserts nothing real", "asserts nothing", "looks away"],
+)
+def test_a_refactoring_that_weakens_a_test_fails(refactoring: Project, weak: str) -> None:
+    refactoring.write({"tests/test_add.py": weak})
+    verdict = refactoring.submit(test_command="pytest", expectation="PASS")
+    assert (verdict["status"], verdict["state"], verdict["exit"]) == ("FAILURE", "DEBUGGING", 1)
+    assert "no longer fails on the tree before" in verdict["reasons"][0]
+
+
+def test_a_refactoring_that_loses_a_test_fails(refactoring: Project) -> None:
+    refactoring.write({"tests/test_add.py": "def test_other():\n    assert True\n"})
+    verdict = refactoring.submit(test_command="pytest", expectation="PASS")
+    assert verdict["status"] == "FAILURE" and "no longer collected" in verdict["reasons"][0]
+
+
+@pytest.fixture
+def satisfied(tmp_path: Path) -> Project:
+    """At a RED step whose code is there already, its first try failed."""
+    project = Project(tmp_path / "p", {**_start(), "calc.py": GREEN}).planned("RED", "GREEN")
+    verdict = project.red()
+    assert verdict["status"] == "FAILURE" and "passes already" in verdict["reasons"][0]
+    return project
+
+
+def _start() -> dict[str, str]:
+    from tests.project import START
+
+    return dict(START)
+
+
+def test_a_step_that_is_satisfied_already_is_closed_if_its_test_can_fail(satisfied: Project) -> None:
+    verdict = satisfied.submit(test_command="pytest tests/test_add.py", expectation="FAIL", reply="ALREADY_SATISFIED")
+    assert (verdict["status"], verdict["state"]) == ("SUCCESS", "EXECUTING_TDD")
+    assert satisfied.plan["tasks"][0]["tdd_steps"][0]["status"] == "DONE"
+    assert satisfied.git("show", "HEAD:tests/test_add.py").strip() == RED.strip()
+
+
+def test_a_test_that_no_mutation_makes_fail_closes_nothing(satisfied: Project) -> None:
+    satisfied.write({"tests/test_add.py": "import calc\n\n\ndef test_add():\n    assert calc\n"})
+    verdict = satisfied.submit(test_command="pytest tests/test_add.py", expectation="FAIL", reply="ALREADY_SATISFIED")
+    assert (verdict["status"], verdict["state"]) == ("FAILURE", "DEBUGGING")
+    assert "fails against no small change" in verdict["reasons"][0]
+
+
+def test_the_first_try_is_always_a_test(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", {**_start(), "calc.py": GREEN}).planned("RED", "GREEN")
+    project.write({"tests/test_add.py": RED})
+    verdict = project.submit(test_command="pytest", expectation="FAIL", reply="ALREADY_SATISFIED")
+    assert verdict["status"] == "REFUSED"
