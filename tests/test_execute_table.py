@@ -8,17 +8,18 @@ import msgspec
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import Branch, Changed, Outcome, TestReport
+from detent.evidence.look import Changed, Outcome, TestReport
 from detent.gates.item import BranchReview, Issue, blocked_reason, final_report, read_review
 from detent.gates.judge import judge
 from detent.kernel.decide import Decision, decide, refusal
-from detent.kernel.model import Evidence, Found, Run, Sent
+from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
 from detent.workflows.common import alive
 from detent.workflows.execute import EXECUTE
 from detent.workflows.execute_data import ExecuteData, ItemChange, Setup, WorkItem, children, follow_up_of, item_after, public_status
 from detent.workflows.pr_data import PrData
 from detent.workflows.tdd_data import TddData
+from tests.looks import LiteralLook
 
 ITEM = WorkItem("bd-7", "Add sums", "Sums are missing.")
 DATA = ExecuteData(item=ITEM, branch="beads-bd-7-add-sums", base="c0", good_tree="t0")
@@ -42,67 +43,13 @@ def report(**outcomes: Outcome) -> TestReport:
 
 
 @dataclass
-class World:
+class World(LiteralLook):
     """Everything a gate may look at, as literal values."""
 
-    run: Run[ExecuteData]
     sent: Sent = SUBMIT
-    tree: str = "t1"
     now: TestReport = field(default_factory=lambda: report(old="passed", new="passed"))
     before: TestReport = field(default_factory=lambda: report(old="passed"))
     changes: tuple[Changed, ...] = CODE
-    settings: dict[str, str] = field(default_factory=dict)
-
-    def setting(self, name: str) -> str:
-        return self.settings.get(name, "")
-
-    def tests(self) -> TestReport:
-        return self.now
-
-    def tests_before(self) -> TestReport:
-        return self.before
-
-    def selected(self) -> TestReport:
-        return self.now
-
-    def tests_laid_over(self, tree: str) -> TestReport:
-        return self.before
-
-    def bites(self) -> bool:
-        return True
-
-    def baseline(self) -> frozenset[str]:
-        return frozenset(self.run.data.setup.baseline)
-
-    def bites_mutant(self) -> bool:
-        return self.bites()
-
-    def preflight(self) -> str | None:
-        return None
-
-    def refused_command(self, command: str) -> str | None:
-        return None
-
-    def changed(self) -> tuple[Changed, ...]:
-        return self.changes
-
-    def branch(self) -> Branch:
-        return Branch()
-
-    def read(self, path: str) -> str | None:
-        return None
-
-    def tampered(self) -> tuple[str, ...]:
-        return ()
-
-    def output(self) -> str:
-        return self.now.output
-
-    def evidence(self) -> Evidence | None:
-        return None
-
-    def documents(self) -> dict[str, str]:
-        return {}
 
 
 def judged(world: World) -> Decision:

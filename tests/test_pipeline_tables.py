@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import detent.workflows
-from detent.evidence.look import Branch, Changed, TestReport
+from detent.evidence.look import Changed, TestReport
 from detent.gates.documents import Criterion, Issue, Task, cannot_fail, read_acceptance, read_tasks, recommended, section
 from detent.gates.human import APPROVE, MISSING, STRATEGY, Decision, pending
 from detent.gates.judge import judge
@@ -20,7 +20,7 @@ from detent.gates.reply import amounts_to, points, read_reply
 from detent.kernel.codec import from_entry, to_entry
 from detent.kernel.decide import Decision as Decided
 from detent.kernel.decide import decide, refusal
-from detent.kernel.model import Event, Evidence, Found, Run, Sent, Verdict
+from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.kernel.table import Table
 from detent.kernel.walk import problems, walk
 from detent.workflows.briefs import brief
@@ -29,6 +29,7 @@ from detent.workflows.pipeline_data import CORE, Manual, PipelineData, children,
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, TaskData, context_files, is_prepared, result
 from detent.workflows.task_data import unproven as task_unproven
+from tests.looks import LiteralLook
 
 S = ".agents-work/s"
 TABLES: dict[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
@@ -61,71 +62,12 @@ RED = TestReport({"t::a": "failed"})
 
 
 @dataclass
-class World:
+class World(LiteralLook):
     """Everything a gate may look at, as literal values."""
 
-    run: Run[Any]
-    sent: Sent
-    tree: str = "t1"
     files: dict[str, str] = field(default_factory=lambda: dict(FILES))
     now: TestReport = GREEN
     before: TestReport = GREEN
-    changes: tuple[Changed, ...] = ()
-    lint: str | None = None
-    was_read: dict[str, str] = field(default_factory=dict)
-
-    def setting(self, name: str) -> str:
-        return ""
-
-    def tests(self) -> TestReport:
-        return self.now
-
-    def tests_before(self) -> TestReport:
-        return self.before
-
-    def baseline(self) -> frozenset[str]:
-        return frozenset()
-
-    def selected(self) -> TestReport:
-        return self.now
-
-    def tests_laid_over(self, tree: str) -> TestReport:
-        return self.before
-
-    def bites(self) -> bool:
-        return True
-
-    def bites_mutant(self) -> bool:
-        return True
-
-    def preflight(self) -> str | None:
-        return self.lint
-
-    def refused_command(self, command: str) -> str | None:
-        return None
-
-    def changed(self) -> tuple[Changed, ...]:
-        return self.changes
-
-    def branch(self) -> Branch:
-        return Branch()
-
-    def read(self, path: str) -> str | None:
-        if path in self.files:
-            self.was_read[path] = self.files[path]
-        return self.files.get(path)
-
-    def tampered(self) -> tuple[str, ...]:
-        return ()
-
-    def output(self) -> str:
-        return ""
-
-    def evidence(self) -> Evidence | None:
-        return None
-
-    def documents(self) -> dict[str, str]:
-        return dict(self.was_read)
 
 
 CODE = (Changed("src/sum.py", "modified", "production"),)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from detent.evidence.look import Branch, Changed, Outcome, TestReport
+from detent.evidence.look import Changed, Outcome, TestReport
 from detent.gates.judge import judge
 from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
@@ -15,6 +15,7 @@ from detent.kernel.model import Evidence, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import Note, Setup, TddData, backoff, begin, from_note, note_of, sort_of
+from tests.looks import LiteralLook
 
 SUBMIT = Sent("submit")
 LIST = "# Tests\n\n- [ ] adds two numbers\n- [ ] refuses text\n"
@@ -38,72 +39,13 @@ def passing(*names: str) -> TestReport:
 
 
 @dataclass
-class World:
+class World(LiteralLook):
     """Everything a gate may look at, as literal values."""
 
-    run: Run[TddData]
     sent: Sent = SUBMIT
-    tree: str = "t1"
     files: dict[str, str] = field(default_factory=lambda: {"test-list.md": LIST})
     now: TestReport = field(default_factory=lambda: passing("old"))
     before: TestReport = field(default_factory=lambda: passing("old"))
-    changes: tuple[Changed, ...] = ()
-    bite: bool = True
-    was_read: dict[str, str] = field(default_factory=dict)
-
-    def setting(self, name: str) -> str:
-        return ""
-
-    def tests(self) -> TestReport:
-        return self.now
-
-    def tests_before(self) -> TestReport:
-        return self.before
-
-    def selected(self) -> TestReport:
-        return self.now
-
-    def tests_laid_over(self, tree: str) -> TestReport:
-        return self.before
-
-    def bites(self) -> bool:
-        return self.bite
-
-    def baseline(self) -> frozenset[str]:
-        return frozenset(self.run.data.setup.baseline)
-
-    def bites_mutant(self) -> bool:
-        return self.bites()
-
-    def preflight(self) -> str | None:
-        return None
-
-    def refused_command(self, command: str) -> str | None:
-        return None
-
-    def changed(self) -> tuple[Changed, ...]:
-        return self.changes
-
-    def branch(self) -> Branch:
-        return Branch()
-
-    def read(self, path: str) -> str | None:
-        if path in self.files:
-            self.was_read[path] = self.files[path]
-        return self.files.get(path)
-
-    def tampered(self) -> tuple[str, ...]:
-        return ()
-
-    def output(self) -> str:
-        return self.now.output
-
-    def evidence(self) -> Evidence | None:
-        of = {o: len(self.now.having(o)) for o in ("passed", "failed", "error", "skipped")}
-        return Evidence("report", "pytest", 0, Tally(of["passed"], of["failed"], of["error"], of["skipped"]), self.tree)
-
-    def documents(self) -> dict[str, str]:
-        return self.was_read
 
 
 def said(run: Run[TddData], sent: Sent, found: Found | None = None) -> Decision:

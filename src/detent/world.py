@@ -24,7 +24,7 @@ from detent.gates.review import read_findings, unproved
 from detent.git import fingerprint
 from detent.git.commits import bring_to, commit_tree, marker
 from detent.git.repo import ZERO, Git, GitError
-from detent.git.snapshot import Snapshot, take
+from detent.git.snapshot import Snapshot, stamp, take
 from detent.kernel.model import Found, Sent
 from detent.sandbox.process import run as run_program
 from detent.workflows.pr_data import ROOT_FILE
@@ -140,15 +140,6 @@ def _or_cannot_tell() -> Iterator[None]:
         raise CannotTell(e.message) from e
     except OSError as e:
         raise CannotTell(f"{e.strerror}: {e.filename}") from e
-
-
-def stamp(file: Path) -> str:
-    """What changes when a file does, without reading it."""
-    try:
-        st = os.stat(file)
-    except OSError:
-        return ""
-    return f"{st.st_size}:{st.st_mtime_ns}:{st.st_ino}"
 
 
 def _marks(run: AnyRun) -> Marks:

@@ -17,7 +17,7 @@ from detent.evidence.look import TestReport
 from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, run_command, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
-from detent.git.snapshot import differs, untracked
+from detent.git.snapshot import differs, stamp, untracked
 
 Wanted = Callable[[], bool]
 
@@ -122,7 +122,7 @@ class Collector:
 
     def created(self) -> set[str]:
         """Files that test runs made and nobody touched since: they never belong to a change."""
-        return {path for path, stamp in self._made_before().items() if stamp == _stamp(self.root / path)}
+        return {path for path, was in self._made_before().items() if was == stamp(self.root / path)}
 
     def _made_before(self) -> dict[str, str]:
         try:
@@ -132,14 +132,6 @@ class Collector:
 
     def _created(self, paths: set[str]) -> None:
         if paths:
-            made = {**self._made_before(), **{p: _stamp(self.root / p) for p in paths}}
+            made = {**self._made_before(), **{p: stamp(self.root / p) for p in paths}}
             self._made.parent.mkdir(exist_ok=True)
             self._made.write_text(json.dumps({p: s for p, s in made.items() if s}), "utf-8")
-
-
-def _stamp(file: Path) -> str:
-    try:
-        st = os.lstat(file)
-    except OSError:
-        return ""
-    return f"{st.st_size}:{st.st_mtime_ns}:{st.st_ino}"

@@ -118,3 +118,12 @@ def keep(git: Git, run: str, tree: str) -> None:
 def differs(git: Git, run: str) -> list[str]:
     """The paths of the run's newest snapshot that are not as they were in the workspace any more."""
     return git.run("diff-files", "-z", "--name-only", index=index_of(git, run)).items
+
+
+def stamp(file: Path) -> str:
+    """What changes when a file does, without reading it."""
+    try:
+        st = os.stat(file)
+    except OSError:
+        return ""
+    return f"{st.st_size}:{st.st_mtime_ns}:{st.st_ino}"

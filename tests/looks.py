@@ -1,0 +1,78 @@
+"""A Look made of literal values: everything a gate may ask about, said beforehand."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from detent.evidence.look import Branch, Changed, TestReport
+from detent.kernel.model import Evidence, Run, Sent, Tally
+
+
+@dataclass
+class LiteralLook:
+    """Answers with what it was given."""
+
+    run: Run[Any]
+    sent: Sent = field(default_factory=lambda: Sent("submit"))
+    tree: str = "t1"
+    files: dict[str, str] = field(default_factory=dict)
+    now: TestReport = field(default_factory=TestReport)
+    before: TestReport = field(default_factory=TestReport)
+    changes: tuple[Changed, ...] = ()
+    bite: bool = True
+    lint: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    was_read: dict[str, str] = field(default_factory=dict)
+
+    def setting(self, name: str) -> str:
+        return self.settings.get(name, "")
+
+    def tests(self) -> TestReport:
+        return self.now
+
+    def tests_before(self) -> TestReport:
+        return self.before
+
+    def baseline(self) -> frozenset[str]:
+        return frozenset(getattr(getattr(self.run.data, "setup", None), "baseline", ()))
+
+    def selected(self) -> TestReport:
+        return self.now
+
+    def tests_laid_over(self, tree: str) -> TestReport:
+        return self.before
+
+    def bites(self) -> bool:
+        return self.bite
+
+    def bites_mutant(self) -> bool:
+        return self.bite
+
+    def preflight(self) -> str | None:
+        return self.lint
+
+    def refused_command(self, command: str) -> str | None:
+        return None
+
+    def changed(self) -> tuple[Changed, ...]:
+        return self.changes
+
+    def branch(self) -> Branch:
+        return Branch()
+
+    def read(self, path: str) -> str | None:
+        if path in self.files:
+            self.was_read[path] = self.files[path]
+        return self.files.get(path)
+
+    def tampered(self) -> tuple[str, ...]:
+        return ()
+
+    def output(self) -> str:
+        return self.now.output
+
+    def evidence(self) -> Evidence | None:
+        of = {o: len(self.now.having(o)) for o in ("passed", "failed", "error", "skipped")}
+        return Evidence("report", "pytest", 0, Tally(of["passed"], of["failed"], of["error"], of["skipped"]), self.tree)
+
+    def documents(self) -> dict[str, str]:
+        return dict(self.was_read)
