@@ -879,3 +879,17 @@ def test_a_claim_that_cannot_be_read_is_damage_and_nobodys(journal: SqliteJourna
     journal.db.execute("UPDATE claims SET holder = 'nobody'")
     with pytest.raises(JournalDamaged, match="the claim on run r1 cannot be read"):
         journal.claim("r1", this_process("now", "submit"))
+
+
+@pytest.mark.parametrize("spoil", ["truncate", "remove"])
+def test_an_anchor_that_is_cut_or_removed_under_an_open_journal_is_written_anew(path: Path, spoil: str) -> None:
+    with closing(SqliteJournal(path, create=True)) as journal:
+        journal.append(entry(1), 0)
+        file = anchor_file(path)
+        if spoil == "truncate":
+            os.truncate(file, 0)
+        else:
+            file.unlink()
+        journal.append(entry(2), 1)
+        anchor = read_anchor(file)
+        assert anchor is not None and anchor.n == 2
