@@ -20,7 +20,8 @@ def project(tmp_path: Path) -> Project:
 def get_task(project: Project, *flags: str) -> tuple[str, bool]:
     """What get-task prints, and whether it was the quick answer (one that imports no click and no msgspec)."""
     argv = [sys.executable, "-X", "importtime", "-m", "detent", "get-task", *flags]
-    done = subprocess.run(argv, cwd=project.root, env=project.env, capture_output=True, text=True)
+    env = {name: value for name, value in project.env.items() if not name.startswith("COV")}  # coverage would import things of its own
+    done = subprocess.run(argv, cwd=project.root, env=env, capture_output=True, text=True)
     modules = {row.rpartition("|")[2].strip() for row in done.stderr.splitlines() if row.startswith("import time:")}
     return done.stdout, not modules & {"click", "msgspec", "sqlite3", "json", "subprocess"}
 
