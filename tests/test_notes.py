@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from detent.git.notes import list_notes, read_note, write_note
+from detent.git.notes import list_notes, read_note, write_notes
 from tests.project import ROOT
 from tests.repos import git_at, make_repo, sh
 
@@ -14,11 +14,11 @@ WRITER = """
 import sys
 from pathlib import Path
 from tests.repos import git_at
-from detent.git.notes import write_note
+from detent.git.notes import write_notes
 folder, first = Path(sys.argv[1]), int(sys.argv[2])
 commits = sys.argv[3:]
 for n, commit in enumerate(commits):
-    write_note(git_at(folder), "tdd-handoffs", commit, f"note {first + n}\\n")
+    write_notes(git_at(folder), "tdd-handoffs", {commit: f"note {first + n}\\n"})
 """
 
 
@@ -33,8 +33,8 @@ def test_a_note_is_shown_by_git_itself_and_can_be_replaced(tmp_path: Path) -> No
     git = git_at(repo)
     head = git.head()
     assert read_note(git, REF, head) is None
-    write_note(git, REF, head, "one\n")
-    write_note(git, REF, head, '{"phase": "RED"}\n')
+    write_notes(git, REF, {head: "one\n"})
+    write_notes(git, REF, {head: '{"phase": "RED"}\n'})
     assert sh(repo, "git", "notes", f"--ref={REF}", "show", head) == '{"phase": "RED"}'
     assert list(list_notes(git, REF)) == [head]
     assert sh(repo, "git", "for-each-ref", "--format=%(refname)", "refs/notes/") == f"refs/notes/{REF}"
@@ -42,9 +42,9 @@ def test_a_note_is_shown_by_git_itself_and_can_be_replaced(tmp_path: Path) -> No
 
 def test_writing_the_same_note_again_changes_nothing(tmp_path: Path) -> None:
     git = git_at(make_repo(tmp_path / "p", {"a": "a"}))
-    write_note(git, REF, git.head(), "one\n")
+    write_notes(git, REF, {git.head(): "one\n"})
     before = git.resolve(f"refs/notes/{REF}")
-    write_note(git, REF, git.head(), "one\n")
+    write_notes(git, REF, {git.head(): "one\n"})
     assert git.resolve(f"refs/notes/{REF}") == before
 
 

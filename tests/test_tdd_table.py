@@ -13,8 +13,9 @@ from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Evidence, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
+from detent.workflows.ground import Ground
 from detent.workflows.tdd import TDD
-from detent.workflows.tdd_data import Note, Setup, TddData, backoff, begin, from_note, note_of, sort_of
+from detent.workflows.tdd_data import Note, TddData, backoff, begin, from_note, note_of, sort_of
 from tests.looks import LiteralLook
 
 SUBMIT = Sent("submit")
@@ -106,9 +107,10 @@ def test_a_whole_feature_goes_red_green_refactor_until_every_box_is_ticked() -> 
     refactor = judged(World(run_of(green), tree="t4", files={"test-list.md": one}, now=passing("old", "new"), before=passing("old", "new")))
     ticked = {"test-list.md": "- [x] adds two numbers\n"}
     end = judged(World(run_of(refactor), Sent("submit", reply=NAMES_NONE), tree="t5", files=ticked, now=passing("old", "new")))
-    assert [d.run.state for d in (plan, red, green, refactor, end)] == ["RED", "GREEN", "REFACTOR", "PLAN", "COMPLETE"]
+    assert [d.run.state for d in (plan, red, green, refactor, end)] == ["RED", "GREEN", "REFACTOR", "PLAN", "LANDING"]
     assert [note_of(run_of(d)).cycle_number for d in (plan, red, green, refactor, end)] == [1, 1, 1, 1, 1]
-    assert TDD.unproven(run_of(end)) == ()
+    landed = said(run_of(end), Sent("outcome", by="system", outcome="offered"), Found())
+    assert (landed.run.state, landed.owes, TDD.unproven(run_of(landed))) == ("COMPLETE", ("leave_workspace",), ())
     assert data_of(end).entries == (Entry("adds two numbers", done=True, proof=refactor.run.seq),)
 
 
@@ -341,7 +343,7 @@ def test_refactor_fails_and_is_rolled_back(now: TestReport, changes: tuple[Chang
 
 def test_a_test_that_was_red_before_the_run_may_stay_red_if_a_person_took_it_as_baseline() -> None:
     now, before = report(old="failed", new="passed"), report(old="failed", new="failed")
-    accepted = msgspec.structs.replace(DATA, setup=Setup(baseline=("tests/test_sum.py::old",)))
+    accepted = msgspec.structs.replace(DATA, setup=Ground(baseline=("tests/test_sum.py::old",)))
     assert judged(World(a_run("GREEN", accepted), now=now, before=before, changes=CODE_ADDED)).run.state == "REFACTOR"
     assert judged(World(a_run("GREEN"), now=now, before=before, changes=CODE_ADDED)).run.state == "GREEN"
 

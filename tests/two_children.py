@@ -86,7 +86,7 @@ SMALL: Table[Done] = Table(
             go(STAY, count("failures"), says="FAILURE", spent=go("ABORTED")),
         ),
         Row("LANDING", "landed", (), (), go("DONE")),
-        *driven(STATES, halt=go("ABORTED"), unavailable=go("ABORTED")),
+        *driven(STATES, halt=go("ABORTED"), unavailable=go("ABORTED"), over=go("ABORTED")),
         *people(STATES),
     ),
     kind=kind,

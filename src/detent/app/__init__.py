@@ -1,12 +1,12 @@
 """The composition root: the only room that builds objects and hands them to each other."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from detent.door import AnyRun, Door, Hands
+from detent.door import AnyEvent, AnyRun, Door, Hands
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place, find_place
 from detent.kernel.holder import this_process
@@ -39,7 +39,8 @@ class App(NamedTuple):
     place: Place
     journal: SqliteJournal
     door: Door
-    world: Any
+    world: Any  # of the person's own checkout
+    worlds: Any  # of any run
 
     def current(self) -> Head | None:
         """The newest open run that is bound to this checkout."""
@@ -65,17 +66,24 @@ class App(NamedTuple):
 def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None) -> App:
     """Wire everything for the checkout that a folder is in."""
     from detent.app.kit import kit_of
+    from detent.app.worlds import Worlds
     from detent.git.repo import Git
+    from detent.kernel.codec import from_entry
     from detent.workflows.briefs import brief
-    from detent.world import RepoWorld
+    from detent.world import EFFECTS, JOBS
+    from detent.world.repo import Gear
 
     outer = dict(os.environ if env is None else env)
     place = find_place(start)
     journal = _journal(place, create)
-    git = Git(place, outer)
-    world = RepoWorld(git, outer, kit_of(place.root, outer), _files_of(), now)
-    hands = Hands(journal, _LazyTables(), world, world, brief, now, lambda doing: this_process(now(), doing))
-    return App(place, journal, Door(hands), world)
+    tables = _LazyTables()
+
+    def history(run: str) -> Iterator[AnyEvent]:
+        return (from_entry(tables[e.workflow], e) for e in journal.events(run, limit=1_000_000))
+
+    worlds = Worlds(Git(place, outer), Gear(outer, kit_of(place.root, outer), _files_of(), now, history, EFFECTS, JOBS))
+    hands = Hands(journal, tables, worlds, worlds, brief, now, lambda doing: this_process(now(), doing))
+    return App(place, journal, Door(hands), worlds.own, worlds)
 
 
 def _journal(place: Place, create: bool) -> SqliteJournal:

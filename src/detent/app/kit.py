@@ -49,7 +49,7 @@ def _make(root: Path, run: AnyRun) -> Kit:
     timeout = float(settings.test.timeout or settings.bash.timeout)
     suite = Suite(base, timeout, setup.path, tuple(settings.test.env))
     ways = Ways(settings.git.main, settings.git.remote, settings.git.merge, settings.git.pr_command)
-    return Kit(suite, settings.flat(), tuple(setup.preflight), ways, settings.git.squash, settings.review.agent)
+    return Kit(suite, settings.flat(), tuple(setup.preflight), ways, settings.git.squash, settings.review.agent, Path(run.worktree or root))
 
 
 def default_preflight(read: Callable[[str], str | None], root: Path, path: str) -> tuple[str, ...]:

@@ -7,6 +7,10 @@ call_reviewer = Job(
     "call_reviewer", "Have a fresh reviewer read plan and diff, or read the findings file at the root.", ("approved", "findings")
 )
 squash = Job("squash", "Make one commit of the branch, tree unchanged, message = title, where the machine does it.", ("squashed",))
+land_branch = Job(
+    "land_branch", "Land or offer the run's branch as [git] merge says; in a person's own checkout the work is on its branch already.",
+    ("landed", "offered", "conflict", "red-merge"),
+)  # fmt: skip
 merge = Job(
     "merge", "Merge on the then-current main, build and test the merged tree, then move the ref.", ("merged", "conflict", "red-merge")
 )

@@ -40,7 +40,7 @@ def exclude(place: Place) -> None:
     missing = [line for line in EXCLUDED if line not in text.splitlines()]
     if missing:
         start = text if not text or text.endswith("\n") else text + "\n"
-        _replace(file, start + "\n".join([MARK, *missing]) + "\n")
+        write_whole(file, start + "\n".join([MARK, *missing]) + "\n")
 
 
 def publish(place: Place, files: Mapping[str, str | None]) -> None:
@@ -51,9 +51,9 @@ def publish(place: Place, files: Mapping[str, str | None]) -> None:
             if file.parent == place.root:
                 file.unlink(missing_ok=True)
             elif file.exists():
-                _replace(file, "")
+                write_whole(file, "")
         elif _text(file) != text:
-            _replace(file, text)
+            write_whole(file, text)
 
 
 def edited(place: Place, files: Mapping[str, str | None]) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def edited(place: Place, files: Mapping[str, str | None]) -> tuple[str, ...]:
         if now != text and not (text is None and now == ""):
             found.append(name)
             if now is not None:
-                _replace(file.with_name(f"{name}.rejected"), now)
+                write_whole(file.with_name(f"{name}.rejected"), now)
             publish(place, {name: text})
     return tuple(found)
 
@@ -81,7 +81,7 @@ def _text(file: Path) -> str | None:
         return "\0"
 
 
-def _replace(file: Path, text: str) -> None:
+def write_whole(file: Path, text: str) -> None:
     """Write a file as a whole: never through a link, never half."""
     fd, scratch = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as out:

@@ -14,7 +14,7 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.look import TestReport
-from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, run_command, run_suite
+from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import differs, stamp, untracked
@@ -32,9 +32,10 @@ class Kept(msgspec.Struct, frozen=True):
 class Collector:
     """Runs the project's tests for one run, and remembers what it saw."""
 
-    def __init__(self, git: Git, suite: Suite, run: str, outer: Mapping[str, str]) -> None:
+    def __init__(self, git: Git, suite: Suite, run: str, outer: Mapping[str, str], home: Path | None = None) -> None:
         self.git, self.suite, self.run = git, suite, run
         self.root = git.place.root
+        self.home = home or self.root  # the project's own checkout: where its environment lies
         self.store = git.place.git_dir / "detent" / "evidence"
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache")
         self.runs = 0  # how often the suite was really run
@@ -44,7 +45,7 @@ class Collector:
     def _key(self, tree: str) -> str:
         base = self.suite.base
         parts = [tree, base.text if base else "", str(self.suite.timeout), *self.suite.also, self.suite.path]
-        return sha256("\n".join([*parts, interpreter(self.suite, self.root, self.env, self.store)]).encode()).hexdigest()
+        return sha256("\n".join([*parts, interpreter(self.suite, self.home, self.env, self.store)]).encode()).hexdigest()
 
     def known(self, tree: str) -> TestReport | None:
         """The newest complete report of a tree, whatever it says."""
@@ -99,20 +100,28 @@ class Collector:
             forget_bytecode(self.env, folder)
         return report if overlay or selectors else self._keep(tree, report)
 
+    def preflight(self, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
+        """What the project's own checks say of the workspace, and their output."""
+        return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
+
     def selection(self, selectors: tuple[str, ...], wanted: Wanted) -> TestReport:
         """A selection that cannot be read off the full report, run on its own."""
         self.runs += 1
         return self._run(selectors, self.root, wanted)
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "") -> TestReport:
-        env = self.env if cwd == self.root else {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")])}
+        env = self._env(cwd)
         base = self.suite.base
         forget_bytecode(env, cwd)
         if base is not None and base.runner:
-            return run_suite(self.suite, selectors, self.root, cwd, env, wanted)
+            return run_suite(self.suite, selectors, self.home, cwd, env, wanted)
         if not command and base is None:
             raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
-        return run_command(command or " ".join(base.argv[2:]) if base else command, self.suite, self.root, cwd, env, wanted)
+        return run_command(command or " ".join(base.argv[2:]) if base else command, self.suite, cwd, env, wanted)
+
+    def _env(self, cwd: Path) -> Mapping[str, str]:
+        """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""
+        return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")])}
 
     # -- what our own runs leave in the workspace ----------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from detent.evidence.collect import Collector
 from detent.evidence.look import Branch, Changed, TestReport
 from detent.evidence.mutate import mutants
 from detent.evidence.runners import RUNNERS, refuse
-from detent.evidence.suite import preflight
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Run, Sent, Tally
 
@@ -179,7 +178,7 @@ class RepoLook:
     def preflight(self) -> str | None:
         scene = self.scene
         try:
-            said, output = preflight(scene.preflight, scene.collect.suite, scene.git.place.root, scene.collect.env, scene.wanted)
+            said, output = scene.collect.preflight(scene.preflight, scene.wanted)
         except Disturbed:
             raise
         except CannotTell as e:
@@ -232,7 +231,14 @@ class RepoLook:
         base = self.scene.collect.suite.base
         of = {o: len(seen.having(o)) for o in ("passed", "failed", "error", "skipped")}
         kind: Literal["report", "exit-code"] = "report" if base is not None and base.runner else "exit-code"
-        return Evidence(kind, seen.command, seen.exit_code, Tally(of["passed"], of["failed"], of["error"], of["skipped"]), self.tree)
+        return Evidence(
+            kind,
+            seen.command,
+            seen.exit_code,
+            Tally(of["passed"], of["failed"], of["error"], of["skipped"]),
+            self.tree,
+            sandbox=self.scene.collect.suite.sandbox,
+        )
 
 
 def _read_file(file: Path) -> bytes | None:

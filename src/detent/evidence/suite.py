@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -24,6 +24,21 @@ from detent.sandbox.process import Ran, run
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
 
 
+class Start(Protocol):
+    """How a program of the project is started: in the sandbox or plainly. It may write its folder and the folders named."""
+
+    def __call__(
+        self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
+    ) -> Ran: ...
+
+
+def plainly(
+    argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
+) -> Ran:
+    """Without a sandbox."""
+    return run(argv, cwd, env, timeout, wanted)
+
+
 class Suite(NamedTuple):
     """How this project's tests are run: fixed for a run, from the configuration of its base commit."""
 
@@ -31,6 +46,8 @@ class Suite(NamedTuple):
     timeout: float
     path: str  # PATH as it was when the run started
     also: tuple[str, ...] = ()  # names of further variables that tests may see
+    start: Start = plainly
+    sandbox: str = "none"  # the name of what `start` keeps programs in
 
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path) -> dict[str, str]:
@@ -65,16 +82,16 @@ def run_suite(
     with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
         file = Path(folder) / "report"
         argv = absolute(runner.argv(suite.base, selectors, str(file)), root)
-        ran = _run(argv, cwd, env, suite.timeout, wanted)
+        ran = _run(suite, argv, cwd, env, wanted, Path(folder))
         if ran.timed_out:
             return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
         report = runner.read(file.read_bytes() if file.exists() else None, ran.exit_code, ran.output)
     return msgspec.structs.replace(report, output=ran.output, exit_code=ran.exit_code, command=suite.base.text, runner=runner.name)
 
 
-def run_command(command: str, suite: Suite, root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> TestReport:
+def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> TestReport:
     """Run a command of which only the exit code can be read: one test, named after the command."""
-    ran = _run(["sh", "-c", command], cwd, env, suite.timeout, wanted)
+    ran = _run(suite, ["sh", "-c", command], cwd, env, wanted)
     if ran.timed_out:
         return msgspec.structs.replace(_cut(suite, ran, f"the command did not end within {suite.timeout:.0f} s"), command=command)
     if ran.exit_code in (126, 127):
@@ -89,9 +106,11 @@ def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
     return TestReport(output=f"{ran.output}\n[{fault}]", command=command, complete=False, fault=fault)
 
 
-def _run(argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool]) -> Ran:
+def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:
+    bytecode = Path(env["PYTHONPYCACHEPREFIX"])
+    bytecode.mkdir(parents=True, exist_ok=True)
     try:
-        ran = run(argv, cwd, env, timeout, wanted)
+        ran = suite.start(argv, cwd, env, suite.timeout, wanted, (bytecode, *writable))
     except OSError as e:
         raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.stopped:
@@ -100,11 +119,11 @@ def _run(argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wan
 
 
 def preflight(
-    commands: tuple[str, ...], suite: Suite, root: Path, env: Mapping[str, str], wanted: Callable[[], bool]
+    commands: tuple[str, ...], suite: Suite, root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]
 ) -> tuple[str | None, str]:
     """What is wrong by the first preflight command that fails, and its output. A program that is not there: CannotTell."""
     for command in commands:
-        ran = _run(absolute(shlex.split(command), root), root, env, suite.timeout, wanted)
+        ran = _run(suite, absolute(shlex.split(command), root), cwd, env, wanted)
         if ran.timed_out or ran.exit_code != 0:
             how = f"did not end within {suite.timeout:.0f} s" if ran.timed_out else f"failed with exit code {ran.exit_code}"
             return f"preflight: `{command}` {how}", ran.output

@@ -2,16 +2,16 @@
 
 from detent.evidence.look import Look
 from detent.gates.plan import PlanData, is_done
-from detent.kernel.model import Data
+from detent.kernel.model import Data, OnBranch
 
 
-def on_its_branch(look: Look[PlanData]) -> str | None:
-    """The checkout stands on the branch of the pull request."""
+def on_its_branch(look: Look[OnBranch]) -> str | None:
+    """The checkout stands on the branch of the run."""
     wanted, now = look.run.data.branch, look.branch().name
     if not wanted or now == wanted:
         return None
     short = wanted.removeprefix("refs/heads/")
-    return f"the checkout stands on {now.removeprefix('refs/heads/') or 'no branch'}, and this pull request on {short}; run `git switch {short}`"
+    return f"the checkout stands on {now.removeprefix('refs/heads/') or 'no branch'}, and this run on {short}; run `git switch {short}`"
 
 
 def tree_as_judged(look: Look[PlanData]) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, cast
 
 from detent.evidence.look import Look
-from detent.kernel.model import Data, Value
+from detent.kernel.model import OnBranch, Value
 
 FILE = "ACTIVE_PR.json"
 TEXT_FIELDS = ("masterPlanPath", "prTitle", "summary", "verificationPlan")
@@ -55,7 +55,7 @@ class ActivePr(Value, frozen=True, omit_defaults=False):
     tasks: tuple[Task, ...]
 
 
-class PlanData(Data, frozen=True):
+class PlanData(OnBranch, frozen=True):
     """What the gates here need of a run's data."""
 
     plan: ActivePr | None = None
@@ -63,7 +63,6 @@ class PlanData(Data, frozen=True):
     replacing_red: str = ""  # the description of its RED step
     reviewed_tree: str = ""
     last_commit_hash: str = ""  # the squashed commit
-    branch: str = ""  # the full name of the branch it is built on
     judged_tree: str = ""  # the tree a RED run waits for analysis with
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from detent.evidence.look import Look
-from detent.kernel.model import Data, Value
+from detent.kernel.model import OnBranch, Value
 
 FILE = "test-list.md"
 MARK = r"\s*(?:[-*+]|\d+[.)])"
@@ -42,7 +42,7 @@ class Reply(Value, frozen=True, rename="camel"):
     current_test: CurrentTest | None
 
 
-class ListData(Data, frozen=True):
+class ListData(OnBranch, frozen=True):
     """What the gates here need of a run's data."""
 
     entries: tuple[Entry, ...] = ()  # the list as the machine last accepted it
@@ -71,6 +71,16 @@ def read_list(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     if not entries and not faults:
         faults.append(f"{FILE} has no checkbox; write one line `- [ ] text` for each test")
     return tuple(entries.values()), tuple(faults)
+
+
+def ticked(text: str, done: frozenset[str]) -> str:
+    """The list with the boxes of these entries ticked; everything else stays as it is written."""
+    lines = text.splitlines(keepends=True)
+    for at, line in _lines(text):
+        found = ENTRY.fullmatch(line)
+        if found and found[1] == " " and plain(found[2]) in done:
+            lines[at - 1] = lines[at - 1].replace("[ ]", "[x]", 1)
+    return "".join(lines)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -19,12 +19,12 @@ def marker(run: str, seq: int, what: str) -> str:
     return f"refs/detent/{run}/done/{seq}-{what}"
 
 
-def commit_tree(git: Git, run: str, seq: int, what: str, tree: str, message: str, at: str, parent: str = "") -> str:
+def commit_tree(git: Git, run: str, seq: int, what: str, tree: str, message: str, at: str) -> str:
     """Put a tree as a commit on top of the branch that is checked out; an empty change makes no commit. The index follows."""
     mark = marker(run, seq, what)
     done = git.resolve(mark)
     if not done:
-        head, branch = parent or git.head(), git.branch() or "HEAD"
+        head, branch = git.head(), git.branch() or "HEAD"
         if git.tree(head) == tree:
             git.update([(mark, head, ZERO)])
             return head
@@ -32,6 +32,39 @@ def commit_tree(git: Git, run: str, seq: int, what: str, tree: str, message: str
         git.update([(branch, done, git.head()), (mark, done, ZERO)])
     refresh_index(git, done)
     return done
+
+
+def tip_of(git: Git, run: str, base: str) -> str:
+    """The commit that the machine made last for a run, whatever was committed meanwhile; at the start, the one the run began from."""
+    return git.resolve(f"refs/detent/{run}/tip") or base
+
+
+def commit_phase(git: Git, run: str, seq: int, tree: str, message: str, at: str, base: str) -> str:
+    """Exactly one commit for a phase, over the machine's own last one: commits that an agent made become part of it, none becomes an empty one."""
+    mark = marker(run, seq, "phase")
+    done = git.resolve(mark)
+    if not done:
+        tip, head, branch = tip_of(git, run, base), git.head(), git.branch() or "HEAD"
+        done = git.commit(tree, [tip], message, at)
+        own = f"refs/detent/{run}/tip"
+        git.update([(branch, done, head), (mark, done, ZERO), (own, done, git.resolve(own) or ZERO), *_kept(git, run, seq, tip, head)])
+    refresh_index(git, done)
+    return done
+
+
+def back_to_tip(git: Git, run: str, seq: int, base: str) -> None:
+    """Bring the branch back to the machine's own last commit; what an agent committed over it stays reachable."""
+    tip, head, branch = tip_of(git, run, base), git.head(), git.branch() or "HEAD"
+    if head != tip:
+        git.update([(branch, tip, head), *_kept(git, run, seq, tip, head)])
+        git.run("read-tree", tip)
+        git.call("update-index", "-q", "--refresh")
+
+
+def _kept(git: Git, run: str, seq: int, tip: str, head: str) -> list[tuple[str, str, str]]:
+    """The ref that keeps an agent's own commits, if there are any."""
+    ref = f"refs/detent/{run}/agent/{seq}"
+    return [(ref, head, ZERO)] if head != tip and not git.resolve(ref) else []
 
 
 def refresh_index(git: Git, commit: str) -> None:
@@ -73,7 +106,7 @@ def _remove(root: Path, path: str) -> None:
         folder = folder.parent
 
 
-def switch(git: Git, branch: str, old_tree: str) -> None:
+def switch(git: Git, branch: str, old_tree: str, detach: bool = False) -> None:
     """Check out a branch, if nothing in the workspace would be lost by it."""
     target = git.resolve(f"{branch}^{{commit}}")
     out = git.call("read-tree", "-u", "-m", old_tree, target)
@@ -81,7 +114,10 @@ def switch(git: Git, branch: str, old_tree: str) -> None:
         raise GitError(
             f"the checkout cannot be switched to {short(branch)}: {out.err}", "commit or put aside the files named, then try again"
         )
-    git.run("symbolic-ref", "HEAD", branch)
+    if detach:
+        git.run("update-ref", "--no-deref", "HEAD", target)
+    else:
+        git.run("symbolic-ref", "HEAD", branch)
     git.call("update-index", "-q", "--refresh")
 
 

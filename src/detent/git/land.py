@@ -54,13 +54,24 @@ def move_main(git: Git, ref: str, merge: Merge) -> bool:
         raise CannotTell(f"{short(ref)} is checked out here; it is moved only from another branch")
     if now != merge.main and not git.is_ancestor(now, merge.main):
         return False
-    if (where := checked_out_elsewhere(git, ref)) and not _is_clean(git, where):
-        raise CannotTell(f"{short(ref)} is checked out in {where} with changes that are not committed")
+    where = checked_out_elsewhere(git, ref)
+    if where and not (_is_clean(git, where) and _follow(git, where, now, merge.commit, "-n")):
+        raise CannotTell(
+            f"{short(ref)} is checked out in {where} with changes that are not committed; commit them, or switch it to another branch"
+        )
     try:
         git.update([(ref, merge.commit, now)])
     except GitError:
         return False
+    if where:
+        _follow(git, where, now, merge.commit)
     return True
+
+
+def _follow(git: Git, folder: str, old: str, new: str, *also: str) -> bool:
+    """Bring a clean checkout of a branch to where the branch went; nothing that is not committed is touched."""
+    there = {"GIT_WORK_TREE": folder, "GIT_DIR": f"{folder}/.git"}
+    return git.call("read-tree", *also, "-u", "-m", old, new, also=there).code == 0
 
 
 def checked_out_elsewhere(git: Git, ref: str) -> str:
@@ -80,6 +91,6 @@ def _is_clean(git: Git, folder: str) -> bool:
 
 
 def go_to_main(git: Git, ref: str) -> None:
-    """Leave the branch for main in this checkout, if nothing would be lost."""
+    """Leave the branch for main in this checkout, if nothing would be lost. Where another checkout has main, only its commit is taken."""
     if git.branch() != ref:
-        switch(git, ref, git.tree("HEAD"))
+        switch(git, ref, git.tree("HEAD"), detach=bool(checked_out_elsewhere(git, ref)))

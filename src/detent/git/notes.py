@@ -4,7 +4,9 @@
 """
 
 import fcntl
-from collections.abc import Iterator
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from detent.errors import DetentError
@@ -29,36 +31,67 @@ def read_note(git: Git, ref: str, commit: str) -> str | None:
     return out.raw.decode("utf-8", "replace") if out.code == 0 else None
 
 
-def write_note(git: Git, ref: str, commit: str, text: str) -> None:
-    """Put a note on a commit, in place of one that is there. Writing the same again changes nothing."""
+def write_notes(git: Git, ref: str, notes: Mapping[str, str]) -> int:
+    """Put notes on commits, in place of what is there; how many were not as they should be. Doing it again changes nothing."""
     full = f"refs/notes/{ref}"
     with _locked(git):
         for _ in range(TRIES):
-            if read_note(git, ref, commit) == text:
-                return
+            there = list_notes(git, ref)
+            wrong = {commit: text for commit, text in notes.items() if there.get(commit) != _blob(text, commit)}
+            if not wrong:
+                return 0
             old = git.resolve(full)
-            new = _with_note(git, full, old, commit, text)
+            new = _with_notes(git, full, old, wrong)
             try:
                 git.update([(full, new, old or ZERO)])
             except GitError:
                 continue  # someone who does not take the lock was faster; nothing of theirs is lost
-            return
-    raise DetentError(f"the note on {commit[:12]} could not be written", "run `detent repair-notes`")
+            return len(wrong)
+    raise DetentError(f"the notes below {full} could not be written", "run `detent repair-notes`")
 
 
-def _with_note(git: Git, full: str, old: str, commit: str, text: str) -> str:
-    """A commit of the notes tree with this note in it, made beside the real ref."""
-    scratch = f"refs/notes/detent-scratch/{commit}"
+def _blob(text: str, commit: str) -> str:
+    """The name git gives to an object that holds this text."""
+    data = text.encode()
+    return (hashlib.sha1 if len(commit) == 40 else hashlib.sha256)(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
+    """A commit of the notes tree with these notes in it, made beside the real ref."""
+    scratch = f"refs/notes/detent-scratch/{os.getpid()}"
     git.run("update-ref", scratch, old) if old else git.call("update-ref", "-d", scratch)
     try:
-        git.run("notes", f"--ref={scratch}", "add", "-f", "-F", "-", commit, stdin=text.encode(), also=git.identity())
+        for commit, text in notes.items():
+            git.run("notes", f"--ref={scratch}", "add", "-f", "-F", "-", commit, stdin=text.encode(), also=git.identity())
         return git.resolve(scratch)
     finally:
         git.call("update-ref", "-d", scratch)
 
 
 def list_notes(git: Git, ref: str) -> dict[str, str]:
-    """Every commit with a note, and the object that holds it."""
+    """Every commit with a note, and the object that holds it. Notes that cannot be read are not taken for none."""
     out = git.call("notes", f"--ref={ref}", "list")
-    rows = [line.split() for line in out.text.splitlines()] if out.code == 0 else []
+    if out.code != 0:
+        raise GitError(f"the notes below refs/notes/{ref} cannot be read: {out.err}", "run `detent repair-notes`")
+    rows = [line.split() for line in out.text.splitlines()]
     return {row[1]: row[0] for row in rows if len(row) == 2}
+
+
+def fetch_notes(git: Git, ref: str, remote: str) -> None:
+    """Take over the notes of the remote, where there are none here yet."""
+    full = f"refs/notes/{ref}"
+    if not git.resolve(full) and git.call("remote", "get-url", remote).code == 0:
+        git.call("fetch", "--no-tags", remote, f"{full}:{full}", timeout=120)
+
+
+def put_aside(git: Git, ref: str) -> str:
+    """Move a notes ref that cannot be used out of the way; where to, or empty if there was nothing to move."""
+    full, file = f"refs/notes/{ref}", git.place.common_dir / "refs" / "notes" / ref
+    old = git.resolve(full)
+    kept = f"refs/detent/notes-put-aside/{old[:12]}" if old else ""
+    if old:
+        git.update([(full, ZERO, old), *([] if git.resolve(kept) else [(kept, old, ZERO)])])
+    elif file.is_file():
+        kept = str(file.with_name(f"{ref}.broken"))
+        os.replace(file, kept)
+    return kept

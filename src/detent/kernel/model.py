@@ -17,6 +17,12 @@ class Data(Value, frozen=True):
     """What a workflow keeps about a run. Each workflow has its own."""
 
 
+class OnBranch(Data, frozen=True):
+    """Data of a run that works on a branch."""
+
+    branch: str = ""  # the full name of the branch it is built on; empty: whatever is checked out
+
+
 D = TypeVar("D", bound=Data, covariant=True)
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from detent.effects.owed import publish, snapshot, stop_children
 from detent.kernel.model import Found, Run, Sent
-from detent.kernel.rows import STAY, Because, Count, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
+from detent.kernel.rows import STAY, Because, Count, Effect, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
 
 replace = msgspec.structs.replace
 
@@ -79,6 +79,7 @@ DRIVEN: Mapping[str, Move] = {
     "agent-failed": by_system("the agent ended without a usable answer"),
     "limited": by_system("the agent's usage limit is reached"),
     "no-model": by_system("the configured model is not available"),
+    "over-budget": by_system("a budget of the run is spent"),
 }
 
 
@@ -86,14 +87,19 @@ def alive(states: Mapping[str, State]) -> tuple[str, ...]:
     return tuple(name for name, s in states.items() if not s.end)
 
 
-def people(states: Mapping[str, State], aborted: str = "ABORTED") -> tuple[Row[T], ...]:
+def people(states: Mapping[str, State], aborted: str = "ABORTED", also: tuple[Effect, ...] = ()) -> tuple[Row[T], ...]:
     """Abort and steer, at every state that is not an end."""
-    stop: Go[T] = go(aborted, owes=(snapshot, stop_children, publish))
+    stop: Go[T] = go(aborted, owes=(snapshot, stop_children, publish, *also))
     return (*each(alive(states), "abort", stop), *each(alive(states), "steer", go(STAY, keep_steer)))
 
 
-def driven(states: Mapping[str, State], halt: Go[T], unavailable: Go[T]) -> tuple[Row[T], ...]:
-    """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there."""
+def driven(states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T]) -> tuple[Row[T], ...]:
+    """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there, a budget is spent."""
     acting = tuple(name for name, s in states.items() if s.actor == "agent" and not s.end)
     retry: Go[T] = go(STAY, count("agent"), keep_error, says="FAILURE", spent=halt)
-    return (*each(acting, "agent-failed", retry), *each(acting, "limited", go(STAY, park)), *each(acting, "no-model", unavailable))
+    return (
+        *each(acting, "agent-failed", retry),
+        *each(acting, "limited", go(STAY, park)),
+        *each(acting, "no-model", unavailable),
+        *each(acting, "over-budget", over),
+    )

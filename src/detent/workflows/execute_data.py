@@ -10,6 +10,7 @@ from detent.gates.item import BranchReview, blocked_reason, final_report, read_r
 from detent.kernel.model import Data, Found, Run, Sent, StepShown, Value
 from detent.kernel.rows import Child
 from detent.workflows import pr_data, tdd_data
+from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
 
@@ -51,7 +52,7 @@ class Project(Value, frozen=True):
     test_command: str = ""
 
 
-class Setup(tdd_data.Setup, frozen=True):
+class Setup(Ground, frozen=True):
     """The settings that shape the table's way, fixed when the execution is queued."""
 
     strategy: Literal["plain", "tdd", "pr"] = "plain"
@@ -188,18 +189,16 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
         return ()
     if data.setup.strategy == "pr":
         same = _inner(data.setup)
-        setup = pr_data.Setup(
-            data.plan, False, settings=same.settings, path=same.path, command=same.command, preflight=same.preflight, baseline=same.baseline
-        )
+        setup = pr_data.Setup(plan=data.plan, branching=False, **{name: getattr(same, name) for name in same.__struct_fields__})
         inner = pr_data.PrData(setup=setup, branch=data.branch, base=data.base, good_tree=data.good_tree)
         return (Child(CHILD, "pr", "INITIALIZING", inner),)
     request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
     return (Child(CHILD, "tdd", "PLAN", tdd_data.begin(request, setup=_inner(data.setup), base=data.base, tree=data.good_tree)),)
 
 
-def _inner(setup: Setup) -> tdd_data.Setup:
+def _inner(setup: Setup) -> Ground:
     """What a child needs to judge, as its parent has it."""
-    return tdd_data.Setup(setup.settings, setup.path, setup.command, setup.preflight, setup.baseline)
+    return Ground(setup.settings, setup.path, setup.command, setup.preflight, setup.baseline, setup.workspace, setup.agent)
 
 
 def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ An agent calls get_task and submit_work; every step is judged by the machine bef
 """
 
 from detent.effects.jobs import call_reviewer, create_branch, merge, squash
-from detent.effects.owed import checkpoint, clear_plan, commit_plan, publish, reset_to_good, snapshot
+from detent.effects.owed import checkpoint, clear_plan, commit_plan, leave_workspace, publish, reset_to_good, snapshot
 from detent.gates.branch import (
     commit_is_head,
     entry_is_marked,
@@ -173,11 +173,20 @@ HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HAL
 ESCALATED = go("HALTED", because("escalation"), keep_report, owes=(snapshot,), says="HALTED")
 REDUCED = go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)
 
+OF_AGENT = ("errors", "agent", "model", "budget")  # why an agent that the machine drives had to stop
+
+
+def stopped(cause: str) -> Go[PrData]:
+    return go("HALTED", because(cause), keep_error, says="HALTED")
+
+
+ALL_DONE: Go[PrData] = go("DONE", owes=(leave_workspace,))
+
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof
     Row("INITIALIZING",          "plan",            (plan_is_sound,),                  (),        go("CREATING_BRANCH", keep_plan)),
     Row("INITIALIZING",          "plan-here",       (plan_is_sound,),                  (),        go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
-    Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), go("DONE"),          HALT_PLAN),
+    Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), ALL_DONE,            HALT_PLAN),
     Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
@@ -206,13 +215,13 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),
     Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT),
     Row("MERGING_BRANCH",        "resume",          (),                                (),        go(STAY)),
-    Row("HALTED",                "resume",          (caused_by("conflict", "review rounds", "plan", "errors", "agent", "model"),), (), go(BACK, keep_guidance, zero("agent"))),
+    Row("HALTED",                "resume",          (caused_by("conflict", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent"))),
     Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"))),
     Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
     Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),
-    Row("HALTED",                "finish",          (caused_by("plan"),),              (),        go("DONE")),
-    *driven(STATES, halt=go("HALTED", because("agent"), keep_error, says="HALTED"), unavailable=go("HALTED", because("model"), keep_error, says="HALTED")),
-    *people(STATES),
+    Row("HALTED",                "finish",          (caused_by("plan"),),              (),        ALL_DONE),
+    *driven(STATES, halt=stopped("agent"), unavailable=stopped("model"), over=stopped("budget")),
+    *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip
 
 

@@ -7,13 +7,14 @@ import msgspec
 from detent.errors import CannotTell
 from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan, replaced_at
 from detent.gates.review import Finding, blocking, read_findings
-from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.kernel.model import Found, Run, Sent, StepShown
+from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
 ROOT_FILE = "a file at the root"  # who reviewed, when all that is known is a file
 
 
-class Setup(Value, frozen=True):
+class Setup(Ground, frozen=True):
     """The settings that shape the table's way, fixed when the run starts."""
 
     plan: str = "docs/Plan_Doc/Active_Plan.md"
@@ -21,11 +22,6 @@ class Setup(Value, frozen=True):
     checkpoint: Literal["auto", "agent"] = "auto"
     block_at: str = "MINOR"
     independent: bool = False  # the review is a configured reviewer's, or at least not the agent's own
-    settings: str = ""  # the whole configuration as JSON, from the base commit
-    path: str = ""  # PATH as it was
-    command: str = ""  # the test command as JSON, once one is known
-    preflight: tuple[str, ...] = ()
-    baseline: tuple[str, ...] = ()  # tests whose failure was accepted
     adopted: str = ""  # the tree of a checkout that was taken over with changes
     adopted_over: str = ""  # the tree that those changes were made over
     aside: tuple[str, ...] = ()  # published files that stand elsewhere, since the project has files of their names

@@ -169,6 +169,7 @@ ROWS: tuple[Row[TaskData], ...] = (
     *each(ACTING, "agent-failed",    RETRY),
     *each(ACTING, "limited",         go(STAY, park)),
     *each(ACTING, "no-model",        go("BLOCKED", because("model"), keep_error, says="HALTED")),
+    *each(ACTING, "over-budget",     go("BLOCKED", because("budget"), keep_error, says="HALTED")),
     *each(ACTING, "prepared",        go(STAY, keep_prepared)),
     *each(ACTING, "context-missing", go("BLOCKED", because("context_missing"), keep_error, says="HALTED")),
     *people(STATES),

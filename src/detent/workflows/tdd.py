@@ -3,7 +3,9 @@
 The machine runs all tests itself after every phase and decides by them; an agent's word is never evidence.
 """
 
-from detent.effects.owed import commit_judged_tree, reset_to_good, write_note
+from detent.effects.jobs import land_branch
+from detent.effects.owed import commit_judged_tree, leave_workspace, reset_to_good, tick_boxes, write_note
+from detent.gates.branch import on_its_branch
 from detent.gates.testlist import (
     FILE,
     a_test_is_new,
@@ -30,9 +32,22 @@ from detent.gates.tests import (
 )
 from detent.gates.tree import config_frozen, only_tests_changed, tests_frozen
 from detent.kernel.model import Run, Sent
-from detent.kernel.rows import BACK, STAY, Effect, Go, Lock, Move, Row, State, by_agent, by_human, go
+from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
-from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, because, caused_by, count, driven, keep_guidance, people, zero
+from detent.workflows.common import (
+    DRIVEN,
+    ERRORS,
+    PEOPLE,
+    because,
+    caused_by,
+    clear_error,
+    count,
+    driven,
+    keep_error,
+    keep_guidance,
+    people,
+    zero,
+)
 from detent.workflows.tdd_data import (
     TddData,
     all_done,
@@ -50,13 +65,12 @@ from detent.workflows.tdd_data import (
     unproven,
 )
 
-tick_boxes = Effect("tick_boxes", f"Tick the boxes of the proved tests in {FILE}; the next plan commit carries them.")
-
 STATES = {
     "PLAN": State("agent", "test-list", (FILE,)),
     "RED": State("agent", "test", ("$test_file", "$test_folder/**", FILE)),
     "GREEN": State("agent", "implementing", ("**",)),
     "REFACTOR": State("agent", "refactor", ("**",)),
+    "LANDING": State("system", job=land_branch),
     "HALTED": State("human"),
     "COMPLETE": State("none", end="proved"),
     "ABORTED": State("none", end="stopped"),
@@ -72,12 +86,16 @@ MOVES: dict[str, Move] = {
     "already": by_agent(SUBMIT, 'call submit_work with summary and reply "ALREADY_SATISFIED"'),
     "green": by_agent(SUBMIT, "write the least code that makes the test pass, then call submit_work with summary"),
     "refactor": by_agent(SUBMIT, "refactor, or leave everything as it is, then call submit_work with summary"),
+    "landed": by_system("the branch is in main"),
+    "offered": by_system("the branch is there for a person to merge"),
+    "conflict": by_system("the branch conflicts with main"),
+    "red-merge": by_system("the tests fail on the merged tree"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
     **DRIVEN,
     **PEOPLE,
 }
 
-LIST = (list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
+LIST = (on_its_branch, list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
 NEXT = (*LIST, reply_names_a_test, current_is_open, base_was_green)
 LAST = (*LIST, every_box_is_ticked)
 START = (*LIST, base_was_green)
@@ -103,22 +121,29 @@ ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BAC
 AGAIN = go(STAY, count("retries"), keep_failure, owes=(write_note,), says="FAILURE", spent=GIVEN_UP)
 OTHERWISE = go(STAY, count("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE", spent=ROLLED_UP)
 FRESH = zero("retries")
+END: Go[TddData] = go("COMPLETE", clear_error, owes=(leave_workspace,))
+UNLANDED: Go[TddData] = go("HALTED", because("conflict"), keep_error, says="HALTED")
 
 ROWS: tuple[Row[TddData], ...] = (
     #   at          on          ask             prove      to                                                         failed proof
     Row("PLAN",     "planned",  NEXT,           PLAN,      go("RED", keep_list, planned, FRESH, owes=COMMIT),         AGAIN),
-    Row("PLAN",     "complete", LAST,           COMPLETE,  go("COMPLETE", keep_list, all_done, FRESH, owes=COMMIT),   AGAIN),
+    Row("PLAN",     "complete", LAST,           COMPLETE,  go("LANDING", keep_list, all_done, FRESH, owes=COMMIT),    AGAIN),
     Row("RED",      "red",      START,          RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
     Row("RED",      "already",  (TWICE, *LIST), ALREADY,   go("PLAN", keep_list, already_there, FRESH, owes=CLOSE),   AGAIN),
     Row("GREEN",    "green",    LIST,           GREEN,     go("REFACTOR", keep_list, green_seen, FRESH, owes=COMMIT), OTHERWISE),
     Row("REFACTOR", "refactor", LIST,           REFACTOR,  go("PLAN", keep_list, refactored, FRESH, owes=CLOSE),      OTHERWISE),
-    Row("HALTED",   "resume",   (caused_by("retries", "errors", "model", "agent"),), (), go(BACK, keep_guidance, FRESH)),
+    Row("LANDING",  "landed",   (),             (),        END),
+    Row("LANDING",  "offered",  (),             (),        END),
+    Row("LANDING",  "conflict", (),             (),        UNLANDED),
+    Row("LANDING",  "red-merge", (),            (),        UNLANDED),
+    Row("HALTED",   "resume",   (caused_by("retries", "errors", "model", "agent", "budget", "conflict"),), (), go(BACK, keep_guidance, FRESH)),
     *driven(
         STATES,
         halt=go("HALTED", because("agent"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
         unavailable=go("HALTED", because("model"), no_model, zero("agent"), owes=(write_note,), says="HALTED"),
+        over=go("HALTED", because("budget"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
     ),
-    *people(STATES),
+    *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from detent.gates.testlist import FILE, CurrentTest, Entry, ListData, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
 
@@ -29,20 +30,10 @@ ALREADY = (
 )  # open from the second try of RED on
 
 
-class Setup(Value, frozen=True):
-    """What the machine needs to judge, fixed when the run starts."""
-
-    settings: str = ""  # the whole configuration as JSON, from the base commit
-    path: str = ""  # PATH as it was
-    command: str = ""  # the test command as JSON, once one is known
-    preflight: tuple[str, ...] = ()
-    baseline: tuple[str, ...] = ()  # tests whose failure was accepted
-
-
 class TddData(ListData, frozen=True):
     """One feature on its way, test by test."""
 
-    setup: Setup = Setup()
+    setup: Ground = Ground()
     feature_request: str = ""
     base: str = ""  # the commit the run started from
     phase: Phase = "PLAN"  # the phase that passed last
@@ -81,10 +72,12 @@ class Note(Value, frozen=True, omit_defaults=False, rename="camel"):
     schema_version: int = SCHEMA
 
 
-def begin(feature_request: str, list_text: str = "", setup: Setup | None = None, base: str = "", tree: str = "") -> TddData:
+def begin(
+    feature_request: str, list_text: str = "", setup: Ground | None = None, base: str = "", tree: str = "", branch: str = ""
+) -> TddData:
     """The data of a new run. Boxes that stand ticked in the list already are not this run's to prove."""
     entries = tuple(replace(e, before=e.done) for e in read_list(list_text)[0])
-    return TddData(entries=entries, setup=setup or Setup(), feature_request=feature_request, base=base, good_tree=tree)
+    return TddData(entries=entries, setup=setup or Ground(), feature_request=feature_request, base=base, good_tree=tree, branch=branch)
 
 
 def completed(data: TddData) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ def next_briefing(run: str | None) -> Briefing:
     chosen = app.chosen(run)
     head = app.journal.heads(chosen)[0]
     if head.workflow == "pr" and not head.ended:
-        app.world.restore(app.door.load(chosen).run)
+        inner = app.door.load(chosen).run
+        app.worlds.of(inner).restore(inner)
     briefing = app.door.next(chosen)
     remember(app, chosen)
     return briefing
@@ -48,7 +49,7 @@ def remember(app: App, run: str) -> None:
     event = app.door.load(run)
     if event.briefing is None or event.run.parent or app.journal.owed(run):
         return
-    stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.world.stamps(event.run).items())
+    stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.worlds.of(event.run).stamps(event.run).items())
     text, raw, code = shown(event.briefing)
     app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code))
 

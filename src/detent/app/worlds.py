@@ -1,0 +1,48 @@
+"""Which checkout a run's work happens in: the person's own, or a workspace of the machine. The door asks here, one world answers."""
+
+from pathlib import Path
+
+from detent.door import AnyEvent, AnyRun, Case
+from detent.git.repo import Git
+from detent.git.workspace import make_workspace, workspace_place
+from detent.kernel.model import Found, Sent
+from detent.world import RepoWorld
+from detent.world.repo import Gear
+
+
+class Worlds:
+    """The worlds of one repository, made when they are needed."""
+
+    def __init__(self, git: Git, gear: Gear) -> None:
+        self.git, self.gear = git, gear
+        self.own = RepoWorld(git, gear)
+        self._made: dict[str, RepoWorld] = {}
+
+    def of(self, run: AnyRun) -> RepoWorld:
+        """The world of a run. A workspace that is gone is made anew from the run's branch, unless the run has ended."""
+        root = run.data.setup.workspace
+        if not root:
+            return self.own
+        if root not in self._made:
+            self._made[root] = RepoWorld(self._git(run, Path(root)), self.gear)
+        return self._made[root]
+
+    def _git(self, run: AnyRun, root: Path) -> Git:
+        place = workspace_place(self.git.place.common_dir, run.id.partition(".")[0], root)
+        if (place.git_dir / "index").exists() and (root / ".git").exists():
+            return Git(place, self.git.env)
+        return make_workspace(self.git, place.git_dir.name, root, run.data.branch, run.data.base)
+
+    # -- what the door asks for ----------------------------------------------------------------------------------------------
+
+    def snapshot(self, run: AnyRun) -> str:
+        return self.of(run).snapshot(run)
+
+    def settle(self, effect: str, event: AnyEvent) -> None:
+        self.of(event.run).settle(effect, event)
+
+    def perform(self, job: str, run: AnyRun) -> Sent | None:
+        return self.of(run).perform(job, run)
+
+    def judge(self, case: Case) -> Found:
+        return self.of(case.run).judge(case)

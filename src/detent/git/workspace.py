@@ -1,0 +1,63 @@
+"""Workspaces: checkouts of the machine's own, whose git dir lies outside them. Made and removed by steps that can be done again.
+
+A workspace is a linked worktree of the person's repository, locked, so that nobody's clean-up takes it away. The layout is git's own;
+it is written here by hand, since `git worktree add` that is killed midway needs repair.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from detent.git.place import Place
+from detent.git.repo import ZERO, Git
+from detent.kernel.anchor import state_dir
+
+
+def workspace_place(common: Path, run: str, root: Path) -> Place:
+    """Where a run's workspace and its git dir are."""
+    return Place(root, common / "worktrees" / run, common)
+
+
+def choose_root(place: Place, run: str) -> Path:
+    """Where a new workspace stands: in the user's state folder, named after the project and the run."""
+    return state_dir() / "workspaces" / f"{place.root.name}-{run}"
+
+
+def make_workspace(git: Git, run: str, root: Path, branch: str, commit: str) -> Git:
+    """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
+
+    Doing it again mends what is missing.
+    """
+    place = workspace_place(git.place.common_dir, run, root)
+    fresh = not (place.git_dir / "index").exists() or not (root / ".git").exists()
+    root.mkdir(parents=True, exist_ok=True)
+    place.git_dir.mkdir(parents=True, exist_ok=True)
+    if branch and not git.resolve(branch):
+        git.update([(branch, commit, ZERO)])
+    _write(place.git_dir / "locked", "in use by detent\n")
+    _write(place.git_dir / "commondir", "../..\n")
+    _write(place.git_dir / "gitdir", f"{root / '.git'}\n")
+    if fresh:
+        _write(place.git_dir / "HEAD", f"ref: {branch}\n" if branch else f"{commit}\n")
+    _write(root / ".git", f"gitdir: {place.git_dir}\n")
+    inner = Git(place, git.env)
+    if fresh:
+        (place.git_dir / "index.lock").unlink(missing_ok=True)
+        inner.run("read-tree", "-u", "--reset", "HEAD")
+    return inner
+
+
+def remove_workspace(place: Place) -> None:
+    """Remove the folder and its git dir; branches and snapshots are elsewhere and stay."""
+    if place.git_dir.parent.name != "worktrees":
+        return  # never a person's own checkout
+    shutil.rmtree(place.root, ignore_errors=True)
+    shutil.rmtree(place.git_dir, ignore_errors=True)
+
+
+def _write(file: Path, text: str) -> None:
+    if file.is_symlink() or not file.is_file() or file.read_text("utf-8", "surrogateescape") != text:
+        scratch = file.with_name(f"{file.name}.new")
+        scratch.unlink(missing_ok=True)
+        scratch.write_text(text, "utf-8", "surrogateescape")
+        os.replace(scratch, file)

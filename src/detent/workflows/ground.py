@@ -1,0 +1,15 @@
+"""What every run stands on: fixed when it starts, the same for all workflows. Values only."""
+
+from detent.kernel.model import Value
+
+
+class Ground(Value, frozen=True):
+    """What the machine needs to judge, and where the work happens."""
+
+    settings: str = ""  # the whole configuration as JSON, from the base commit
+    path: str = ""  # PATH as it was
+    command: str = ""  # the test command as JSON, once one is known
+    preflight: tuple[str, ...] = ()
+    baseline: tuple[str, ...] = ()  # tests whose failure was accepted
+    workspace: str = ""  # a checkout of the machine's own; empty: the person's checkout
+    agent: str = ""  # the agent that the machine drives; empty: an agent calls by itself

@@ -1,0 +1,20 @@
+"""What the configuration says about one run, ready for use. Values only."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.effects.merge import Ways
+from detent.evidence.suite import Suite
+
+
+class Kit(NamedTuple):
+    """How a run's tests are run, its work is landed and its agents are asked."""
+
+    suite: Suite
+    settings: Mapping[str, str]
+    preflight: tuple[str, ...]
+    ways: Ways
+    squash: str
+    reviewer: str
+    home: Path  # the project's own checkout, where its environment lies; a workspace may be elsewhere

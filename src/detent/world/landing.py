@@ -1,0 +1,34 @@
+"""Landing a run's branch: merged on the then-current main, tested there in a clean checkout, then the ref moves."""
+
+from detent.door import AnyRun
+from detent.effects.merge import Landed, land
+from detent.errors import CannotTell
+from detent.sandbox.process import run as run_program
+from detent.world.repo import RepoWorld
+
+FOR_PR = ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")  # what the program that opens a pull request may see
+
+
+def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
+    """Land the branch of a run as it is configured."""
+    kit, collect = world.kit_of(run), world.collector(run)
+
+    def verify(tree: str) -> str | None:
+        if kit.suite.base is None:
+            return None
+        report = collect.clean(tree, lambda: True)
+        bad = report.bad - frozenset(run.data.setup.baseline)
+        if report.fault or bad or not report.ids:
+            return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {report.fault or min(bad, default='no test ran')}\n{report.output}"
+        return None
+
+    def open_pr(argv: list[str]) -> None:
+        env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
+        try:
+            ran = run_program(argv, world.place.root, env, 120)
+        except OSError as e:
+            raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
+        if ran.exit_code != 0:
+            raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
+
+    return land(world.git, run.data.branch, world.clock(), kit.ways, verify, open_pr)

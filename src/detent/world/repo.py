@@ -1,0 +1,151 @@
+"""One checkout, real: its snapshots, its stamps, and how a submit is judged in it. Who performs an effect or a job is handed in."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.door import AnyEvent, AnyRun, Case
+from detent.effects.publish import edited, where
+from detent.errors import CannotTell
+from detent.evidence.collect import Collector
+from detent.evidence.eyes import Marks, RepoLook, Scene
+from detent.gates.judge import judge as run_gates
+from detent.git import fingerprint
+from detent.git.repo import Git, GitError
+from detent.git.snapshot import Snapshot, stamp, take
+from detent.git.workspace import remove_workspace
+from detent.kernel.model import Found, Sent
+from detent.world.kit import Kit
+
+FINDINGS = "FINDINGS.json"
+WRITES_PLAN = ("INITIALIZING", "REPLANNING")
+
+
+Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
+Jobs = Mapping[str, Callable[["RepoWorld", AnyRun], Sent | None]]
+
+
+class Gear(NamedTuple):
+    """What the composition root hands to a world: how to make a run's configuration and files, its history, and who performs what."""
+
+    outer: Mapping[str, str]
+    kit_of: Callable[[AnyRun], Kit]
+    files_of: Callable[[AnyRun], Mapping[str, str | None]]
+    clock: Callable[[], str]
+    history: Callable[[str], Iterable[AnyEvent]]
+    effects: Mapping[str, Effects]
+    jobs: Mapping[str, Jobs]
+
+
+class RepoWorld:
+    """One checkout, as the door sees it."""
+
+    def __init__(self, git: Git, gear: Gear) -> None:
+        self.git, self.gear = git, gear
+        self.outer, self.kit_of, self.files_of, self.clock = gear.outer, gear.kit_of, gear.files_of, gear.clock
+        self.place = git.place
+        self.newest = Snapshot("")
+
+    def collector(self, run: AnyRun) -> Collector:
+        kit = self.kit_of(run)
+        return Collector(self.git, kit.suite, run.id, self.outer, kit.home)
+
+    # -- what the door asks for ----------------------------------------------------------------------------------------------
+
+    def snapshot(self, run: AnyRun) -> str:
+        fingerprint.check(self.place)
+        with _or_cannot_tell():
+            self.newest = take(self.git, run.id, self.collector(run).created())
+        return self.newest.tree
+
+    def settle(self, effect: str, event: AnyEvent) -> None:
+        self.gear.effects[event.run.workflow][effect](self, event)
+
+    def perform(self, job: str, run: AnyRun) -> Sent | None:
+        fingerprint.check(self.place)
+        try:
+            return self.gear.jobs[run.workflow][job](self, run)
+        except OSError as e:
+            raise CannotTell(f"{e.strerror}: {e.filename}") from e
+
+    def stamps(self, run: AnyRun) -> dict[str, str]:
+        """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref."""
+        git, common = self.place.git_dir, self.place.common_dir
+        named = [where(self.place, n) for n in (*self.files_of(run), FINDINGS)]
+        head = (git / "HEAD").read_text("utf-8", "replace").removeprefix("ref: ").strip()
+        files = [
+            *named,
+            self.place.root / "detent.toml",
+            common / "config",
+            common / "hooks",
+            git / "HEAD",
+            common / head,
+            common / "packed-refs",
+        ]
+        return {str(f): stamp(f) for f in files}
+
+    # -- judging -------------------------------------------------------------------------------------------------------------
+
+    def judge(self, case: Case) -> Found:
+        """The gates of a row, over a look at this checkout."""
+        kit, run = self.kit_of(case.run), case.run
+        scene = Scene(
+            git=self.git,
+            collect=self.collector(run),
+            run=run,
+            sent=case.sent,
+            tree=case.tree,
+            marks=_marks(run),
+            settings=kit.settings,
+            preflight=kit.preflight,
+            published=self._published_at,
+            tampered=lambda: self.restore(run),
+            left_out=self.newest.left_out,
+            wanted=case.stands,
+        )
+        try:
+            with _or_cannot_tell():
+                return run_gates(case.row, RepoLook(scene))
+        except CannotTell as e:
+            return Found(unclear=str(e), tree=case.tree)
+
+    def _published_at(self, name: str) -> Path | None:
+        known = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log", FINDINGS)
+        return where(self.place, name) if name in known else None
+
+    def restore(self, run: AnyRun) -> tuple[str, ...]:
+        """Published files that were edited by hand, restored. While the agent is asked to write the plan, the plan is its own."""
+        theirs = ("ACTIVE_PR.json",) if run.state in WRITES_PLAN else ()
+        return edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
+
+
+@contextmanager
+def _or_cannot_tell() -> Iterator[None]:
+    """Trouble with the disk or with git is not the fault of what is judged: nothing can be told."""
+    try:
+        yield
+    except GitError as e:
+        raise CannotTell(e.message) from e
+    except OSError as e:
+        raise CannotTell(f"{e.strerror}: {e.filename}") from e
+
+
+def _marks(run: AnyRun) -> Marks:
+    data = run.data
+    return Marks(data.good_tree, data.red_tree, data.base, frozenset(data.setup.baseline))
+
+
+def keep_snapshot(world: RepoWorld, event: AnyEvent) -> None:
+    """The effect that every workflow owes when a person ends a run."""
+    world.snapshot(event.run)
+
+
+def leave(world: RepoWorld, event: AnyEvent) -> None:
+    """Give up the machine's own checkout; a person's stays."""
+    if event.run.data.setup.workspace and not event.run.parent:
+        remove_workspace(world.place)
+
+
+def outcome(name: str, output: str = "", findings: str = "", **facts: str) -> Sent:
+    return Sent("outcome", by="system", outcome=name, output=output, findings=findings, facts=facts)

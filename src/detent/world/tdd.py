@@ -1,0 +1,96 @@
+"""The effects and jobs of `tdd` on a real repository: one commit a phase, handoff notes, ticked boxes, and landing."""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from detent.door import AnyEvent, AnyRun
+from detent.effects.publish import write_whole
+from detent.errors import DetentError
+from detent.gates.testlist import FILE, ticked
+from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
+from detent.git.notes import write_notes
+from detent.git.repo import GitError
+from detent.kernel.model import Sent
+from detent.workflows.tdd_data import note_of
+from detent.world.landing import bring_in
+from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+
+NOTES = "tdd-handoffs"
+
+
+def _commit(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    commit_phase(world.git, run.id, run.seq, event.found.tree, run.data.subject, event.at, run.data.base)
+
+
+def _reset(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    kept = world.snapshot(run)
+    back_to_tip(world.git, run.id, run.seq, run.data.base)
+    bring_to(world.git, run.data.good_tree, kept)
+
+
+def _tick(world: RepoWorld, event: AnyEvent) -> None:
+    text = world.git.read(event.found.tree, FILE)
+    if text is not None:
+        done = frozenset(e.text for e in event.run.data.entries if e.done)
+        write_whole(world.place.root / FILE, ticked(text.decode("utf-8", "surrogateescape"), done))
+
+
+def phase_commits(world: RepoWorld, run: str) -> dict[int, str]:
+    """The commits that the machine made for a run, by the event that owed them."""
+    refs = world.git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{run}/done/").text.splitlines()
+    pairs = (re.fullmatch(r"([0-9a-f]+) .*/([0-9]+)-phase", line) for line in refs)
+    return {int(m[2]): m[1] for m in pairs if m}
+
+
+def notes_of(world: RepoWorld, run: AnyRun) -> Mapping[str, str]:
+    """Every handoff note of a run as the journal says it, by commit."""
+    commits, notes = phase_commits(world, run.id), {}
+    first = min(commits, default=0)
+    at = world.git.resolve(f"{commits[first]}^") if first else tip_of(world.git, run.id, run.data.base)
+    for event in world.gear.history(run.id):
+        at = commits.get(event.run.seq, at)
+        if "write_note" in event.owes and at:
+            notes[at] = msgspec.json.format(msgspec.json.encode(note_of(event.run)), indent=2).decode() + "\n"
+    return notes
+
+
+def write_run_notes(world: RepoWorld, run: AnyRun) -> int:
+    """Make the notes of a run say what the journal says; how many did not. A note that someone forged is set right too."""
+    try:
+        return write_notes(world.git, NOTES, notes_of(world, run))
+    except GitError as e:
+        raise DetentError(f"the handoff notes could not be written: {e.message}", "run `detent repair-notes`") from e
+
+
+def _note(world: RepoWorld, event: AnyEvent) -> None:
+    write_run_notes(world, event.run)
+
+
+def _nothing(world: RepoWorld, event: AnyEvent) -> None:
+    """This workflow publishes no files."""
+
+
+EFFECTS: Effects = {
+    "commit_judged_tree": _commit,
+    "write_note": _note,
+    "tick_boxes": _tick,
+    "reset_to_good": _reset,
+    "snapshot": keep_snapshot,
+    "publish": _nothing,
+    "leave_workspace": leave,
+}
+
+
+def _land(world: RepoWorld, run: AnyRun) -> Sent:
+    if not run.data.setup.workspace or run.parent or world.kit_of(run).ways.merge == "branch":
+        return outcome("offered", branch=run.data.branch)
+    landed = bring_in(world, run)
+    names = {"merged": "landed", "": "offered"}
+    return outcome(names.get(landed.outcome, landed.outcome), landed.output, branch=run.data.branch, main=landed.main)
+
+
+JOBS: Jobs = {"land_branch": _land}
