@@ -102,7 +102,8 @@ class MemoryWorld:
             self.base = len(self.commits)
             facts = {"branch": "refs/heads/feat/in-memory", "base": self.head(), "tree": self.snapshot(run)}
             return Sent("outcome", by="system", outcome="branched", facts=facts)
-        return Sent("outcome", by="system", outcome="merged") if job == "merge" else None
+        ends = {"merge": "merged", "land_branch": "offered"}
+        return Sent("outcome", by="system", outcome=ends[job]) if job in ends else None
 
     def squash(self, title: str) -> str:
         """What an agent does with git: one commit of all since the branch began."""

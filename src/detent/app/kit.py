@@ -14,6 +14,8 @@ from detent.evidence.suite import Suite
 from detent.git.repo import Git
 from detent.world import Kit
 
+MERGE = {"tdd": "branch"}  # where [git] merge is not set: what a workflow does
+
 
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
     """The settings of a commit. A file that the commit does not have is read from disk: it is not the agent's change that brought it."""
@@ -48,8 +50,10 @@ def _make(root: Path, run: AnyRun) -> Kit:
     )
     timeout = float(settings.test.timeout or settings.bash.timeout)
     suite = Suite(base, timeout, setup.path, tuple(settings.test.env))
-    ways = Ways(settings.git.main, settings.git.remote, settings.git.merge, settings.git.pr_command)
-    return Kit(suite, settings.flat(), tuple(setup.preflight), ways, settings.git.squash, settings.review.agent, Path(run.worktree or root))
+    merge = settings.git.merge or MERGE.get(run.workflow, "auto")
+    ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
+    squash = settings.git.squash or ("auto" if setup.agent else "agent")
+    return Kit(suite, settings.flat(), tuple(setup.preflight), ways, squash, settings.review.agent, Path(run.worktree or root))
 
 
 def default_preflight(read: Callable[[str], str | None], root: Path, path: str) -> tuple[str, ...]:

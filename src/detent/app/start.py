@@ -3,136 +3,92 @@
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from detent.app import App, now
-from detent.app.kit import default_preflight, settings_at
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, suite_at
+from detent.app.kit import settings_at
 from detent.config import Settings
 from detent.effects.branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where
 from detent.errors import DetentError
-from detent.evidence.collect import Collector
-from detent.evidence.runners import Folder, find_command
-from detent.evidence.suite import Suite
 from detent.gates.plan import ActivePr, Step, read_plan
 from detent.git import fingerprint
 from detent.git.commits import main_branch
+from detent.git.place import Place
 from detent.git.repo import Git
-from detent.git.snapshot import take, untracked, why_left_out
+from detent.git.snapshot import take
 from detent.kernel.model import Run, Sent
 from detent.workflows.pr_data import PrData, Setup
 from detent.workflows.pr_files import ERROR_FILE, PLAN_FILE, STATE_FILE, published
 
-IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
+PUBLISHED = (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json")
 
 
-def start_pr(app: App, sent: Sent, adopt: bool = False, baseline: bool = False, plan: str = "") -> str:
-    """Create a run of `pr` in this checkout and give its id."""
-    git: Git = app.world.git
-    if (open_run := app.current()) is not None:
-        raise DetentError(
-            f"run {open_run.run} is open in this checkout ({open_run.state})", "go on with `detent get-task`, or end it with `detent abort`"
-        )
-    head = _checkout_is_fit(git)
+def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
+    """Create a run of `pr` and give its id: in this checkout, or in a workspace of the machine's own."""
+    terms, git, run_id = terms or Terms(), app.world.git, f"pr-{secrets.token_hex(3)}"
+    no_run_is_open(app)
+    head = checkout_is_fit(git)
     exclude(app.place)
-    tracked = tuple(git.run("ls-files", "-z", "--", PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json").items)
-    set_aside(app.place, (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json"), tracked)
-    if not adopt:
-        _is_clean(git)
+    if not terms.adopt:
+        is_clean(git)
     settings = settings_at(git, head, app.world.outer)
-    setup = _setup(git, settings, head, dict(app.world.outer), plan)
-    run_id = f"pr-{secrets.token_hex(3)}"
-    if baseline:
-        setup = msgspec.structs.replace(setup, baseline=_failures(git, setup, settings, head, dict(app.world.outer), run_id))
-    setup = msgspec.structs.replace(setup, aside=_aside(app))
-    if adopt:
-        setup = msgspec.structs.replace(setup, adopted=take(git, run_id).tree, adopted_over=git.tree(head))
+    setup = _setup(git, settings, head, app.world.outer, terms, run_id)
+    first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
+    if terms.baseline:
+        setup = msgspec.structs.replace(setup, baseline=tuple(sorted(suite_at(app, first, git.tree(head)).bad)))
     fingerprint.remember(app.place)
-    first = _first_state(app, git, setup, run_id, settings)
-    limits = {
+    world = app.worlds.of(first)
+    tracked = tuple(git.run("ls-files", "-z", "--", *PUBLISHED).items)
+    set_aside(world.place, PUBLISHED, tracked)
+    setup = msgspec.structs.replace(setup, aside=_aside(world.place))
+    if terms.adopt:
+        setup = msgspec.structs.replace(setup, adopted=take(git, run_id).tree, adopted_over=git.tree(head))
+    if not setup.workspace:
+        first = _first_state(app, git, setup, run_id, settings)
+    first = msgspec.structs.replace(first, data=msgspec.structs.replace(first.data, setup=setup))
+    event = app.door.start(msgspec.structs.replace(first, limits=_limits(settings), worktree=str(app.place.root)), sent)
+    publish(world.place, {n: t for n, t in published(event.run).items() if n != PLAN_FILE or t is not None})
+    return run_id
+
+
+def _limits(settings: Settings) -> dict[str, int]:
+    return {
         "instrument": settings.debug.instrument,
         "reduce_scope": settings.debug.reduce_scope,
         "escalate": settings.debug.escalate,
         "debug": 2 * settings.debug.escalate,
         "review": settings.review.max_rounds - 1,
     }
-    event = app.door.start(msgspec.structs.replace(first, limits=limits, worktree=str(app.place.root)), sent)
-    publish(app.place, {n: t for n, t in published(event.run).items() if n != PLAN_FILE or t is not None})
-    return run_id
 
 
-def _checkout_is_fit(git: Git) -> str:
-    head = git.head()
-    if not head:
-        raise DetentError("this repository has no commit yet", "make a first one: git add -A && git commit -m start")
-    if not git.branch():
-        raise DetentError("HEAD is detached: there is no branch to build on", "check out a branch: git switch NAME")
-    for name in IN_PROGRESS:
-        if (git.place.git_dir / name).exists():
-            raise DetentError(f"git is in the middle of something ({name})", "finish or abort it first")
-    return head
-
-
-def _is_clean(git: Git) -> None:
-    """Refuse to start over a person's work, unless it is to be taken over."""
-    changed = git.run("diff-index", "-z", "--name-only", "HEAD").items
-    fresh = [p for p in untracked(git) if not why_left_out(git.place.root, p)]
-    staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
-    if staged:
-        raise DetentError(
-            f"{staged[0]} is staged and not committed ({len(staged)} in all)", "commit it, unstage it, or take it over with --adopt"
-        )
-    if changed or fresh:
-        first, count = (changed or fresh)[0], len(changed) + len(fresh)
-        raise DetentError(
-            f"the checkout has changes that are not committed: {first} ({count} in all)", "commit them, or take them over with --adopt"
-        )
-
-
-def _setup(git: Git, settings: Settings, head: str, env: dict[str, str], plan: str) -> Setup:
-    """What is fixed for the run. The test command is fixed too, once one is known."""
-    root, path = git.place.root, env.get("PATH", os.defpath)
-    if plan:
-        settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=plan))
-    if git.read(head, settings.pr.plan) is None and not (root / settings.pr.plan).is_file():
+def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], terms: Terms, run: str) -> Setup:
+    if terms.request:
+        settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
+    if git.read(head, settings.pr.plan) is None and not (git.place.root / settings.pr.plan).is_file():
         raise DetentError(f"the plan {settings.pr.plan} is not there", "write it, or name it with [pr] plan in detent.toml")
-    command = find_command(Folder(root, path), settings.test.command)
-
-    def read(name: str) -> str | None:
-        data = git.read(head, name)
-        return data.decode("utf-8", "replace") if data is not None else None
-
-    preflight = settings.preflight.commands
+    fixed = ground(git, settings, head, env.get("PATH", os.defpath), terms.agent, run)
     return Setup(
         plan=settings.pr.plan,
         branching=settings.git.branching,
         checkpoint=settings.git.checkpoint,
         block_at=settings.review.block_at,
         independent=bool(settings.review.agent) or settings.review.require_independent,
-        settings=msgspec.json.encode(settings).decode(),
-        path=path,
-        command=msgspec.json.encode(command).decode() if command else "",
-        preflight=tuple(preflight) if preflight is not None else default_preflight(read, root, path),
+        **{name: getattr(fixed, name) for name in fixed.__struct_fields__},
     )
-
-
-def _failures(git: Git, setup: Setup, settings: Settings, head: str, env: dict[str, str], run: str) -> tuple[str, ...]:
-    """The tests that fail before the run begins, accepted by a person."""
-    command = find_command(Folder(git.place.root, setup.path), settings.test.command)
-    suite = Suite(command, float(settings.test.timeout or settings.bash.timeout), setup.path, tuple(settings.test.env))
-    return tuple(sorted(Collector(git, suite, run, env).clean(git.tree(head), lambda: True).bad))
 
 
 # -- files that are there already ---------------------------------------------------------------------------------------------
 
 
-def _aside(app: App) -> tuple[str, ...]:
+def _aside(place: Place) -> tuple[str, ...]:
     """The published files that stand in the git dir, since the project tracks files of their names."""
-    places = (where(app.place, name) for name in (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json"))
-    return tuple(str(file) for file in places if file.parent != app.place.root)
+    return tuple(str(file) for file in (where(place, name) for name in PUBLISHED) if file.parent != place.root)
 
 
 def _first_state(app: App, git: Git, setup: Setup, run: str, settings: Settings) -> Run[PrData]:

@@ -42,8 +42,8 @@ class Git(Value, frozen=True):
     main: str = ""
     branching: bool = True
     checkpoint: Literal["auto", "agent"] = "auto"
-    squash: Literal["agent", "auto"] = "agent"
-    merge: Literal["auto", "branch", "pull-request"] = "auto"
+    squash: Literal["", "agent", "auto"] = ""  # unset: agent; where the machine drives the agent, auto
+    merge: Literal["", "auto", "branch", "pull-request"] = ""  # unset: auto for pr, branch for tdd
     pr_command: str = ""
     remote: str = "origin"
 

@@ -1,6 +1,7 @@
 """What several commands do with a run: find it, start it where there is none, and speak through the one door."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from detent.app import App, open_app
 from detent.errors import DetentError
@@ -8,9 +9,26 @@ from detent.interfaces.cli.tell import channel, shown
 from detent.kernel.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
+if TYPE_CHECKING:
+    from detent.app.fit import Terms
+
 
 def here(create: bool = False) -> App:
     return open_app(Path.cwd(), create)
+
+
+def begin(app: App, workflow: str, terms: "Terms") -> str:
+    """Create a run as a person asked for it."""
+    sent = Sent("start", by="human", channel=channel())
+    if workflow == "pr":
+        from detent.app.start import start_pr
+
+        return start_pr(app, sent, terms)
+    if workflow == "tdd":
+        from detent.app.start_tdd import start_tdd
+
+        return start_tdd(app, sent, terms)
+    raise DetentError(f"the workflow '{workflow}' cannot be run yet; its table can be read", f"see `detent graph {workflow}`")
 
 
 def next_briefing(run: str | None) -> Briefing:

@@ -3,7 +3,7 @@
 import click
 
 from detent.errors import DetentError
-from detent.interfaces.cli.tell import channel, tell_briefing
+from detent.interfaces.cli.tell import tell_briefing
 
 
 @click.command("start")
@@ -15,14 +15,13 @@ from detent.interfaces.cli.tell import channel, tell_briefing
 def command(request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, as_json: bool) -> int:
     """Create a run in this checkout and print its first briefing.
 
-    For `pr`, REQUEST may be the path of the plan (else [pr] plan). The checkout must be clean, on a branch, with at least one commit.
+    For `tdd`, REQUEST says what is wanted; for `pr` it may be the path of the plan (else [pr] plan). The checkout must be clean, on a branch, with at least one commit.
     """
-    from detent.app.start import start_pr
-    from detent.interfaces.cli.runner import here
-    from detent.kernel.model import Sent
+    from detent.app.fit import Terms
+    from detent.interfaces.cli.runner import begin, here
 
-    if workflow != "pr":
-        raise DetentError(f"the workflow '{workflow}' cannot be run yet; its table can be read", f"see `detent graph {workflow}`")
+    if workflow == "tdd" and adopt:
+        raise DetentError("a run of tdd starts from a commit", "commit what is there first")
     app = here(create=True)
-    run = start_pr(app, Sent("start", by="human", channel=channel()), adopt, baseline, " ".join(request))
+    run = begin(app, workflow, Terms(" ".join(request), adopt, baseline))
     return tell_briefing(app.door.next(run), as_json)

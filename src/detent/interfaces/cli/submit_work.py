@@ -36,8 +36,8 @@ class Call(Value, frozen=True):
 @click.option("--expectation", type=click.Choice(["PASS", "FAIL"]), help="FAIL for a RED step, PASS for GREEN and REFACTOR.")
 @click.option("--analysis-decision", type=click.Choice(["SUCCESS", "FAILURE"]), help="Whether the RED test failed as intended.")
 @click.option("--commit-hash", help="The squashed commit; must be HEAD.")
-@click.option("--findings", metavar="FILE", help="The review's findings as JSON; [] approves.")
-@click.option("--reply", metavar="FILE", help="A reply as JSON; or the word ALREADY_SATISFIED.")
+@click.option("--findings", metavar="FILE", help="The review's findings: JSON, or a file of it; [] approves.")
+@click.option("--reply", metavar="FILE", help="A reply: JSON, a file of it, or the word ALREADY_SATISFIED.")
 @click.option("--no-pr-left", is_flag=True, default=None, help="The plan has no open entry left.")
 @click.option("--attempt-id", help="The briefing's attempt_id: a repeated call then gets the same verdict again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
@@ -93,9 +93,9 @@ def _say(call: Call) -> Verdict:
 
 
 def _file(path: str, what: str) -> str:
-    """The content of a file that a call names. A file with nothing in it is still one that was handed in."""
-    if not path:
-        return ""
+    """What a call hands in: JSON as it stands, or the content of the file it names. A file with nothing in it is still one that was handed in."""
+    if not path or path.lstrip()[:1] in ("{", "[", '"'):
+        return path
     try:
         file = Path(path)
         if file.stat().st_size > LARGEST:

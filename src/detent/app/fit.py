@@ -1,0 +1,91 @@
+"""What must hold of a checkout before a run starts in it, and what is fixed for the run then. The same for all workflows."""
+
+import os
+from typing import NamedTuple
+
+import msgspec
+
+from detent.app import App
+from detent.app.kit import default_preflight
+from detent.config import Settings
+from detent.errors import DetentError
+from detent.evidence.collect import Collector
+from detent.evidence.look import TestReport
+from detent.evidence.runners import Folder, find_command
+from detent.git.repo import Git
+from detent.git.snapshot import untracked, why_left_out
+from detent.git.workspace import choose_root
+from detent.kernel.model import Data, Run
+from detent.workflows.ground import Ground
+
+IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
+
+
+class Terms(NamedTuple):
+    """How a run is to be started."""
+
+    request: str = ""  # what is wanted; for `pr` the path of the plan
+    adopt: bool = False  # take over what is not committed
+    baseline: bool = False  # accept the tests that fail now
+    agent: str = ""  # the agent that the machine drives, in a workspace of its own; empty: an agent calls by itself, in this checkout
+
+
+def no_run_is_open(app: App) -> None:
+    if (open_run := app.current()) is not None:
+        raise DetentError(
+            f"run {open_run.run} is open in this checkout ({open_run.state})", "go on with `detent get-task`, or end it with `detent abort`"
+        )
+
+
+def checkout_is_fit(git: Git) -> str:
+    head = git.head()
+    if not head:
+        raise DetentError("this repository has no commit yet", "make a first one: git add -A && git commit -m start")
+    if not git.branch():
+        raise DetentError("HEAD is detached: there is no branch to build on", "check out a branch: git switch NAME")
+    for name in IN_PROGRESS:
+        if (git.place.git_dir / name).exists():
+            raise DetentError(f"git is in the middle of something ({name})", "finish or abort it first")
+    return head
+
+
+def is_clean(git: Git) -> None:
+    """Refuse to start over a person's work, unless it is to be taken over."""
+    changed = git.run("diff-index", "-z", "--name-only", "HEAD").items
+    fresh = [p for p in untracked(git) if not why_left_out(git.place.root, p)]
+    staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
+    if staged:
+        raise DetentError(
+            f"{staged[0]} is staged and not committed ({len(staged)} in all)", "commit it, unstage it, or take it over with --adopt"
+        )
+    if changed or fresh:
+        first, count = (changed or fresh)[0], len(changed) + len(fresh)
+        raise DetentError(
+            f"the checkout has changes that are not committed: {first} ({count} in all)", "commit them, or take them over with --adopt"
+        )
+
+
+def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: str) -> Ground:
+    """What is fixed for the run. The test command is fixed too, once one is known."""
+    root = git.place.root
+    command = find_command(Folder(root, path), settings.test.command)
+
+    def read(name: str) -> str | None:
+        data = git.read(head, name)
+        return data.decode("utf-8", "replace") if data is not None else None
+
+    preflight = settings.preflight.commands
+    return Ground(
+        settings=msgspec.json.encode(settings).decode(),
+        path=path or os.defpath,
+        command=msgspec.json.encode(command).decode() if command else "",
+        preflight=tuple(preflight) if preflight is not None else default_preflight(read, root, path),
+        agent=agent,
+        workspace=str(choose_root(git.place, run)) if agent else "",
+    )
+
+
+def suite_at(app: App, run: Run[Data], tree: str) -> TestReport:
+    """The project's tests at a tree, before the run begins."""
+    kit = app.world.kit_of(run)
+    return Collector(app.world.git, kit.suite, run.id, app.world.outer, kit.home).clean(tree, lambda: True)

@@ -1,0 +1,78 @@
+"""Starting a run of `tdd`: on a request in a checkout or a workspace, or where the handoff notes of another clone say."""
+
+import os
+import re
+import secrets
+
+import msgspec
+
+from detent.app import App
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, suite_at
+from detent.app.kit import settings_at
+from detent.errors import CannotTell, DetentError
+from detent.evidence.runners import Command
+from detent.gates.testlist import FILE
+from detent.git import fingerprint
+from detent.git.commits import free_branch
+from detent.git.repo import Git
+from detent.kernel.model import Run, Sent
+from detent.workflows.ground import Ground
+from detent.workflows.tdd_data import TddData, begin
+
+
+def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
+    """Create a run of `tdd` and give its id: in this checkout on its branch, or in a workspace on a branch of its own."""
+    if not terms.request.strip():
+        raise DetentError("there is no feature request", 'say what is wanted: detent run "add …"')
+    git, run_id = app.world.git, f"tdd-{secrets.token_hex(3)}"
+    no_run_is_open(app)
+    head = checkout_is_fit(git)
+    is_clean(git)
+    settings = settings_at(git, head, app.world.outer)
+    setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    _tests_can_be_told_apart(setup)
+    branch = free_branch(git, f"detent/{slug(terms.request)}") if setup.workspace else git.branch()
+    text = (git.read(head, FILE) or b"").decode("utf-8", "replace")
+    data = begin(terms.request.strip(), text, setup, head, git.tree(head), branch)
+    run = Run(run_id, "tdd", "PLAN", 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
+    fingerprint.remember(app.place)
+    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=_accepted(app, git, run, terms)))
+    app.door.start(run, sent)
+    app.worlds.of(run)
+    return run_id
+
+
+def slug(text: str) -> str:
+    """A branch name's words from a request: its first line, [a-z0-9-] only."""
+    return re.sub(r"[^a-z0-9]+", "-", text.strip().splitlines()[0].lower()).strip("-")[:50].strip("-") or "feature"
+
+
+def _tests_can_be_told_apart(setup: Ground) -> None:
+    if not setup.command:
+        raise DetentError(
+            "no test framework is recognised here, so nothing could be proved",
+            'name the test command in detent.toml: [test] command = "…" (or test.command in tdd.properties)',
+        )
+    command = msgspec.json.decode(setup.command, type=Command)
+    if not command.runner:
+        raise DetentError(
+            f"`{command.text}` says only whether all passed; red-green-refactor needs to tell the tests apart",
+            "set [test] command to a runner that Detent understands (docs/runners.md)",
+        )
+
+
+def _accepted(app: App, git: Git, run: Run[TddData], terms: Terms) -> Ground:
+    """The setup with the failures that a person accepts; a suite that is red is refused otherwise."""
+    try:
+        report = suite_at(app, run, git.tree(run.data.base))
+    except CannotTell as e:
+        raise DetentError(f"the tests cannot be run here: {e}", "mend it first: every phase is judged by running all tests") from e
+    if report.fault:
+        raise DetentError(f"the tests cannot be run here: {report.fault}", report.output[-600:].strip() or "run them by hand and look")
+    bad = tuple(sorted(report.bad))
+    if bad and not terms.baseline:
+        raise DetentError(
+            f"the tests are red before the run begins: {bad[0]}" + (f" and {len(bad) - 1} more" if len(bad) > 1 else ""),
+            "mend them first, or accept them as they are with --baseline",
+        )
+    return msgspec.structs.replace(run.data.setup, baseline=bad)
