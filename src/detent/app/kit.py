@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from detent.app.cell import cell_of
 from detent.config import Settings, load
 from detent.door import AnyRun
 from detent.effects.merge import Ways
@@ -36,20 +37,21 @@ def kit_of(root: Path, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
 
     def kit(run: AnyRun) -> Kit:
         if run.id not in made:
-            made[run.id] = _make(root, run)
+            made[run.id] = _make(root, run, env)
         return made[run.id]
 
     return kit
 
 
-def _make(root: Path, run: AnyRun) -> Kit:
+def _make(root: Path, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     setup = run.data.setup
     settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
     base = (
         msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
     )
     timeout = float(settings.test.timeout or settings.bash.timeout)
-    suite = Suite(base, timeout, setup.path, tuple(settings.test.env))
+    cell = cell_of(settings, bool(setup.agent), outer, Path(run.worktree or root))
+    suite = Suite(base, timeout, setup.path, tuple(settings.test.env), cell.tests, cell.sandbox.name)
     merge = settings.git.merge or MERGE.get(run.workflow, "auto")
     ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
     squash = settings.git.squash or ("auto" if setup.agent else "agent")

@@ -1,0 +1,86 @@
+"""Isolation, wired: the sandbox of a run, what is visible in it, and how its programs are started there."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from detent.config import Settings
+from detent.errors import DetentError
+from detent.sandbox import Limits, Room, Sandbox, choose
+from detent.sandbox.limits import size
+from detent.sandbox.process import Ran
+
+DEPENDENCIES = (".venv", "venv", "node_modules", "vendor", "target")  # of the project's own checkout: seen, not written
+PUSH, PULL = "bubblewrap", "none"
+
+
+class Cell(NamedTuple):
+    """A sandbox, and what is visible in it beyond the workspace."""
+
+    sandbox: Sandbox
+    readable: tuple[Path, ...]
+    network: bool
+
+    def room(self, workspace: Path, writable: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> Room:
+        return Room(workspace, (workspace / ".git",), writable, (*self.readable, *also), self.network)
+
+    def tests(
+        self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
+    ) -> Ran:
+        """Start a program of the project: its folder is its own."""
+        return self.sandbox.run(argv, cwd, env, timeout, self.room(cwd, writable), wanted)
+
+    def agent(self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, *args: Any, **more: Any) -> Ran:
+        """Start an agent's program. Files that its words name are visible to it."""
+        named = tuple(Path(word) for word in argv if word.startswith("/") and Path(word).exists())
+        return self.sandbox.run(argv, cwd, env, timeout, self.room(cwd, (), named), *args, **more)
+
+    def shell(self, workspace: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool]) -> Callable[[str], Ran]:
+        """How one command line of an agent is run."""
+        return lambda command: self.sandbox.run(["sh", "-c", command], workspace, env, timeout, self.room(workspace), wanted)
+
+
+def level_of(settings: Settings, driven: bool) -> str:
+    """The level that is configured; where nothing is, agents that the machine drives are kept in, and a person's own are not."""
+    return settings.sandbox.level or (PUSH if driven else PULL)
+
+
+def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> Cell:
+    """The cell of a run. What cannot be had as it is configured is an error: never a weaker one."""
+    from detent.sandbox.visible import toolchains
+
+    level = level_of(settings, driven)
+    sandbox = _chosen(level, outer.get("HOME", ""), settings.sandbox.memory, settings.sandbox.cpus)
+    if level == PULL:
+        return Cell(sandbox, (), True)
+    kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
+    mounts = tuple(Path(m).expanduser() for m in settings.sandbox.mounts)
+    return Cell(sandbox, (*toolchains(outer), *kept, *mounts), settings.sandbox.network)
+
+
+@cache
+def _chosen(level: str, home: str, memory: str, cpus: int) -> Sandbox:
+    return choose(level, {"HOME": home} if home else {}, Limits(memory=size(memory), cpus=cpus))
+
+
+def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
+    """Try the attacks before a run relies on the sandbox; its name. A hole is an error."""
+    from detent.sandbox.probe import probe
+
+    cell = cell_of(settings, True, outer, Path("/nonexistent"))
+    if cell.sandbox.name == PULL:
+        return PULL
+    if holes := probe(cell.sandbox, outer, cell.network):
+        raise DetentError(
+            f"the sandbox does not hold: {holes[0]}", f"nothing was run ({len(holes)} in all); see `detent doctor` and docs/sandbox.md"
+        )
+    return cell.sandbox.name
+
+
+def program_of(spec: str) -> str:
+    """The program that a `command:` agent starts; empty for others."""
+    name, _, rest = spec.partition(":")
+    words = shlex.split(rest) if name == "command" else []
+    return words[0] if words else ""

@@ -1,0 +1,127 @@
+"""Push mode, wired: who is asked, with which tools, in which sandbox, under which limits. And the lock: one driver at a time."""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from detent.agents import Reply, Turn, ask
+from detent.app import App
+from detent.app.cell import Cell, cell_of
+from detent.config import Settings
+from detent.door import AnyRun
+from detent.drive import Crew, Seen
+from detent.drive.spent import Limits
+from detent.errors import Busy
+from detent.evidence.runners import RUNNERS
+from detent.kernel.model import Briefing
+from detent.tools import Toolbox
+from detent.tools.policy import writable
+from detent.workflows.prompts import system_prompt
+
+CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
+DEFAULT = "anthropic"
+PROTECTED = (".git", ".git/**", "ORCHESTRATION_STATE.json", "error.log", "*.rejected")
+
+
+def agent_of(run: AnyRun, role: str, settings: Settings) -> str:
+    """The agent that is asked in a role: the one the run was started with, else the configured one."""
+    named: str = run.data.setup.agent
+    return named if named != CONFIGURED else settings.agents.of(role) or DEFAULT
+
+
+def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
+    """Everything the driver of a run works with."""
+    first = app.door.load(run_id).run
+    settings = msgspec.json.decode(first.data.setup.settings, type=Settings)
+    outer: Mapping[str, str] = app.world.outer
+    cell = cell_of(settings, True, outer, Path(first.worktree))
+    limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
+
+    def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
+        return _turn(app, run, briefing, settings, cell)
+
+    def asked(briefing: Briefing, turn: Turn) -> Reply:
+        return ask(agent_of(first, briefing.role, settings), turn, outer)
+
+    def defaults(run: AnyRun, briefing: Briefing) -> dict[str, str]:
+        return _known(app, run, briefing)
+
+    def transcript(briefing: Briefing) -> Path:
+        return app.place.common_dir / "detent" / "transcripts" / briefing.run / f"{briefing.attempt_id}.jsonl"
+
+    return Crew(app.door, app.worlds.gear.history, asked, turn_of, defaults, transcript, _backoff, limits, watch)
+
+
+def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell) -> Turn:
+    world = app.worlds.of(run)
+    root: Path = world.place.root
+    env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
+    shell = cell.shell(root, env, float(settings.bash.timeout), lambda: True)
+    spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
+    return Turn(
+        briefing=msgspec.json.encode(briefing).decode(),
+        prompt=briefing.briefing,
+        system=system_prompt(run.workflow, briefing.role, str(root)),
+        workspace=root,
+        toolbox=Toolbox(root, _may_write(run, briefing, app), shell, spill),
+        env=env,
+        timeout=float(settings.agents.timeout),
+        silence=float(settings.agents.silence),
+        start=cell.agent,
+        model=settings.agents.model,
+    )
+
+
+def _may_write(run: AnyRun, briefing: Briefing, app: App) -> Callable[[str], str | None]:
+    """What the state lets an agent write; while code is written, tests are frozen."""
+    allowed = writable(briefing.writes, PROTECTED)
+    suite = app.worlds.of(run).kit_of(run).suite
+    runner = RUNNERS.get(suite.base.runner) if suite.base else None
+    frozen = runner if runner and "GREEN" in (run.state, briefing.step.type if briefing.step else "") else None
+
+    def why_not(path: str) -> str | None:
+        if frozen and frozen.is_test(path):
+            return f"{path} is a test; tests are frozen while the code is written."
+        return allowed(path)
+
+    return why_not
+
+
+EXPECTATIONS = {"RED": "FAIL", "GREEN": "PASS", "REFACTOR": "PASS"}
+
+
+def _known(app: App, run: AnyRun, briefing: Briefing) -> dict[str, str]:
+    """What of a submit the machine knows by itself: the step's expectation and the full test command."""
+    base = app.worlds.of(run).kit_of(run).suite.base
+    if run.workflow != "pr" or briefing.state not in ("EXECUTING_TDD", "DEBUGGING") or briefing.step is None:
+        return {}
+    return {"expectation": EXPECTATIONS[briefing.step.type], **({"test_command": base.text} if base else {})}
+
+
+def _backoff(run: AnyRun) -> float:
+    if run.workflow != "tdd":
+        return 0.0
+    from detent.workflows.tdd_data import backoff
+
+    return float(backoff(run))
+
+
+@contextmanager
+def only_driver(app: App, run: str) -> Iterator[None]:
+    """One driver of a run at a time, whatever happens to it: the lock goes with the process."""
+    file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    with file.open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as e:
+            lock.seek(0)
+            raise Busy(f"run {run} is being driven by process {lock.read().strip() or '?'}", "wait for it, or stop it first") from e
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+    file.unlink(missing_ok=True)

@@ -1,0 +1,93 @@
+"""`run` and `resume` in push mode: start or find the run, drive it, and say what came of it."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from detent.app import App
+from detent.app.crew import CONFIGURED, crew_of, only_driver
+from detent.app.kit import settings_at
+from detent.door import AnyRun
+from detent.drive import Seen, drive
+from detent.drive.spent import spent_in
+from detent.errors import DetentError
+from detent.kernel.model import Briefing
+from detent.world.tdd import phase_commits
+
+OUTCOMES = {"proved": "done", "stopped": "aborted"}
+
+
+class Commit(NamedTuple):
+    hash: str
+    phase: str
+    subject: str
+
+
+def fit_for_push(app: App) -> str:
+    """What must hold before a machine-driven run starts; the name of its sandbox."""
+    from detent.app.cell import must_hold
+
+    settings = settings_at(app.world.git, "HEAD", app.world.outer)
+    for key in ("checkpoint", "squash"):
+        if getattr(settings.git, key) == "agent":
+            raise DetentError(
+                f'[git] {key} = "agent" cannot be had here: an agent that the machine drives has no git',
+                'set it to "auto", or leave it out',
+            )
+    return must_hold(settings, app.world.outer)
+
+
+def push(app: App, run: str, watch: Callable[[Seen], None]) -> dict[str, Any]:
+    """Drive a run to where it ends or waits; its result."""
+    begun = time.monotonic()
+    with only_driver(app, run):
+        briefing = drive(run, crew_of(app, run, watch))
+    return result(app, run, briefing, time.monotonic() - begun)
+
+
+def is_pushed(run: AnyRun) -> bool:
+    return bool(run.data.setup.agent)
+
+
+def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[str, Any]:
+    """The result object of the contract."""
+    run = app.door.load(run_id).run
+    table = app.door.hands.tables[run.workflow]
+    end = table.states[run.state].end
+    total = spent_in(app.worlds.gear.history(run_id), whole=True).usage
+    stands = {"completed": [], "pending": []} if run.workflow != "tdd" else _tests(run)
+    return {
+        "run": run.id,
+        "workflow": run.workflow,
+        "state": run.state,
+        "outcome": OUTCOMES[end] if end else "halted" if run.state == "HALTED" else "waiting",
+        "branch": run.data.branch.removeprefix("refs/heads/") or None,
+        "commits": [c._asdict() for c in commits_of(app, run)],
+        "cycles": getattr(run.data, "cycle", 0),
+        "tests": stands,
+        "error": (run.last_error or None) if not end or end == "stopped" else None,
+        "usage": {
+            "input_tokens": total.input_tokens + total.written_tokens,
+            "output_tokens": total.output_tokens,
+            "cached_tokens": total.cached_tokens,
+            "usd": round(total.usd, 6),
+        },
+        "seconds": round(seconds, 1),
+    }
+
+
+def _tests(run: AnyRun) -> dict[str, list[str]]:
+    done = [e.text for e in run.data.entries if e.done]
+    return {"completed": done, "pending": [e.text for e in run.data.entries if not e.done]}
+
+
+def commits_of(app: App, run: AnyRun) -> list[Commit]:
+    """The commits that the machine made for a run, in order, with the phase that each ended."""
+    made = phase_commits(app.world, run.id)
+    by_event = {event.run.seq: event for event in app.worlds.gear.history(run.id) if event.run.seq in made}
+    return [Commit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
+
+
+def said_agent(spec: str) -> str:
+    """What a run remembers about its agent: the one that was named, or that the configuration decides."""
+    return spec or CONFIGURED

@@ -1,0 +1,149 @@
+"""Push mode: next, agent, submit, until the run ends or a person is needed. Each agent starts in a fresh context.
+
+Owns the loop and nothing else: the door decides, agents reason, and what is needed for both is handed in. All that must survive a crash
+is in the journal; starting the loop again goes on from there.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from detent.agents import AgentFailed, Progress, Reply, Turn, Usage
+from detent.door import AnyEvent, AnyRun, Door
+from detent.drive.reply import read_reply
+from detent.drive.spent import Limits, Spent, left, over, spent_in
+from detent.errors import Busy
+from detent.kernel.model import Briefing, Sent, Verdict
+
+WAITS = 1.0  # seconds before the machine's own work is tried again
+OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
+
+
+class Seen(NamedTuple):
+    """Something that happened, for whoever watches."""
+
+    kind: Literal["state", "turn", "progress", "verdict", "wait", "failed"]
+    run: AnyRun
+    briefing: Briefing
+    spent: Spent
+    text: str = ""
+    verdict: Verdict | None = None
+    progress: Progress | None = None
+
+
+class Crew(NamedTuple):
+    """What the loop works with, handed in by the composition root."""
+
+    door: Door
+    history: Callable[[str], Iterable[AnyEvent]]
+    ask: Callable[[Briefing, Turn], Reply]
+    turn_of: Callable[[AnyRun, Briefing], Turn]
+    defaults: Callable[[AnyRun, Briefing], dict[str, str]]  # what of a submit the machine knows by itself
+    transcript: Callable[[Briefing], Path]
+    backoff: Callable[[AnyRun], float]  # seconds before the next try
+    limits: Limits
+    watch: Callable[[Seen], None] = lambda seen: None
+    sleep: Callable[[float], None] = time.sleep
+
+
+def drive(run: str, crew: Crew) -> Briefing:
+    """Loop until the run ends or waits for a person; its last briefing."""
+    tried = -1
+    while True:
+        briefing = crew.door.next(run)
+        at = crew.door.load(briefing.run).run
+        spent = spent_in(crew.history(briefing.run))
+        crew.watch(Seen("state", at, briefing, spent))
+        if briefing.actor in ("human", "none"):
+            return briefing
+        if briefing.actor == "system":
+            crew.watch(Seen("wait", at, briefing, spent, briefing.last_error or "the machine is at work"))
+            crew.sleep(WAITS)
+            continue
+        _wait(crew, at, briefing, spent)
+        if at.seq != tried and (pause := crew.backoff(at)):
+            crew.watch(Seen("wait", at, briefing, spent, f"{pause:g} s before the next try"))
+            crew.sleep(pause)
+        tried = at.seq
+        _submit(crew, at, briefing, spent, _turn(crew, at, briefing, spent))
+
+
+def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> None:
+    """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it."""
+    until = _seconds_until(run.not_before)
+    while until > 0:
+        crew.watch(Seen("wait", run, briefing, spent, f"parked until {run.not_before}"))
+        crew.sleep(min(until, 60.0))
+        until = _seconds_until(run.not_before)
+
+
+def _seconds_until(when: str) -> float:
+    try:
+        then = datetime.fromisoformat(when)
+    except ValueError:
+        return 0.0
+    return ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+
+
+def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | None:
+    """One turn of an agent, as what is said to the door; None if it was stopped."""
+    if said := over(crew.limits, spent):
+        return _failure("over-budget", f"a budget of the run is spent: {said}", Usage(), 0.0, "")
+    file, begun = crew.transcript(briefing), time.monotonic()
+
+    def watch(progress: Progress) -> None:
+        crew.watch(Seen("progress", run, briefing, spent, progress.text, progress=progress))
+
+    turn = crew.turn_of(run, briefing)._replace(
+        budget=left(crew.limits, spent), watch=watch, transcript=file, wanted=lambda: _still(crew, run)
+    )
+    crew.watch(Seen("turn", run, briefing, spent))
+    try:
+        reply = crew.ask(briefing, turn)
+    except AgentFailed as e:
+        crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
+        return _of_failure(e, time.monotonic() - begun, str(file))
+    sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
+    facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
+    return msgspec.structs.replace(sent, facts=facts, attempt_id=briefing.attempt_id, channel="drive")
+
+
+def _still(crew: Crew, run: AnyRun) -> bool:
+    """The run still waits for this turn; a person may have ended it meanwhile."""
+    return crew.door.load(run.id).run.state == run.state
+
+
+def _of_failure(failed: AgentFailed, seconds: float, transcript: str) -> Sent | None:
+    if failed.sort == "Stopped":
+        return None
+    if failed.sort == "RateLimit" and failed.not_before:
+        sent = _failure("limited", failed.message, failed.usage, seconds, transcript)
+        return msgspec.structs.replace(sent, not_before=failed.not_before)
+    sent = _failure(OUTCOMES.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
+    return msgspec.structs.replace(sent, facts={**sent.facts, "trouble": failed.sort})
+
+
+def _failure(outcome: str, message: str, usage: Usage, seconds: float, transcript: str) -> Sent:
+    return Sent("outcome", by="system", channel="drive", outcome=outcome, output=message, facts=_facts(usage, seconds, transcript, 1))
+
+
+def _facts(usage: Usage, seconds: float, transcript: str, turns: int) -> dict[str, str]:
+    return {"usage": json.dumps(usage._asdict()), "seconds": f"{seconds:.1f}", "turns": str(turns), "transcript": transcript}
+
+
+def _submit(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent, sent: Sent | None) -> None:
+    """Hand in what the turn came to. A call that does not fit is told to the next agent, and bounded like any other failure of an agent."""
+    if sent is None:
+        return
+    verdict = crew.door.submit(run.id, sent)
+    crew.watch(Seen("verdict", crew.door.load(run.id).run, briefing, spent, verdict=verdict))
+    if verdict.status == "BUSY":
+        raise Busy("; ".join(verdict.reasons), "wait until it is done, then `detent resume`")
+    if verdict.status in ("REFUSED", "LOCKED") and sent.verb != "outcome":
+        said = "What was handed in does not fit: " + "; ".join(verdict.reasons)
+        crew.door.submit(run.id, Sent("outcome", by="system", channel="drive", outcome="agent-failed", output=said))

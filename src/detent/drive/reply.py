@@ -1,0 +1,71 @@
+"""What an agent's last words hand in. The words are data: the last JSON object in them fills a submit, and the gates judge the tree.
+
+Knows what each workflow's submit carries; decides nothing.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+from detent.door import AnyRun
+from detent.kernel.model import Briefing, Sent
+
+LONGEST = 400_000  # characters of a reply that are looked through, its end
+SUMMARY = 500
+ALREADY = "ALREADY_SATISFIED"
+TEXTS = ("summary", "test_command", "expectation", "analysis_decision", "commit_hash", "reply")
+ACTIONS = {"request_scope_reduction": "scope-reduction", "escalate_for_external_help": "escalate"}
+Object = Mapping[str, object]
+
+
+def objects(text: str) -> Iterator[Object]:
+    """The JSON objects that stand in a text, in order, none inside another."""
+    decoder, at = json.JSONDecoder(), text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, at + 1
+        if isinstance(value, dict):
+            yield value
+        at = text.find("{", end)
+
+
+def _last(text: str, *names: str) -> Object:
+    """The last object that has one of these keys."""
+    fitting = [o for o in objects(text) if any(n in o for n in names)]
+    return fitting[-1] if fitting else {}
+
+
+def summary_of(text: str) -> str:
+    """The first line of the last words that is not markup."""
+    lines = (line.strip(" #*`>-\t") for line in text.splitlines())
+    return next((line for line in lines if line and line[0] not in "{}[]"), "")[:SUMMARY]
+
+
+def _tdd(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
+    summary = str(_last(text, "summary").get("summary", "")) or summary_of(text)
+    if briefing.state == "PLAN":
+        named = _last(text, "currentTest")
+        return Sent("submit", summary=summary, reply=json.dumps({"currentTest": named["currentTest"]}) if named else "")
+    words = [line.strip(" `*.\"'") for line in text.splitlines() if line.strip(" `*.\"'")]
+    return Sent("submit", summary=summary, reply=ALREADY if ALREADY in words[-3:] and briefing.state == "RED" else "")
+
+
+def _pr(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
+    said = _last(text, "action", *TEXTS, "findings", "no_pr_left", "overall_assessment")
+    if (action := str(said.get("action", ""))) in ACTIONS:
+        return Sent(ACTIONS[action], report=str(said.get("report", "")) or text, summary=summary_of(text))
+    fields = {**known, **{n: str(said[n]) for n in TEXTS if said.get(n)}}
+    fields["summary"] = fields.get("summary") or summary_of(text)
+    findings = said if "overall_assessment" in said else said.get("findings")
+    return Sent(
+        "submit", **fields, findings=json.dumps(findings) if findings is not None else "", no_pr_left=said.get("no_pr_left") is True
+    )
+
+
+READERS: Mapping[str, Callable[[Briefing, str, Mapping[str, str]], Sent]] = {"tdd": _tdd, "pr": _pr}
+
+
+def read_reply(run: AnyRun, briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
+    """What is handed in for the agent; `known` are the fields that the machine fills where the agent says nothing."""
+    return READERS[run.workflow](briefing, text[-LONGEST:], known)

@@ -1,0 +1,62 @@
+"""Budgets: what a run's agents took so far, read off its events, and what is left. A person's `resume` grants the same amount again."""
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from detent.agents import Budget, Usage
+from detent.door import AnyEvent
+
+
+class Limits(NamedTuple):
+    """The limits of a run; 0 is none."""
+
+    tokens: int = 0
+    usd: float = 0.0
+    minutes: float = 0.0
+    turns: int = 0
+
+
+class Spent(NamedTuple):
+    """What was used since the run began or was resumed."""
+
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    turns: int = 0
+
+
+def spent_in(events: Iterable[AnyEvent], whole: bool = False) -> Spent:
+    """What the turns in these events took; `whole` counts from the beginning, whatever a person granted."""
+    spent = Spent()
+    for event in events:
+        if event.on in ("resume", "guided") and event.status == "SUCCESS" and not whole:
+            spent = Spent()
+        facts = event.sent.facts
+        if "usage" in facts:
+            spent = Spent(
+                spent.usage + Usage(**json.loads(facts["usage"])),
+                spent.seconds + float(facts["seconds"]),
+                spent.turns + int(facts["turns"]),
+            )
+    return spent
+
+
+def over(limits: Limits, spent: Spent) -> str:
+    """Which limit is reached, in words; empty if none is."""
+    rows = (
+        (limits.tokens, spent.usage.tokens, "tokens"),
+        (limits.usd, spent.usage.usd, "usd"),
+        (limits.minutes * 60, spent.seconds, "seconds"),
+        (limits.turns, spent.turns, "turns"),
+    )
+    return next((f"{used:g} of {most:g} {name}" for most, used, name in rows if most and used >= most), "")
+
+
+def left(limits: Limits, spent: Spent) -> Budget:
+    """What the next turn may use."""
+    return Budget(
+        limits.tokens - spent.usage.tokens if limits.tokens else None,
+        limits.usd - spent.usage.usd if limits.usd else None,
+        limits.minutes * 60 - spent.seconds if limits.minutes else None,
+        limits.turns - spent.turns if limits.turns else None,
+    )

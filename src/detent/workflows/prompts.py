@@ -1,0 +1,16 @@
+"""The system prompts of agents that the machine drives: files, one per role, rendered strictly. Knows no agent."""
+
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+
+@cache
+def _file(name: str) -> str:
+    return (files("detent.workflows") / "prompts" / f"{name}.md").read_text("utf-8").strip()
+
+
+def system_prompt(workflow: str, role: str, workspace: str) -> str:
+    """Everything that an agent of a role is told before its briefing."""
+    text = Template(_file("agent")).substitute(workspace=workspace, role=_file(f"role-{role}"), hand_in=_file(f"hand-in-{workflow}"))
+    return text + "\n"
