@@ -180,7 +180,7 @@ def prefix_hashes(blocks: Iterator[object]) -> Iterator[str]:
 
 def refuse(body: Json, headers: Mapping[str, str], models: Sequence[str]) -> Reply | None:
     """The error that a request earns before any model reads it."""
-    if headers.get("x-api-key") != KEY:
+    if KEY not in (headers.get("x-api-key"), headers.get("authorization", "").removeprefix("Bearer ")):  # clients send it either way
         return error(401, "authentication_error", "invalid x-api-key")
     if body.get("model") not in models:
         return error(404, "not_found_error", f"model: {body.get('model')}")
@@ -214,7 +214,7 @@ def events_of(reply: Reply, body: Json, seen: Seen) -> Iterator[Event]:
         "cache_creation_input_tokens": seen.written,
         "output_tokens": 1,
     }
-    head = {
+    head: Json = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
@@ -248,6 +248,7 @@ def events_of(reply: Reply, body: Json, seen: Seen) -> Iterator[Event]:
 def handler_of(service: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # small pieces, sent as they come
 
         def log_message(self, *_: object) -> None: ...
 

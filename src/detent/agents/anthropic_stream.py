@@ -6,10 +6,11 @@ A message counts only once its end has come. Tool arguments are parsed here agai
 
 import contextlib
 import json
+import math
 import queue
 import socket
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from detent.agents.anthropic_faults import Cut
 from detent.agents.asked import Asked
@@ -129,10 +130,10 @@ def heard(message: Any, arguments: dict[int, str]) -> Heard:
     texts: list[str] = []
     for index, block in enumerate(message.content):
         if block.type == "tool_use":
-            calls.append(read_call(block, arguments.get(index)))
-            blocks.append(
-                {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input if isinstance(block.input, dict) else {}}
-            )
+            call = read_call(block, arguments.get(index))
+            calls.append(call)
+            sent_back = call.arguments if isinstance(call.arguments, dict) else {}
+            blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": sent_back})
         elif block.type == "text":
             texts.append(block.text)
             blocks += [{"type": "text", "text": whole(block.text)}] if block.text.strip() else []
@@ -146,7 +147,8 @@ def read_call(block: Any, text: str | None) -> Call:
     if text is None or not text.strip():
         return Call(str(block.id), str(block.name), block.input if isinstance(block.input, dict) else {})
     try:
-        return Call(str(block.id), str(block.name), json.loads(text, object_pairs_hook=once, parse_constant=no_number))
+        read = json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
+        return Call(str(block.id), str(block.name), read)
     except (ValueError, RecursionError) as e:
         return Call(str(block.id), str(block.name), {}, f"the arguments are not valid JSON: {e}"[:500])
 
@@ -159,8 +161,13 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def no_number(name: str) -> object:
+def no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
+
+
+def finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else no_number(text[:20])
 
 
 def counted(usage: Any) -> Usage:

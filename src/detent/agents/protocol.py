@@ -83,7 +83,7 @@ class Toolbox(Protocol):
 
 def newest_change(workspace: Path, most: int = 20_000) -> int:
     """The newest time of change in a folder, in nanoseconds; looks at no more than so many entries."""
-    newest, seen, todo = 0, 0, [str(workspace)]
+    newest, seen, todo = workspace.stat().st_mtime_ns if workspace.exists() else 0, 0, [str(workspace)]
     while todo and seen < most:
         try:
             with os.scandir(todo.pop()) as entries:
