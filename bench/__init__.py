@@ -7,10 +7,11 @@ class Figure(NamedTuple):
     """Two medians that were taken in turn, in one run, on one machine; what is compared is their ratio."""
 
     what: str
-    ours: float  # seconds
+    ours: float  # seconds, or the unit below
     against: str
-    theirs: float  # seconds
+    theirs: float
     goal: float  # the ratio is to be at most this
+    unit: str = "seconds"
 
     @property
     def ratio(self) -> float:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, commands, journal
+from bench import Figure, agents, commands, journal
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
     "journal-append": journal.appending,
@@ -16,6 +16,7 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "get-task": commands.get_task,
     "get-task-bare": commands.get_task_bare,
     "submit-work": commands.submit_work,
+    "prompt-cache": agents.prompt_cache,
 }
 
 
@@ -28,8 +29,10 @@ def run(names: list[str]) -> Iterator[tuple[str, Figure]]:
             yield name, BENCHES[name](Path(folder) / "work")
 
 
-def in_words(seconds: float) -> str:
-    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+def in_words(amount: float, unit: str) -> str:
+    if unit != "seconds":
+        return f"{amount:,.0f} {unit}"
+    return f"{amount * 1e6:.0f} µs" if amount < 1e-3 else f"{amount * 1e3:.2f} ms"
 
 
 def table(rows: list[tuple[str, Figure]]) -> str:
@@ -43,7 +46,7 @@ def table(rows: list[tuple[str, Figure]]) -> str:
 
 def line(name: str, f: Figure) -> tuple[str, ...]:
     return (
-        name, f.what, in_words(f.ours), f"{1 / f.ours:,.0f}", f.against, in_words(f.theirs),
+        name, f.what, in_words(f.ours, f.unit), f"{1 / f.ours:,.0f}" if f.unit == "seconds" else "–", f.against, in_words(f.theirs, f.unit),
         f"{f.ratio:.2f}", f"≤ {f.goal}", "yes" if f.holds else "NO",
     )  # fmt: skip
 

@@ -1,36 +1,77 @@
-"""Agents: who reasons. A backend takes a briefing and gives a reply; what it says is never evidence."""
+"""Agents: who reasons. A backend takes a turn and gives a reply; what it says is never evidence.
+
+`ask` keeps what holds for all of them: the budget is looked at before, the turn is recorded, a failure says what was spent.
+"""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import NamedTuple
 
-from detent.agents.command import ask_command
+from detent.agents.asked import Asked
+from detent.agents.meter import Meter
+from detent.agents.protocol import AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
+from detent.agents.redact import redactor, secrets_of
+from detent.agents.transcript import Transcript
 from detent.errors import DetentError
 
-
-class Turn(NamedTuple):
-    """One turn of an agent: what it gets to read, and where it works."""
-
-    briefing: str  # JSON
-    workspace: Path
-    env: Mapping[str, str]
-    timeout: float
-    wanted: Callable[[], bool] = lambda: True
+__all__ = ["BACKENDS", "FORMS", "AgentFailed", "Answer", "Budget", "Progress", "Reply", "Toolbox", "Turn", "Usage", "ask"]
 
 
-Backend = Callable[[str, Turn], str]
+def _anthropic(asked: Asked) -> Reply:
+    from detent.agents.anthropic import ask_anthropic
+
+    return ask_anthropic(asked)
 
 
-def _command(rest: str, turn: Turn) -> str:
-    return ask_command(rest, turn.briefing, turn.workspace, turn.env, turn.timeout, turn.wanted)
+def _command(asked: Asked) -> Reply:
+    from detent.agents.command import ask_command
+
+    return ask_command(asked)
 
 
-BACKENDS: dict[str, Backend] = {"command": _command}
+def _scripted(asked: Asked) -> Reply:
+    from detent.agents.scripted import ask_scripted
+
+    return ask_scripted(asked)
 
 
-def ask(spec: str, turn: Turn) -> str:
-    """The reply of the agent that a spec such as `command:PROGRAM ARGS` names. CannotTell if it gave none."""
+def _human(asked: Asked) -> Reply:
+    from detent.agents.human import ask_human
+
+    return ask_human(asked)
+
+
+# Each imports its backend when it is asked: a submit that asks nobody pays for none of them.
+BACKENDS: dict[str, Callable[[Asked], Reply]] = {
+    "anthropic": _anthropic,
+    "command": _command,
+    "scripted": _scripted,
+    "human": _human,
+}
+FORMS: dict[str, str] = {
+    "anthropic": "anthropic[:MODEL]",
+    "command": "command:PROGRAM [ARGS]",
+    "scripted": "scripted:FILE",
+    "human": "human",
+}
+
+
+def asked_of(rest: str, turn: Turn, outer: Mapping[str, str]) -> Asked:
+    redact = redactor(secrets_of(outer))
+    return Asked(rest.strip(), turn, outer, Transcript(turn.transcript, redact), Meter(turn), redact)
+
+
+def ask(spec: str, turn: Turn, outer: Mapping[str, str]) -> Reply:
+    """The reply of the agent that a spec names. AgentFailed if it gave none, DetentError if it cannot be asked at all."""
     name, _, rest = spec.partition(":")
     if name not in BACKENDS:
-        raise DetentError(f"there is no agent '{spec}'", f"known: {', '.join(f'{n}:…' for n in BACKENDS)}")
-    return BACKENDS[name](rest, turn)
+        raise DetentError(f"there is no agent '{spec}'", f"known: {', '.join(FORMS.values())}")
+    asked = asked_of(rest, turn, outer)
+    asked.log.add("asked", agent=spec, briefing=turn.briefing)
+    try:
+        asked.meter.before_call()
+        reply = BACKENDS[name](asked)
+    except AgentFailed as e:
+        e.usage = asked.meter.usage
+        asked.log.add("failed", sort=e.sort, message=e.message, not_before=e.not_before, usage=e.usage._asdict())
+        raise
+    asked.log.add("reply", text=reply.text, usage=reply.usage._asdict(), turns=reply.turns)
+    return reply

@@ -1,32 +1,128 @@
-"""Any program as an agent: the briefing as JSON on its standard input, its standard output is the reply. Split as a shell would, without one."""
+"""Any program as an agent: the briefing as JSON on its standard input, its standard output is the reply. Split as a shell would, without one.
 
+Slow, hung and dead are told apart: a program that writes or changes files is slow and is waited for; a silent one is hung; an exit code is a death.
+"""
+
+import codecs
+import os
 import shlex
-import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+import threading
+import time
 from pathlib import Path
 
-from detent.errors import CannotTell, DetentError
-from detent.sandbox.process import run
+from detent.agents.asked import Asked
+from detent.agents.protocol import AgentFailed, Progress, Reply, Usage
+from detent.agents.texts import Lines
+from detent.errors import DetentError
+from detent.sandbox.process import Bounded, Ran
 
 
-def ask_command(
-    command: str, briefing: str, workspace: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool] = lambda: True
-) -> str:
-    """The reply of a program. A non-zero exit, a timeout or a missing program is no answer: CannotTell."""
-    argv = split(command)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
-        file.write(briefing)
+def ask_command(asked: Asked) -> Reply:
+    """The reply of a program. A non-zero exit, a timeout or silence is no answer: AgentFailed."""
+    argv, turn, errors = split(asked.rest), asked.turn, Errors(asked)
+    life = Life(asked)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="backslashreplace", suffix=".json") as file:
+        file.write(turn.briefing)
         file.flush()
         try:
-            ran = run(argv, workspace, env, timeout, wanted, stdin=Path(file.name), stderr=subprocess.DEVNULL)
+            ran = turn.start(
+                argv,
+                turn.workspace,
+                turn.env,
+                asked.meter.left(),
+                life.goes_on,
+                stdin=Path(file.name),
+                stderr=errors.into,
+                watch=life.wrote,
+            )
         except OSError as e:
-            raise CannotTell(f"the agent '{argv[0]}' could not be started: {e.strerror}") from e
+            raise AgentFailed("Crashed", f"the agent '{argv[0]}' could not be started: {e.strerror}") from e
+        finally:
+            asked.log.add("stderr", text=errors.end())
+    life.shown.end()
+    asked.spend(Usage())
+    return Reply(_reply(asked, argv[0], ran, life), asked.meter.usage, 1)
+
+
+def _reply(asked: Asked, name: str, ran: Ran, life: "Life") -> str:
     if ran.timed_out:
-        raise CannotTell(f"the agent '{argv[0]}' did not answer within {timeout:.0f} s")
+        raise asked.meter.too_late()
+    if ran.stopped:
+        raise life.ended or AgentFailed("Stopped", "the turn was stopped")
     if ran.exit_code != 0:
-        raise CannotTell(f"the agent '{argv[0]}' failed with exit code {ran.exit_code}: {ran.output[-2000:]}")
+        raise AgentFailed("Crashed", f"the agent '{name}' failed with exit code {ran.exit_code}: {asked.redact(ran.output[-2000:])}")
     return ran.output
+
+
+class Life:
+    """Signs of life of a program: what it writes, and what changes in its workspace."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.meter, self.turn = asked.meter, asked.turn
+        self.pulse = self.turn.pulse(self.turn.workspace)
+        self.ended: AgentFailed | None = None
+        self.shown = Shown(asked)
+
+    def wrote(self, chunk: bytes) -> None:
+        self.meter.stir()
+        self.shown.feed(chunk)
+
+    def goes_on(self) -> bool:
+        """Asked about once a second. The workspace is only looked at when nothing was written for too long."""
+        if time.monotonic() - self.meter.stirred > self.turn.silence and (now := self.turn.pulse(self.turn.workspace)) != self.pulse:
+            self.pulse = now
+            self.meter.stir()
+        try:
+            self.meter.check()
+        except AgentFailed as e:
+            self.ended = e
+        return self.ended is None
+
+
+class Shown:
+    """A stream in the live view, line by line; a flood is shown for a while and then only counted."""
+
+    MOST = 1_000_000  # bytes
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked, self.lines, self.size = asked, Lines(), 0
+        self.decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+
+    def feed(self, chunk: bytes) -> None:
+        if self.size < self.MOST:
+            self.tell(self.lines.feed(self.decode(chunk)))
+        self.size += len(chunk)
+
+    def end(self) -> None:
+        self.tell(self.lines.end())
+
+    def tell(self, lines: list[str]) -> None:
+        for line in lines:
+            self.asked.tell(Progress("text", line))
+
+
+class Errors:
+    """A program's second stream, read beside the first: shown as it comes, kept within bounds."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.meter, self.kept, self.shown = asked.meter, Bounded(), Shown(asked)
+        self.out, self.into = os.pipe()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self) -> None:
+        with os.fdopen(self.out, "rb", buffering=0) as source:
+            while chunk := source.read(1 << 16):
+                self.kept.feed(chunk)
+                self.meter.stir()
+                self.shown.feed(chunk)
+        self.shown.end()
+
+    def end(self) -> str:
+        os.close(self.into)
+        self.reader.join(5)
+        return self.kept.text()
 
 
 def split(command: str) -> list[str]:

@@ -36,10 +36,13 @@ class Ran(NamedTuple):
 class Bounded:
     """A stream of any size in little memory: its head, its tail, its length and its hash."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Callable[[bytes], None] | None = None) -> None:
         self.head, self.tail, self.size, self.hash = bytearray(), bytearray(), 0, hashlib.sha256()
+        self.watch = watch
 
     def feed(self, chunk: bytes) -> None:
+        if self.watch is not None and chunk:
+            self.watch(chunk)
         self.size += len(chunk)
         self.hash.update(chunk)
         room = max(0, HEAD - len(self.head))
@@ -63,12 +66,13 @@ def run(
     wanted: Callable[[], bool] = lambda: True,
     stdin: Path = Path(os.devnull),
     stderr: int = subprocess.STDOUT,
+    watch: Callable[[bytes], None] | None = None,
 ) -> Ran:
     """Run a program to its end, to the timeout, or until it is no longer wanted. OSError if it cannot be started."""
     _adopt_orphans()
     before = _children(os.getpid())
     begun = time.monotonic()
-    out = Bounded()
+    out = Bounded(watch)
     with stdin.open("rb") as source:
         child = subprocess.Popen(
             argv,

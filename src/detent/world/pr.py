@@ -3,7 +3,7 @@
 import json
 import os
 
-from detent.agents import Turn, ask
+from detent.agents import AgentFailed, Turn, ask
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
@@ -96,7 +96,10 @@ def _ask_reviewer(world: RepoWorld, run: AnyRun, kit: Kit) -> str:
     diff = world.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", run.data.base, tree).text
     briefing = json.dumps({"goal": REVIEW_GOAL, "plan": world.files_of(run).get("ACTIVE_PR.json"), "diff": diff, "tree": tree})
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": "reviewer"}
-    text = ask(kit.reviewer, Turn(briefing, world.place.root, env, 1800))
+    try:
+        text = ask(kit.reviewer, Turn(briefing, briefing, REVIEW_GOAL, world.place.root, env=env, timeout=1800), world.outer).text
+    except AgentFailed as e:
+        raise CannotTell(e.message) from e
     read_findings(text)
     kept.parent.mkdir(parents=True, exist_ok=True)
     scratch = kept.with_suffix(".new")

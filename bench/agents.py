@@ -1,0 +1,55 @@
+"""What a turn of the anthropic agent costs: tokens billed with the cache against without, counted by the scripted service, not by us."""
+
+from pathlib import Path
+
+from bench import Figure
+from detent.agents import Answer, Turn, ask
+from tests.model_server import ModelServer, Reply, call, say, tool
+
+TURNS = 30
+LEAST = 4096  # tokens: a shorter prefix is not kept by the service for the default model
+FILES = (900, 2600, 400, 5200, 1500, 300, 3400, 700)  # characters that the tools answer, in turn
+
+
+class Box:
+    """Six tools with descriptions of the usual length, whose answers have the usual lengths."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def schemas(self) -> list[dict[str, object]]:
+        names = ("Read", "Write", "Edit", "Bash", "Glob", "Grep")
+        schema = {"type": "object", "properties": {"file_path": {"type": "string", "description": "an absolute path " * 6}}}
+        return [{"name": name, "description": f"{name}: what it does and when. " * 12, "input_schema": schema} for name in names]
+
+    def call(self, name: str, arguments: object) -> Answer:
+        self.calls += 1
+        return Answer(f"{self.calls:>6} a line of a file\n" * (FILES[self.calls % len(FILES)] // 25))
+
+
+def script(body: object, number: int) -> Reply:
+    """A look at two files, an edit, a look at the result, and so on."""
+    if number == TURNS - 1:
+        return say("done: the test fails as it should")
+    calls = [tool("Read", {"file_path": f"/work/src/file_{number}_{i}.py"}) for i in range(1 + number % 2)]
+    return call(*calls, words="I look at the next part before I change anything.")
+
+
+def billed(folder: Path, caching: bool) -> float:
+    """Input tokens of the whole loop at their weights: written to the cache 1.25, read from it 0.1."""
+    turn = Turn(
+        "{}",
+        "# Write one failing test\n" + "A line of the briefing, as long as such lines are.\n" * 120,
+        "You write tests. " * 150,
+        folder,
+        Box(),
+    )
+    with ModelServer(script, caching=caching, least=LEAST) as server:
+        ask("anthropic", turn, server.outer)
+        assert len(server.seen) == TURNS
+        return sum(seen.billed for seen in server.seen)
+
+
+def prompt_cache(folder: Path) -> Figure:
+    ours, theirs = billed(folder, True), billed(folder, False)
+    return Figure(f"input of a loop of {TURNS} turns", ours, "the same loop without the cache", theirs, 0.25, "tokens billed")

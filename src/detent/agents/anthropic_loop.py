@@ -1,0 +1,173 @@
+"""The tool loop over the Claude API: ask, run the calls that came back, ask again, until the model ends its turn. Owns the conversation.
+
+Knows how a call is retried and when to give up; how a message is read is in anthropic_stream, what a fault means in anthropic_faults.
+"""
+
+import json
+import random
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from detent.agents.anthropic_cache import Block, Message, request
+from detent.agents.anthropic_faults import Trouble, later, trouble_of
+from detent.agents.anthropic_stream import Broken, Call, Heard, Reading
+from detent.agents.asked import Asked
+from detent.agents.prices import DATED, Price, priced
+from detent.agents.protocol import AgentFailed, Answer, Answered, Progress, Reply, Sort
+from detent.agents.texts import whole
+
+if TYPE_CHECKING:
+    import anthropic
+
+
+class Limits(NamedTuple):
+    """How patient the loop is."""
+
+    max_tokens: int = 32_000  # of one message
+    retries: int = 5  # of one call
+    delay: float = 1.0  # seconds before the first retry; doubled each time
+    longest: float = 60.0  # seconds: a wait that the service names and that is longer parks the run
+    read: float = 60.0  # seconds without a byte
+    calls: int = 32  # tool calls of one message that are run
+    repeats: int = 5  # the same calls so often in a row: stuck
+    round: int = 12  # so many messages with no more than two different sets of calls: stuck
+
+
+FINISHED = ("end_turn", "stop_sequence")
+ENDINGS: dict[str, tuple[Sort, str]] = {
+    "max_tokens": ("Truncated", "the model's message was cut at its length limit; nothing of it was carried out"),
+    "model_context_window_exceeded": ("Truncated", "the conversation no longer fits into the model's context"),
+    "refusal": ("Refused", "the model refused to go on"),
+}
+
+
+class Loop:
+    """One conversation, from the briefing to the final message."""
+
+    def __init__(self, asked: Asked, client: "anthropic.Anthropic", model: str, price: Price | None, limits: Limits) -> None:
+        self.asked, self.client, self.model, self.price, self.limits = asked, client, model, price, limits
+        self.tools: list[Block] = asked.turn.toolbox.schemas() if asked.turn.toolbox else []
+        self.history: list[Message] = [{"role": "user", "content": [{"type": "text", "text": whole(asked.turn.prompt)}]}]
+        self.asked_for: list[str] = []  # the calls of each message, as text
+        self.reading: Reading | None = None
+
+    def close(self) -> None:
+        """Let go of the connections, unless a thread still waits on one: it lets go itself."""
+        if self.reading is None or not self.reading.thread.is_alive():
+            self.client.close()
+
+    def run(self) -> Reply:
+        asked = self.asked
+        asked.log.add("system", text=asked.turn.system, model=self.model, tools=[tool.get("name") for tool in self.tools])
+        asked.log.add("user", content=self.history[0]["content"])
+        while True:
+            message = self._say()
+            self.history.append({"role": "assistant", "content": message.blocks})
+            asked.log.add("assistant", content=message.blocks, stop=message.stop, usage=asked.meter.usage._asdict())
+            if message.stop in ENDINGS:
+                raise AgentFailed(*ENDINGS[message.stop])
+            if message.stop in FINISHED and not message.calls:
+                return self._finish(message)
+            if message.stop == "pause_turn" and message.blocks and not message.calls:
+                continue
+            self._guard(message)
+            results = self._run(message.calls)
+            self.history.append({"role": "user", "content": results})
+            asked.log.add("results", content=results)
+
+    def _finish(self, message: Heard) -> Reply:
+        if not message.text.strip():
+            raise AgentFailed("Stuck", "the model ended its turn without a word")
+        return Reply(message.text, self.asked.meter.usage, self.asked.meter.turns)
+
+    def _guard(self, message: Heard) -> None:
+        """Calls are run only from a message that stopped for them, and not for ever the same."""
+        if message.stop != "tool_use" or not message.calls:
+            raise AgentFailed(
+                "Crashed", f"the model's message stopped with '{message.stop}' and {len(message.calls)} calls, which fits nothing known"
+            )
+        self.asked_for.append(json.dumps([(call.name, call.arguments) for call in message.calls], sort_keys=True, default=str))
+        last, many = self.asked_for[-self.limits.repeats :], self.asked_for[-self.limits.round :]
+        if len(last) == self.limits.repeats and len(set(last)) == 1:
+            raise AgentFailed("Stuck", f"the model made the same call {self.limits.repeats} times in a row: {message.calls[0].name}")
+        if len(many) == self.limits.round and len(set(many)) <= 2:
+            raise AgentFailed("Stuck", f"the model goes round in circles: two calls, {self.limits.round} times by turns")
+
+    # -- one call, tried until it works or cannot ------------------------------------------------------------------------------
+
+    def _say(self) -> Heard:
+        """The model's next message. The budget is looked at before each try, and every try is paid for."""
+        parts = request(whole(self.asked.turn.system), self.tools, self.history)
+        for tried in range(self.limits.retries + 1):
+            self.asked.meter.before_call()
+            self.asked.meter.stir()
+            timeout = self.limits.read * 2 ** min(tried, 3)  # a network that was too slow gets longer
+            reading = Reading(self.client, {"model": self.model, "max_tokens": self.limits.max_tokens, **parts}, timeout, self.asked)
+            self.reading = reading
+            try:
+                return self._of_the_model(reading.message())
+            except Broken as e:
+                trouble = trouble_of(e.error, self.model)
+            finally:
+                self._pay(reading)
+            self._wait(trouble, tried)
+        raise AssertionError("the last try waits for nothing")
+
+    def _of_the_model(self, message: Heard) -> Heard:
+        """The message, if the model that was asked for wrote it: there is no fallback, not even a quiet one."""
+        stem = DATED.sub("", self.model)
+        if stem not in message.model and DATED.sub("", message.model) not in self.model:
+            raise AgentFailed("ModelUnavailable", f"{self.model} was asked, but {message.model[:100]} answered")
+        return message
+
+    def _pay(self, reading: Reading) -> None:
+        usage = priced(reading.usage, self.price)
+        if usage.tokens:
+            self.asked.spend(usage)
+            self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens", self.asked.meter.usage))
+        else:
+            self.asked.spend(usage, 0)
+
+    def _wait(self, trouble: Trouble, tried: int) -> None:
+        """Wait before the next try, or give up: nothing to hope for, tried often enough, or the service names a time that is too far."""
+        self.asked.log.add("trouble", sort=trouble.fault.sort, message=trouble.message, wait=trouble.wait, tried=tried + 1)
+        if not trouble.fault.again or tried == self.limits.retries or (trouble.wait or 0) > self.limits.longest:
+            raise trouble.failed()
+        backoff = self.limits.delay * 2**tried * random.uniform(0.5, 1.0)  # so that many who wait do not come back at once
+        wait = max(trouble.wait or 0.0, min(backoff, self.limits.longest))
+        if wait >= self.asked.meter.left():
+            raise AgentFailed(
+                trouble.fault.sort, f"{trouble.message}; the turn ends before it may be tried again", later(wait) if trouble.wait else ""
+            )
+        self.asked.tell(Progress("wait", f"{trouble.message}; trying again in {wait:.1f} s"))
+        begun = time.monotonic()
+        self.asked.meter.stir()
+        while (rest := wait - (time.monotonic() - begun)) > 0:
+            self.asked.meter.pause(min(rest, 1.0))
+            self.asked.meter.stir()  # waiting as asked is not silence
+
+    # -- tools -----------------------------------------------------------------------------------------------------------------
+
+    def _run(self, calls: list[Call]) -> list[Block]:
+        """Every call of a message answered, in order, in one message."""
+        return [self._result(call, self._call(call, number)) for number, call in enumerate(calls)]
+
+    def _call(self, call: Call, number: int) -> Answered:
+        self.asked.meter.check()
+        box = self.asked.turn.toolbox
+        if box is None:
+            return Answer("there are no tools in this turn; answer in words", True)
+        if number >= self.limits.calls:
+            return Answer(f"not run: one message may make at most {self.limits.calls} calls", True)
+        if call.fault:
+            return Answer(call.fault, True)
+        shown = json.dumps(call.arguments, ensure_ascii=False, default=str)[:200]
+        self.asked.tell(Progress("tool", f"{call.name} {shown}"))
+        answer = box.call(call.name, call.arguments)
+        self.asked.meter.stir()
+        self.asked.tell(Progress("result", ("failed: " if answer.failed else "") + answer.text[:200]))
+        return answer
+
+    def _result(self, call: Call, answer: Answered) -> Block:
+        text = whole(answer.text) or "(no output)"
+        return {"type": "tool_result", "tool_use_id": call.id, "content": [{"type": "text", "text": text}], "is_error": answer.failed}

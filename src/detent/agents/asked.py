@@ -1,0 +1,28 @@
+"""What a backend is handed: the rest of the spec, the turn, and where to record and show things. Values only."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from detent.agents.meter import Meter
+from detent.agents.protocol import Progress, Turn, Usage
+from detent.agents.redact import Redact
+from detent.agents.transcript import Transcript
+
+
+class Asked(NamedTuple):
+    """One question to one agent."""
+
+    rest: str  # of the spec, behind the colon
+    turn: Turn
+    outer: Mapping[str, str]  # our own environment: keys are here and nowhere else
+    log: Transcript
+    meter: Meter
+    redact: Redact
+
+    def tell(self, progress: Progress) -> None:
+        """Show something in the live view, without secrets."""
+        self.turn.watch(progress._replace(text=self.redact(progress.text)))
+
+    def spend(self, usage: Usage, turns: int = 1) -> None:
+        self.meter.usage += usage
+        self.meter.turns += turns

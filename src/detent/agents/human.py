@@ -1,0 +1,50 @@
+"""A person as the agent: the briefing on the terminal, then a line with what was done. Owns the terminal for that time; decides nothing."""
+
+import os
+import select
+
+from detent.agents.asked import Asked
+from detent.agents.protocol import AgentFailed, Reply, Usage
+from detent.agents.texts import visible
+from detent.errors import DetentError
+
+TERMINAL = "/dev/tty"
+TICK = 0.2  # seconds between two looks at the clock
+ASKS = "\nWork in {workspace}. When you are done, say in one line what you did, or press Enter (Ctrl-D stops): "
+
+
+def ask_human(asked: Asked) -> Reply:
+    """What a person typed; empty if it was only Enter. A person may be silent as long as the turn lasts."""
+    if asked.rest:
+        raise DetentError(f"the agent 'human' takes nothing behind it, but has '{asked.rest}'", "write human")
+    try:
+        terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
+    except OSError as e:
+        raise DetentError("the agent 'human' needs a terminal, and there is none", "run it in a terminal, or choose another agent") from e
+    try:
+        say(terminal, visible(asked.turn.prompt or asked.turn.briefing) + ASKS.format(workspace=visible(str(asked.turn.workspace))))
+        text = line(terminal, asked)
+    finally:
+        os.close(terminal)
+    asked.spend(Usage())
+    return Reply(text.strip(), asked.meter.usage, 1)
+
+
+def say(terminal: int, text: str) -> None:
+    data = text.encode("utf-8", "backslashreplace")
+    while data:
+        data = data[os.write(terminal, data) :]
+
+
+def line(terminal: int, asked: Asked) -> str:
+    """One line from the terminal; the clock goes on meanwhile."""
+    typed = b""
+    while not typed.endswith(b"\n"):
+        asked.meter.stir()
+        asked.meter.check()
+        if select.select([terminal], [], [], TICK)[0]:
+            chunk = os.read(terminal, 4096)
+            if not chunk:
+                raise AgentFailed("Stopped", "the person ended the turn")
+            typed += chunk
+    return typed.decode("utf-8", "replace")

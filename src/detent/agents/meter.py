@@ -1,0 +1,65 @@
+"""The limits of one turn: its clock, its signs of life, what it has used. Owns no waiting that cannot be interrupted; knows no backend."""
+
+import time
+
+from detent.agents.protocol import AgentFailed, Budget, Turn, Usage
+
+LOOK = 0.25  # seconds between two questions whether the turn is still wanted
+SLICE = 0.05  # seconds slept at a time
+
+
+class Meter:
+    """What a turn has used so far, and whether it may go on."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self.begun = self.stirred = time.monotonic()
+        self.looked = 0.0
+        self.usage = Usage()
+        self.turns = 0
+
+    def stir(self) -> None:
+        """There was a sign of progress."""
+        self.stirred = time.monotonic()
+
+    def left(self) -> float:
+        """Seconds until the turn ends, by its own timeout or by the budget."""
+        seconds = self.turn.budget.seconds
+        allowed = self.turn.timeout if seconds is None else min(self.turn.timeout, seconds)
+        return allowed - (time.monotonic() - self.begun)
+
+    def check(self) -> None:
+        """Raise if the turn is over: no longer wanted, out of time, or silent for too long."""
+        now = time.monotonic()
+        if now - self.looked >= LOOK:
+            self.looked = now
+            if not self.turn.wanted():
+                raise AgentFailed("Stopped", "the turn was stopped")
+        if self.left() <= 0:
+            raise self.too_late()
+        if now - self.stirred > self.turn.silence:
+            raise AgentFailed("Stuck", f"the agent showed no progress for {self.turn.silence:g} s")
+
+    def too_late(self) -> AgentFailed:
+        if self.turn.budget.seconds is not None and self.turn.budget.seconds < self.turn.timeout:
+            return AgentFailed("Budget", f"the time limit is used up ({self.turn.budget.seconds:g} s were left)")
+        return AgentFailed("Timeout", f"the agent did not finish within {self.turn.timeout:g} s")
+
+    def before_call(self) -> None:
+        """The check before anything that costs: the turn may go on, and the budget is not used up."""
+        if spent := used_up(self.turn.budget, self.usage, self.turns, time.monotonic() - self.begun):
+            raise AgentFailed("Budget", f"the limit on {spent} is used up")
+        self.check()
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, but not past the end of the turn."""
+        end = time.monotonic() + seconds
+        while (now := time.monotonic()) < end:
+            self.check()
+            time.sleep(min(SLICE, end - now))
+
+
+def used_up(budget: Budget, usage: Usage, turns: int, seconds: float) -> str:
+    """The name of the first limit that is reached; empty if none is."""
+    used = {"tokens": usage.tokens, "usd": usage.usd, "seconds": seconds, "turns": turns}
+    return next((name for name, limit in budget._asdict().items() if limit is not None and used[name] >= limit), "")

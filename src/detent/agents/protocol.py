@@ -1,0 +1,135 @@
+"""What an agent is asked and how it answers: the values that every backend shares. Owns no backend; knows nothing of states or verdicts.
+
+A reply is words, never evidence. A failure is an `AgentFailed` with its sort; nobody searches its message for words.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, NamedTuple, Protocol
+
+from detent.errors import DetentError
+from detent.sandbox.process import Ran, run
+
+Sort = Literal["Timeout", "RateLimit", "Network", "ModelUnavailable", "Truncated", "Refused", "Stuck", "Crashed", "Budget", "Stopped"]
+NOT_LOOKED_AT = (".git", "node_modules", ".venv")
+DEFAULT_MODEL = "claude-opus-4-5-20251101"
+
+
+class Usage(NamedTuple):
+    """What was read, written and paid, as the service itself counts it."""
+
+    input_tokens: int = 0  # neither read from the cache nor written to it
+    output_tokens: int = 0
+    cached_tokens: int = 0  # read from the cache
+    written_tokens: int = 0  # written to the cache
+    usd: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """All of them: what a limit on tokens counts."""
+        return self.input_tokens + self.output_tokens + self.cached_tokens + self.written_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":  # type: ignore[override]  # two usages add up; they are never chained as tuples
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.written_tokens + other.written_tokens,
+            self.usd + other.usd,
+        )
+
+
+class Budget(NamedTuple):
+    """What is left; None is no limit. Looked at before each call, so the last call may pass it."""
+
+    tokens: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    turns: int | None = None
+
+
+class Progress(NamedTuple):
+    """One line of the live view."""
+
+    kind: Literal["text", "tool", "result", "usage", "wait"]
+    text: str
+    usage: Usage = Usage()
+
+
+class Answered(Protocol):
+    """What a tool said, and whether it failed."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def failed(self) -> bool: ...
+
+
+class Answer(NamedTuple):
+    """The plainest `Answered`."""
+
+    text: str
+    failed: bool = False
+
+
+class Toolbox(Protocol):
+    """The tools of one turn. A call never raises for what a model got wrong: that is an answer that failed."""
+
+    def call(self, name: str, arguments: object) -> Answered: ...
+    def schemas(self) -> list[dict[str, object]]: ...
+
+
+def newest_change(workspace: Path, most: int = 20_000) -> int:
+    """The newest time of change in a folder, in nanoseconds; looks at no more than so many entries."""
+    newest, seen, todo = workspace.stat().st_mtime_ns if workspace.exists() else 0, 0, [str(workspace)]
+    while todo and seen < most:
+        try:
+            with os.scandir(todo.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    newest = max(newest, entry.stat(follow_symlinks=False).st_mtime_ns)
+                    if entry.is_dir(follow_symlinks=False) and entry.name not in NOT_LOOKED_AT:
+                        todo.append(entry.path)
+        except OSError:
+            continue
+    return newest
+
+
+class Turn(NamedTuple):
+    """One turn of an agent: what it gets to read, where it works, and how far it may go."""
+
+    briefing: str  # the briefing as JSON: what programs get
+    prompt: str  # the briefing as markdown: what a model reads
+    system: str  # the system prompt of the role
+    workspace: Path
+    toolbox: Toolbox | None = None
+    env: Mapping[str, str] = MappingProxyType({})  # of child processes; never holds a key
+    timeout: float = 1800.0  # wall seconds for the whole turn
+    silence: float = 600.0  # seconds without any evidence of progress: then it counts as hung
+    budget: Budget = Budget()
+    wanted: Callable[[], bool] = lambda: True  # False: stop soon
+    start: Callable[..., Ran] = run  # how a program is started; the sandbox is behind it
+    watch: Callable[[Progress], None] = lambda progress: None
+    transcript: Path | None = None  # JSON Lines, secrets left out
+    model: str = DEFAULT_MODEL  # of agents that name none
+    pulse: Callable[[Path], object] = newest_change  # differs when the workspace has changed
+
+
+class Reply(NamedTuple):
+    """What the agent said at the end of its turn, and what that took."""
+
+    text: str
+    usage: Usage = Usage()
+    turns: int = 0
+
+
+class AgentFailed(DetentError):
+    """The agent gave no reply. `sort` says how; `not_before` names the time that a usage limit ends, in UTC."""
+
+    def __init__(self, sort: Sort, message: str, not_before: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message, "the run goes on from here: detent resume")
+        self.sort = sort
+        self.not_before = not_before
+        self.usage = usage or Usage()

@@ -1,0 +1,46 @@
+"""Secrets are taken out of what is written down: the exact values of known variables, and what looks like a key. Owns no file."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+MARK = "[redacted]"
+SHORTEST = 6  # a shorter value would blot out words
+NAMES = re.compile(
+    r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SIGNING_KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)", re.IGNORECASE
+)
+PATTERNS = (
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    r"\bsk-[A-Za-z0-9_-]{16,}",  # Anthropic (sk-ant-…), OpenAI and others
+    r"\bgh[pousr]_[A-Za-z0-9]{20,}",
+    r"\bgithub_pat_[A-Za-z0-9_]{20,}",
+    r"\bglpat-[A-Za-z0-9_-]{16,}",
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    r"\bAIza[A-Za-z0-9_-]{30,}",
+    r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"\bnpm_[A-Za-z0-9]{30,}",
+    r"\bpypi-[A-Za-z0-9_-]{40,}",
+    r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",  # signed web tokens
+)  # fmt: skip
+
+Redact = Callable[[str], str]
+
+
+def secrets_of(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the variables that hold keys by their name, the longest first."""
+    found = {value.strip() for name, value in env.items() if NAMES.fullmatch(name)}
+    return tuple(sorted((value for value in found if len(value) >= SHORTEST), key=len, reverse=True))
+
+
+def redactor(secrets: Iterable[str] = ()) -> Redact:
+    """A function that takes these values, and whatever looks like a key, out of a text."""
+    pattern = re.compile("|".join([*(re.escape(value) for value in secrets), *PATTERNS]))
+    return lambda text: pattern.sub(MARK, text)
+
+
+def redact_all(redact: Redact, value: object) -> object:
+    """The same for every text in a value that will be JSON."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redact(str(key)): redact_all(redact, each) for key, each in value.items()}
+    return [redact_all(redact, each) for each in value] if isinstance(value, list | tuple) else value
