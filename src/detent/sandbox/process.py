@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import hashlib
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -31,15 +32,20 @@ class Ran(NamedTuple):
     timed_out: bool = False
     stopped: bool = False  # the caller no longer wanted it
     leftovers: int = 0  # processes it left behind, ended
+    limit: str = ""  # "memory" or "processes", if it ran into that limit
 
 
 class Bounded:
     """A stream of any size in little memory: its head, its tail, its length and its hash."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Callable[[bytes], None] | None = None) -> None:
         self.head, self.tail, self.size, self.hash = bytearray(), bytearray(), 0, hashlib.sha256()
+        self.watch = watch
 
     def feed(self, chunk: bytes) -> None:
+        if self.watch is not None and chunk:
+            with contextlib.suppress(Exception):  # who watches does not decide how a program ends
+                self.watch(chunk)
         self.size += len(chunk)
         self.hash.update(chunk)
         room = max(0, HEAD - len(self.head))
@@ -63,12 +69,18 @@ def run(
     wanted: Callable[[], bool] = lambda: True,
     stdin: Path = Path(os.devnull),
     stderr: int = subprocess.STDOUT,
+    watch: Callable[[bytes], None] | None = None,
+    pass_fds: Sequence[int] = (),
+    first: Callable[[], None] = lambda: None,
 ) -> Ran:
-    """Run a program to its end, to the timeout, or until it is no longer wanted. OSError if it cannot be started."""
+    """Run a program to its end, to the timeout, or until it is no longer wanted. OSError if it cannot be started.
+
+    `watch` gets each piece of output as it comes; `first` is called in the child before it becomes the program.
+    """
     _adopt_orphans()
     before = _children(os.getpid())
     begun = time.monotonic()
-    out = Bounded()
+    out = Bounded(watch)
     with stdin.open("rb") as source:
         child = subprocess.Popen(
             argv,
@@ -78,7 +90,8 @@ def run(
             stdout=subprocess.PIPE,
             stderr=stderr,
             start_new_session=True,
-            preexec_fn=_die_with_us,
+            pass_fds=pass_fds,
+            preexec_fn=lambda: _begin(first),
         )
     try:
         why = _pump(child, out, begun + timeout, wanted)
@@ -135,14 +148,14 @@ def _wait(child: subprocess.Popen[bytes], deadline: float) -> str:
 
 def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
     """End the program and every process it left behind; say how many those were."""
-    left = 0
+    left: set[int] = set()
     for _ in range(100):
         alive = [pid for pid in _descendants(child.pid, before) if pid != child.pid]
         if child.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
+        left |= {pid for pid in alive if not _has_ended(pid)}
         for pid in alive:
-            left += 1
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         for pid in alive:
@@ -152,7 +165,7 @@ def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
             child.wait()
         elif not alive:
             break
-    return left
+    return len(left)
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -163,10 +176,20 @@ def _adopt_orphans() -> None:
         _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _die_with_us() -> None:
-    """In the child, before it becomes the program: our own sudden death ends it too."""
+def _begin(first: Callable[[], None]) -> None:
+    """In the child, before it becomes the program: our own sudden death ends it too, and it leaves no dump of its memory."""
     with contextlib.suppress(AttributeError):
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    first()
+
+
+def _has_ended(pid: int) -> bool:
+    """A process that has ended and only waits to be counted is not left behind."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (OSError, IndexError):
+        return True
 
 
 def _children(pid: int) -> set[int]:
