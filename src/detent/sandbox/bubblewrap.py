@@ -5,6 +5,7 @@ own environment is empty. A status pipe says whether the program was really star
 """
 
 import errno
+import fcntl
 import os
 import platform
 import subprocess
@@ -77,12 +78,22 @@ class Bubblewrap:
             status, told = fds.pipe()
             words += ["--json-status-fd", str(told), "--seccomp", str(fds.of(self.filters[inside.network]))]
             command = [str(self.program), "--args", str(fds.of(packed(words))), "--", *argv]
-            group = Group(self.limits, self.places)
-            stack.callback(group.close)
+            group = self._group(stack)
             source = fds.copy(stdin)
-            ran = run(command, Path("/"), {}, timeout, wanted, source, stderr, watch, fds.passed, group.join)
+            try:
+                ran = run(command, Path("/"), {}, timeout, wanted, source, stderr, watch, fds.passed, group.join)
+            except (OSError, subprocess.SubprocessError) as e:
+                raise CannotTell(f"the sandbox broke: {self.program} could not be started: {e}") from e
             fds.close(told)
             return judged(ran, os.read(status, 1 << 16), argv[0], group.hit())
+
+    def _group(self, stack: ExitStack) -> Group:
+        try:
+            group = Group(self.limits, self.places)
+        except OSError as e:
+            raise CannotTell(f"the sandbox broke: no control group could be made: {e}") from e
+        stack.callback(group.close)
+        return group
 
     def _words(self, fds: "Files", home: Path, network: bool) -> Iterator[str]:
         """The boundary, the system, and the few files of /etc that are written for the program."""
@@ -131,10 +142,11 @@ class Files:
         """A file as the program's input. It gets a copy: an open file can be opened again, for writing, past every mount."""
         if path == DEVNULL:
             return path
-        fd = os.memfd_create("stdin")
+        fd = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         self.stack.callback(os.close, fd)
         with open(fd, "wb", closefd=False) as file:
             file.write(path.read_bytes())
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
         return Path(f"/proc/self/fd/{fd}")
 
 
@@ -147,7 +159,7 @@ def packed(words: Sequence[str]) -> bytes:
 
 def judged(ran: Ran, status: bytes, name: str, limit: str) -> Ran:
     """What became of it. Bubblewrap reports an exit code only if the program was really started inside."""
-    ran = ran._replace(limit=limit, leftovers=max(0, ran.leftovers - 1))  # bubblewrap's own first process is not the program's
+    ran = ran._replace(limit=limit, leftovers=0)  # they end with the namespace before anyone could count them
     if ran.timed_out or ran.stopped or b'"exit-code"' in status:
         return ran
     said = ran.output.strip()[-2000:]

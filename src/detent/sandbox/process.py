@@ -11,6 +11,7 @@ import resource
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -81,7 +82,7 @@ def run(
     before = _children(os.getpid())
     begun = time.monotonic()
     out = Bounded(watch)
-    with stdin.open("rb") as source:
+    with stdin.open("rb") as source, _STARTING:
         child = subprocess.Popen(
             argv,
             cwd=cwd,
@@ -93,10 +94,12 @@ def run(
             pass_fds=pass_fds,
             preexec_fn=lambda: _begin(first),
         )
+        _RUNNING.add(child.pid)
     try:
         why = _pump(child, out, begun + timeout, wanted)
     finally:
         left = _end_all(child, before)
+        _RUNNING.discard(child.pid)
         if child.stdout is not None:
             child.stdout.close()
     code = None if why else child.returncode
@@ -169,6 +172,8 @@ def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_RUNNING: set[int] = set()  # what threads of this process run at the moment: a fact about the process, as its children are
+_STARTING = threading.Lock()
 
 
 def _adopt_orphans() -> None:
@@ -192,6 +197,13 @@ def _has_ended(pid: int) -> bool:
         return True
 
 
+def _session(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
 def _children(pid: int) -> set[int]:
     found: set[int] = set()
     with contextlib.suppress(OSError):
@@ -202,8 +214,13 @@ def _children(pid: int) -> set[int]:
 
 
 def _descendants(root: int, before: set[int]) -> set[int]:
-    """Everything below the program, and what was left behind by it and is now ours."""
-    todo = [root, *(_children(os.getpid()) - before - {root})]
+    """Everything below the program, and what was left behind by it and is now ours.
+
+    Other threads have children too: programs they run here, and others, which are in our own session. A program is never in that one.
+    """
+    with _STARTING:
+        new = _children(os.getpid()) - before - _RUNNING
+    todo = [root, *(pid for pid in new if _session(pid) != os.getsid(0))]
     seen: set[int] = set()
     while todo:
         pid = todo.pop()
