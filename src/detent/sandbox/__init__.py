@@ -1,1 +1,47 @@
 """The sandbox: how programs of the project are run. Knows processes and their limits; knows nothing of tests or agents."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from detent.errors import DetentError
+from detent.sandbox.limits import Limits
+from detent.sandbox.protocol import Room, Sandbox
+
+__all__ = ["SANDBOXES", "Limits", "Room", "Sandbox", "choose", "why_none"]
+
+
+def _bubblewrap(home: Path, limits: Limits) -> Sandbox:
+    from detent.sandbox.bubblewrap import make
+
+    return make(home, limits)
+
+
+def _none(home: Path, limits: Limits, because: str = "") -> Sandbox:
+    from detent.sandbox.none import Unisolated
+
+    return Unisolated(because)
+
+
+SANDBOXES: dict[str, Callable[[Path, Limits], Sandbox]] = {
+    "bubblewrap": _bubblewrap,
+    "none": _none,
+}
+
+
+def choose(level: str, outer: Mapping[str, str], limits: Limits = Limits()) -> Sandbox:  # noqa: B008 - a frozen value
+    """The sandbox of a level. "auto" takes bubblewrap if it works, else none, and `why_none` says why. Asked for by name, it must work."""
+    home = Path(outer.get("HOME") or Path.home())
+    if level in SANDBOXES:
+        return SANDBOXES[level](home, limits)
+    if level != "auto":
+        raise DetentError(f"there is no sandbox '{level}'", f"there are: {', '.join(SANDBOXES)}")
+    try:
+        return _bubblewrap(home, limits)
+    except DetentError as e:
+        return _none(home, limits, e.message)
+
+
+def why_none(sandbox: Sandbox) -> str:
+    """Why programs are not isolated although that was wanted; empty if they are, or nobody asked."""
+    because: str = getattr(sandbox, "because", "")
+    return because

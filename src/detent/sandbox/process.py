@@ -7,9 +7,11 @@ import contextlib
 import ctypes
 import hashlib
 import os
+import resource
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +33,7 @@ class Ran(NamedTuple):
     timed_out: bool = False
     stopped: bool = False  # the caller no longer wanted it
     leftovers: int = 0  # processes it left behind, ended
+    limit: str = ""  # "memory" or "processes", if it ran into that limit
 
 
 class Bounded:
@@ -42,7 +45,8 @@ class Bounded:
 
     def feed(self, chunk: bytes) -> None:
         if self.watch is not None and chunk:
-            self.watch(chunk)
+            with contextlib.suppress(Exception):  # who watches does not decide how a program ends
+                self.watch(chunk)
         self.size += len(chunk)
         self.hash.update(chunk)
         room = max(0, HEAD - len(self.head))
@@ -67,13 +71,18 @@ def run(
     stdin: Path = Path(os.devnull),
     stderr: int = subprocess.STDOUT,
     watch: Callable[[bytes], None] | None = None,
+    pass_fds: Sequence[int] = (),
+    first: Callable[[], None] = lambda: None,
 ) -> Ran:
-    """Run a program to its end, to the timeout, or until it is no longer wanted. OSError if it cannot be started."""
+    """Run a program to its end, to the timeout, or until it is no longer wanted. OSError if it cannot be started.
+
+    `watch` gets each piece of output as it comes; `first` is called in the child before it becomes the program.
+    """
     _adopt_orphans()
     before = _children(os.getpid())
     begun = time.monotonic()
     out = Bounded(watch)
-    with stdin.open("rb") as source:
+    with stdin.open("rb") as source, _STARTING:
         child = subprocess.Popen(
             argv,
             cwd=cwd,
@@ -82,12 +91,15 @@ def run(
             stdout=subprocess.PIPE,
             stderr=stderr,
             start_new_session=True,
-            preexec_fn=_die_with_us,
+            pass_fds=pass_fds,
+            preexec_fn=lambda: _begin(first),
         )
+        _RUNNING.add(child.pid)
     try:
         why = _pump(child, out, begun + timeout, wanted)
     finally:
         left = _end_all(child, before)
+        _RUNNING.discard(child.pid)
         if child.stdout is not None:
             child.stdout.close()
     code = None if why else child.returncode
@@ -139,14 +151,14 @@ def _wait(child: subprocess.Popen[bytes], deadline: float) -> str:
 
 def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
     """End the program and every process it left behind; say how many those were."""
-    left = 0
+    left: set[int] = set()
     for _ in range(100):
         alive = [pid for pid in _descendants(child.pid, before) if pid != child.pid]
         if child.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
+        left |= {pid for pid in alive if not _has_ended(pid)}
         for pid in alive:
-            left += 1
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         for pid in alive:
@@ -156,10 +168,12 @@ def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
             child.wait()
         elif not alive:
             break
-    return left
+    return len(left)
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_RUNNING: set[int] = set()  # what threads of this process run at the moment: a fact about the process, as its children are
+_STARTING = threading.Lock()
 
 
 def _adopt_orphans() -> None:
@@ -167,10 +181,27 @@ def _adopt_orphans() -> None:
         _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _die_with_us() -> None:
-    """In the child, before it becomes the program: our own sudden death ends it too."""
+def _begin(first: Callable[[], None]) -> None:
+    """In the child, before it becomes the program: our own sudden death ends it too, and it leaves no dump of its memory."""
     with contextlib.suppress(AttributeError):
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    first()
+
+
+def _has_ended(pid: int) -> bool:
+    """A process that has ended and only waits to be counted is not left behind."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (OSError, IndexError):
+        return True
+
+
+def _session(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
 
 
 def _children(pid: int) -> set[int]:
@@ -183,8 +214,13 @@ def _children(pid: int) -> set[int]:
 
 
 def _descendants(root: int, before: set[int]) -> set[int]:
-    """Everything below the program, and what was left behind by it and is now ours."""
-    todo = [root, *(_children(os.getpid()) - before - {root})]
+    """Everything below the program, and what was left behind by it and is now ours.
+
+    Other threads have children too: programs they run here, and others, which are in our own session. A program is never in that one.
+    """
+    with _STARTING:
+        new = _children(os.getpid()) - before - _RUNNING
+    todo = [root, *(pid for pid in new if _session(pid) != os.getsid(0))]
     seen: set[int] = set()
     while todo:
         pid = todo.pop()

@@ -1,0 +1,191 @@
+"""Isolation by bubblewrap: namespaces, mounts by a list, no rights, a filter of system calls. Owns how bubblewrap is called and judged.
+
+Everything bubblewrap is told goes through a file in memory, never through its arguments, which every user of the machine can read; its
+own environment is empty. A status pipe says whether the program was really started inside. If it was not, nothing is run instead.
+"""
+
+import errno
+import fcntl
+import os
+import platform
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from detent.errors import CannotTell, DetentError
+from detent.sandbox import mounts, seccomp
+from detent.sandbox.guard import hold
+from detent.sandbox.limits import Group, Limits, find_places, unheld
+from detent.sandbox.process import Ran, run
+from detent.sandbox.protocol import DEVNULL, Room, always
+
+PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
+INSTALL = "install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"
+USER = 1000  # who root is inside
+BOUNDARY = (
+    "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "detent",
+)  # fmt: skip
+
+
+def find_program(folders: Sequence[str] = PROGRAM_FOLDERS) -> Path | None:
+    """Bubblewrap, in the folders of the system only: what a PATH or a workspace holds is never asked."""
+    found = (Path(folder) / "bwrap" for folder in folders)
+    return next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+class Bubblewrap:
+    """Runs programs in a room of their own."""
+
+    name = "bubblewrap"
+
+    def __init__(self, program: Path, home: Path, limits: Limits) -> None:
+        self.program, self.home, self.limits = program, home, limits
+        self.boundary: tuple[str, ...] = BOUNDARY
+        self.uid, self.gid = os.getuid() or USER, os.getgid() or USER
+        self.places = find_places()
+        self.system = mounts.system()
+        self.filters = {network: seccomp.build(platform.machine(), network, os.getuid() == 0) for network in (False, True)}
+        self.tmp_size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+    @property
+    def unheld(self) -> tuple[str, ...]:
+        """Limits that this machine does not let us hold, in words."""
+        return unheld(self.limits, self.places)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        room: Room,
+        wanted: Callable[[], bool] = always,
+        stdin: Path = DEVNULL,
+        stderr: int = subprocess.STDOUT,
+        watch: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        """Run a program in its room. OSError: it is not there inside. CannotTell: the room could not be made or did not last."""
+        inside = mounts.enter(room, self.home)
+        with ExitStack() as stack:
+            held = stack.enter_context(hold(inside.guarded, inside.roots))
+            fds = Files(stack)
+            home = Path(env.get("HOME", self.home))
+            words = [*self._words(fds, home, inside.network), *mounts.words(inside, held, home, self.tmp_size)]
+            words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd.resolve()), "--clearenv"]
+            words += [word for name, value in {"HOME": str(home), **env}.items() for word in ("--setenv", name, value)]
+            status, told = fds.pipe()
+            words += ["--json-status-fd", str(told), "--seccomp", str(fds.of(self.filters[inside.network]))]
+            command = [str(self.program), "--args", str(fds.of(packed(words))), "--", *argv]
+            group = self._group(stack)
+            source = fds.copy(stdin)
+            try:
+                ran = run(command, Path("/"), {}, timeout, wanted, source, stderr, watch, fds.passed, group.join)
+            except (OSError, subprocess.SubprocessError) as e:
+                raise CannotTell(f"the sandbox broke: {self.program} could not be started: {e}") from e
+            fds.close(told)
+            return judged(ran, os.read(status, 1 << 16), argv[0], group.hit())
+
+    def _group(self, stack: ExitStack) -> Group:
+        try:
+            group = Group(self.limits, self.places)
+        except OSError as e:
+            raise CannotTell(f"the sandbox broke: no control group could be made: {e}") from e
+        stack.callback(group.close)
+        return group
+
+    def _words(self, fds: "Files", home: Path, network: bool) -> Iterator[str]:
+        """The boundary, the system, and the few files of /etc that are written for the program."""
+        yield from (*self.boundary, "--uid", str(self.uid), "--gid", str(self.gid))
+        if network:
+            yield "--share-net"
+        yield from self.system
+        texts = {
+            "passwd": f"detent:x:{self.uid}:{self.gid}::{home}:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
+            "group": f"detent:x:{self.gid}:\nnogroup:x:65534:\n",
+        }
+        if not network:
+            texts["hosts"] = "127.0.0.1 localhost detent\n::1 localhost\n"
+        for name, text in texts.items():
+            yield from ("--perms", "0444", "--file", str(fds.of(text.encode())), f"/etc/{name}")
+
+
+class Files:
+    """What bubblewrap is handed, as files in memory: none of it has a name, none of it stays."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+        self.passed: list[int] = []
+        stack.callback(lambda: self.close(*self.passed))
+
+    def close(self, *fds: int) -> None:
+        for fd in fds:
+            self.passed.remove(fd)
+            os.close(fd)
+
+    def of(self, data: bytes) -> int:
+        fd = os.memfd_create("detent")
+        self.passed.append(fd)
+        with open(fd, "wb", closefd=False) as file:
+            file.write(data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        return fd
+
+    def pipe(self) -> tuple[int, int]:
+        ours, theirs = os.pipe()
+        self.stack.callback(os.close, ours)
+        self.passed.append(theirs)
+        return ours, theirs
+
+    def copy(self, path: Path) -> Path:
+        """A file as the program's input. It gets a copy: an open file can be opened again, for writing, past every mount."""
+        if path == DEVNULL:
+            return path
+        fd = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        self.stack.callback(os.close, fd)
+        with open(fd, "wb", closefd=False) as file:
+            file.write(path.read_bytes())
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+        return Path(f"/proc/self/fd/{fd}")
+
+
+def packed(words: Sequence[str]) -> bytes:
+    """The words for bubblewrap, each ended by a zero byte; one inside a word would make two of it."""
+    if any("\0" in word for word in words):
+        raise ValueError("a path or a variable holds a zero byte")
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+def judged(ran: Ran, status: bytes, name: str, limit: str) -> Ran:
+    """What became of it. Bubblewrap reports an exit code only if the program was really started inside."""
+    ran = ran._replace(limit=limit, leftovers=0)  # they end with the namespace before anyone could count them
+    if ran.timed_out or ran.stopped or b'"exit-code"' in status:
+        return ran
+    said = ran.output.strip()[-2000:]
+    if said.startswith("bwrap: execvp "):
+        code = next((c for c in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR) if said.endswith(os.strerror(c))), errno.EIO)
+        raise OSError(code, os.strerror(code), name)
+    raise CannotTell(f"the sandbox broke, so '{name}' did not run to its end inside it: {said or 'bubblewrap was ended'}")
+
+
+def make(home: Path, limits: Limits) -> Bubblewrap:
+    """Bubblewrap, tried once. DetentError says what is missing."""
+    program = find_program()
+    if program is None:
+        raise DetentError("bubblewrap is not installed, and nothing is run without it", INSTALL)
+    made = Bubblewrap(program, home, limits)
+    if fault := _fault(made):
+        hint = 'allow user namespaces on this machine, or set [sandbox] level = "none"'
+        raise DetentError(f"bubblewrap does not work here, and nothing is run without it: {fault}", hint)
+    return made
+
+
+def _fault(made: Bubblewrap) -> str:
+    """What bubblewrap says when it is asked to run nothing; empty if it can."""
+    with tempfile.TemporaryDirectory(prefix="detent-") as folder:
+        try:
+            ran = made.run(["true"], Path(folder), {"PATH": "/usr/bin:/bin"}, 20, Room(Path(folder)))
+        except (CannotTell, OSError) as e:
+            return str(e)
+    return "" if ran.exit_code == 0 else f"it ended with {ran.exit_code}: {ran.output}"

@@ -1,0 +1,142 @@
+"""How much a program may use: processes, memory, processors. Owns control groups and their removal; knows nothing of rooms.
+
+A group is made below the one we are in, or below the nearest of its parents that passes the controllers on and that we may write.
+Where there is none, memory is bounded per process and the rest is not: `unheld` says so in words.
+"""
+
+import contextlib
+import os
+import resource
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+GROUPS = Path("/sys/fs/cgroup")
+UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+PERIOD = 100_000  # microseconds, the kernel's own default
+_numbers = count(1)
+
+
+class Limits(NamedTuple):
+    """The most that one command may use, with everything it starts."""
+
+    memory: int = 8 << 30  # bytes
+    cpus: int = 4
+    processes: int = 2048  # threads count as well
+
+
+class Place(NamedTuple):
+    """Where a group can be made, and which controllers it has there."""
+
+    folder: Path
+    controllers: frozenset[str]
+    unified: bool
+
+
+def size(text: str) -> int:
+    """Bytes of a size such as 512m or 8g."""
+    unit = text[-1:].lower() if text[-1:].isalpha() else ""
+    return int(text.removesuffix(text[-1:]) if unit else text) * UNITS[unit]
+
+
+def find_places(root: Path = GROUPS, membership: Path = Path("/proc/self/cgroup")) -> tuple[Place, ...]:
+    """Where groups can be made on this machine: one place at most for each hierarchy that limits processes."""
+    try:
+        lines = [line.split(":", 2) for line in membership.read_text().splitlines()]
+    except OSError:
+        return ()
+    found = []
+    for _, names, path in lines:
+        if not names and (root / "cgroup.controllers").exists():
+            found += _unified(root, path.lstrip("/"))
+        elif "pids" in names.split(",") and _may_write(folder := root / names / path.lstrip("/")):
+            found.append(Place(folder, frozenset({"pids"}), False))
+    return tuple(found)
+
+
+def _unified(root: Path, path: str) -> list[Place]:
+    own = root / path
+    for folder in (own, *own.parents):
+        if not folder.is_relative_to(root):
+            break
+        with contextlib.suppress(OSError):
+            passed_on = frozenset((folder / "cgroup.subtree_control").read_text().split())
+            if "pids" in passed_on and _may_write(folder):
+                return [Place(folder, passed_on, True)]
+    return []
+
+
+def _may_write(folder: Path) -> bool:
+    return os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK)
+
+
+def unheld(limits: Limits, places: tuple[Place, ...]) -> tuple[str, ...]:
+    """Which limits cannot be held on this machine, in words."""
+    known = frozenset(name for place in places for name in place.controllers)
+    table = (
+        ("pids", "the number of processes is not limited: no control group can be made here"),
+        ("memory", f"memory is limited to {limits.memory} bytes for each process, not for all of them together"),
+        ("cpu", "the use of processors is not limited: no control group can be made here"),
+    )
+    return tuple(sentence for name, sentence in table if name not in known)
+
+
+class Group:
+    """The groups of one run. The program joins before it starts; whatever it starts is in them too."""
+
+    def __init__(self, limits: Limits, places: tuple[Place, ...]) -> None:
+        self.memory = None if any("memory" in place.controllers for place in places) else limits.memory
+        self.folders = [_make(place, limits) for place in places]
+        # Joining alone, as a thread, does not stop the whole machine's forks for a moment; only the old hierarchies let us (10 ms less).
+        names = ["cgroup.procs" if place.unified else "tasks" for place in places]
+        self.doors = [os.open(folder / name, os.O_WRONLY | os.O_CLOEXEC) for folder, name in zip(self.folders, names, strict=True)]
+
+    def join(self) -> None:
+        """In the child, before it becomes the program."""
+        for door in self.doors:
+            os.write(door, b"0")
+        if self.memory is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, (self.memory, self.memory))
+
+    def hit(self) -> str:
+        """The limit that was run into: "memory", "processes" or none."""
+        seen = {name: number for folder in self.folders for name, number in _events(folder)}
+        return "memory" if seen.get("oom_kill") else "processes" if seen.get("max") else ""
+
+    def close(self) -> None:
+        for door in self.doors:
+            os.close(door)
+        for folder in self.folders:
+            with contextlib.suppress(OSError):  # what is left is removed by the next run
+                folder.rmdir()
+
+
+def _make(place: Place, limits: Limits) -> Path:
+    for old in place.folder.glob("detent-*"):
+        if not Path(f"/proc/{old.name.split('-')[1]}").exists():
+            with contextlib.suppress(OSError):
+                old.rmdir()
+    folder = place.folder / f"detent-{os.getpid()}-{next(_numbers)}"
+    folder.mkdir()
+    for name, value in _values(place, limits):
+        (folder / name).write_text(value)
+    return folder
+
+
+def _values(place: Place, limits: Limits) -> Iterator[tuple[str, str]]:
+    yield "pids.max", str(limits.processes)
+    if "memory" in place.controllers:
+        yield "memory.max", str(limits.memory)
+        yield "memory.oom.group", "1"
+    if "cpu" in place.controllers:
+        yield "cpu.max", f"{limits.cpus * PERIOD} {PERIOD}"
+
+
+def _events(folder: Path) -> Iterator[tuple[str, int]]:
+    """What was counted: forks that were refused, and processes that were ended for want of memory."""
+    for file, name in (("pids.events", "max"), ("memory.events", "oom_kill")):
+        with contextlib.suppress(OSError):
+            for line in (folder / file).read_text().splitlines():
+                if line.startswith(name + " "):
+                    yield name, int(line.split()[1])

@@ -1,0 +1,141 @@
+"""What a program sees: the words for bubblewrap that make a room out of nothing. Owns the list of what is visible.
+
+Nothing is there unless it is named here or in the room. Mounts go from the outside in, so that a folder inside another one keeps its
+own rule; what is guarded comes last and wins. Knows paths; starts nothing.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.errors import DetentError
+from detent.kernel.anchor import state_dir
+from detent.sandbox.guard import Held
+from detent.sandbox.protocol import Room
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
+ETC = (
+    "alternatives", "crypto-policies", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "nsswitch.conf", "os-release",
+    "pki/ca-trust", "pki/tls/certs", "pki/tls/cert.pem", "protocols", "services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf",
+)  # fmt: skip
+ETC_PATTERNS = ("java-*",)
+ETC_NETWORK = ("hosts", "resolv.conf")
+HIDDEN_IN_PROC = ("kcore", "kpagecgroup", "kpagecount", "kpageflags", "sysrq-trigger")  # root without any rights could still open them
+# Never a mount, nor anything above them. Of the home: what opens other doors.
+CLOSED = ("/", "/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/tmp", "/root", "/home")
+SECRET = (
+    ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".netrc", ".git-credentials", ".password-store", ".config/gcloud", ".config/gh",
+    ".local/share/keyrings", ".claude/.credentials.json", ".codex/auth.json", ".cargo/credentials.toml", ".npmrc", ".pypirc",
+)  # fmt: skip
+
+
+class Inside(NamedTuple):
+    """A room with its paths made absolute and free of links, as they are mounted."""
+
+    workspace: Path
+    guarded: tuple[Path, ...]
+    writable: tuple[Path, ...]
+    readable: tuple[tuple[Path, Path], ...]  # what, and where it is seen
+    network: bool
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        return (self.workspace, *self.writable)
+
+
+def enter(room: Room, home: Path) -> Inside:
+    """Look at a room's paths once, and refuse those that would open it. DetentError names the path."""
+    workspace = _opened(room.workspace, (), home)
+    given = (_normal(room.workspace), *(_normal(path) for path in room.writable))
+    writable = tuple(_opened(path, given, home) for path in room.writable)
+    readable: dict[Path, Path] = {}
+    for path in room.readable:
+        real = _opened(path, given, home)
+        readable[real] = real
+        if not any(_normal(path).is_relative_to(root) for root in given):
+            readable[_normal(path)] = real
+    moved = dict(zip(given, (workspace, *writable), strict=True))
+    guarded = tuple(_inside(_normal(path), moved) for path in room.guarded)
+    return Inside(workspace, guarded, writable, tuple((what, where) for where, what in readable.items()), room.network)
+
+
+def _normal(path: Path) -> Path:
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _inside(path: Path, moved: dict[Path, Path]) -> Path:
+    root = next((root for root in moved if path.is_relative_to(root)), None)
+    return path if root is None else moved[root] / path.relative_to(root)
+
+
+def _opened(path: Path, given: tuple[Path, ...], home: Path) -> Path:
+    try:
+        real = path.resolve(strict=True)
+    except OSError as e:
+        raise DetentError(f"the sandbox cannot show {path}: {e.strerror}", "look at [sandbox] mounts") from e
+    around = [root.resolve() for root in given if _normal(path).is_relative_to(root)]
+    if around and not any(real.is_relative_to(root) for root in around):
+        raise DetentError(
+            f"the sandbox does not follow {path} to {real}: a program inside could have made that link", f"name {real} itself"
+        )
+    if shut := closed(real, home):
+        raise DetentError(f"the sandbox does not show {real}: {shut}", "name a folder further in")
+    return real
+
+
+def closed(path: Path, home: Path) -> str:
+    """Why a path is never mounted; empty if it may be."""
+    shut = (*map(Path, CLOSED), home, home.resolve(), state_dir())
+    if held := next((each for each in shut if each.is_relative_to(path)), None):
+        return f"no program may see {held}"
+    secrets = [home.resolve() / name for name in SECRET]
+    secret = next((each for each in secrets if path.is_relative_to(each) or (each.is_relative_to(path) and each.exists())), None)
+    return f"no program may see {secret}" if secret else ""
+
+
+def system() -> list[str]:
+    """The part that is the same for every room: programs and libraries, a few files of /etc, fresh /proc and /dev."""
+    words: list[str] = []
+    for name in SYSTEM:
+        if os.path.islink(name):
+            words += ["--symlink", os.readlink(name), name]
+        elif os.path.isdir(name):
+            words += ["--ro-bind", name, name]
+    etc = Path("/etc")
+    patterns = [str(found.relative_to(etc)) for pattern in ETC_PATTERNS for found in sorted(etc.glob(pattern))]
+    words += _shown(*(etc / name for name in (*ETC, *patterns)))
+    hidden = [f"/proc/{name}" for name in HIDDEN_IN_PROC if os.access(f"/proc/{name}", os.R_OK) or os.access(f"/proc/{name}", os.W_OK)]
+    words += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
+    words += [word for path in hidden for word in ("--ro-bind", os.devnull, path)]
+    return [*words, "--dev", "/dev"]
+
+
+def _shown(*paths: Path) -> list[str]:
+    """Files of the system; a link to what is there anyway stays a link, which is cheaper than a mount."""
+    words: list[str] = []
+    for path in filter(Path.exists, paths):
+        real = path.resolve()
+        words += ["--symlink", str(real), str(path)] if real.is_relative_to("/usr") else ["--ro-bind", str(path), str(path)]
+    return words
+
+
+def fresh(path: str, size: int, mode: str = "0700") -> list[str]:
+    """An empty folder in memory."""
+    return ["--perms", mode, "--size", str(size), "--tmpfs", path]
+
+
+def words(room: Inside, held: Held, home: Path, size: int) -> list[str]:
+    """The part that is this room's. What is empty and in memory lies below, what is read above it, what is written above that."""
+    layers: dict[Path, list[str]] = {Path("/dev/shm"): fresh("/dev/shm", size, "1777"), Path("/tmp"): fresh("/tmp", size, "1777")}
+    if home not in layers and not any(
+        home.is_relative_to(place) for place in (*room.roots, *map(Path, (*SYSTEM, "/etc", "/proc", "/dev")))
+    ):
+        layers[home] = fresh(str(home), size)
+    layers |= {where: ["--ro-bind", str(what), str(where)] for what, where in room.readable}
+    layers |= {root: ["--bind", str(root), str(root)] for root in room.roots}
+    layers = {path: pin for path, pin in held.pins.items() if path not in layers} | layers
+    layers = {path: each for path, each in layers.items() if not any(path.is_relative_to(guard) for guard in held.guards)}
+    ordered = sorted(layers, key=lambda path: len(path.parts))
+    guards = sorted(held.guards, key=lambda path: len(path.parts))
+    known = _shown(*(Path("/etc") / name for name in ETC_NETWORK)) if room.network else []
+    return [*known, *(w for path in ordered for w in layers[path]), *(w for path in guards for w in held.guards[path])]

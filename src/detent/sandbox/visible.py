@@ -1,0 +1,110 @@
+"""Which toolchains a program sees without being configured, and what to say when one is missing. Looks at paths; starts nothing.
+
+A toolchain below the home is shown at its own path, read-only, without the files beside it: keys and tokens live there too.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.sandbox.mounts import SYSTEM, closed
+from detent.sandbox.protocol import Room
+
+MOST_LINKS = 2000  # programs of one PATH folder that are followed
+
+
+class Kept(NamedTuple):
+    """Where a toolchain is kept: a variable that says so, else a folder of the home, and the parts of it that are shown."""
+
+    variable: str
+    folder: str
+    parts: tuple[str, ...] = ("",)
+
+
+TOOLCHAINS = (
+    Kept("PYENV_ROOT", ".pyenv"),
+    Kept("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
+    Kept("UV_TOOL_DIR", ".local/share/uv/tools"),
+    Kept("PIPX_HOME", ".local/share/pipx", ("venvs",)),
+    Kept("NVM_DIR", ".nvm"),
+    Kept("NPM_CONFIG_PREFIX", ".npm-global", ("bin", "lib")),
+    Kept("VOLTA_HOME", ".volta", ("bin", "tools")),
+    Kept("CARGO_HOME", ".cargo", ("bin", "registry", "git")),
+    Kept("RUSTUP_HOME", ".rustup"),
+    Kept("GOROOT", ".local/go"),
+    Kept("GOPATH", "go", ("bin", "pkg")),
+    Kept("ASDF_DATA_DIR", ".asdf"),
+    Kept("MISE_DATA_DIR", ".local/share/mise"),
+)
+
+
+def toolchains(outer: Mapping[str, str]) -> tuple[Path, ...]:
+    """What is visible read-only without configuration: this interpreter, its environment, what is on PATH, the known toolchains."""
+    home = Path(outer.get("HOME") or Path.home())
+    found = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent]
+    if environment := outer.get("VIRTUAL_ENV"):
+        found += [Path(environment), *_base(Path(environment))]
+    for kept in TOOLCHAINS:
+        root = Path(outer.get(kept.variable) or home / kept.folder)
+        found += [root / part for part in kept.parts]
+    for folder in outer.get("PATH", "").split(os.pathsep):
+        found += _on_path(Path(folder), home)
+    return _outermost(path for path in found if path.is_absolute() and path.exists() and not closed(path.resolve(), home))
+
+
+def _base(environment: Path) -> list[Path]:
+    """The Python that a virtual environment was made from."""
+    try:
+        lines = (environment / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [Path(value.strip()).parent for name, _, value in (line.partition("=") for line in lines) if name.strip() == "home"]
+
+
+def _on_path(folder: Path, home: Path) -> list[Path]:
+    """A folder of PATH outside the system, and where its links lead. Outside the home, the installation that it belongs to."""
+    if not folder.is_absolute() or not folder.is_dir() or is_system(folder.resolve()):
+        return []
+    if not folder.resolve().is_relative_to(home.resolve()):
+        return [installation(folder)]
+    links = [entry.path for entry in sorted(os.scandir(folder), key=lambda e: e.name)[:MOST_LINKS] if entry.is_symlink()]
+    targets = {target for target in map(os.path.realpath, links) if not target.startswith(f"{folder.resolve()}{os.sep}")}
+    programs = [target for target in map(Path, targets) if target.is_file() and not is_system(target)]
+    return [folder, *(installation(each.parent) if each.parent.name == "bin" else each for each in programs)]
+
+
+def installation(folder: Path) -> Path:
+    """The folder above `bin`, where a program's libraries lie too; the folder itself if it has another name or stands at the top."""
+    return folder.parent if folder.name in ("bin", "sbin") and len(folder.parts) > 3 else folder
+
+
+def is_system(path: Path) -> bool:
+    return any(path.is_relative_to(place) for place in SYSTEM)
+
+
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Each once, and none inside another."""
+    kept: list[Path] = []
+    for path in sorted({Path(os.path.normpath(path)) for path in paths if not is_system(path.resolve())}):
+        if not any(path.is_relative_to(other) for other in kept):
+            kept.append(path)
+    return tuple(kept)
+
+
+def missing_inside(name: str, path: str, room: Room) -> str | None:
+    """If a program is on the PATH outside and not visible inside: the sentence that says so, with the line to add."""
+    found = shutil.which(name, path=path)
+    if found is None:
+        return None
+    shown = [place.resolve() for place in (room.workspace, *room.writable, *room.readable)]
+    real = Path(found).resolve()
+    hidden = next(
+        (p for p in (real, Path(found).parent.resolve()) if not is_system(p) and not any(p.is_relative_to(s) for s in shown)), None
+    )
+    if hidden is None:
+        return None
+    mount = installation(hidden.parent if hidden == real else hidden)
+    return f'`{name}` is installed at {found}, but it is not visible inside the sandbox. Add to detent.toml: [sandbox] mounts = ["{mount}"]'

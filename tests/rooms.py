@@ -1,0 +1,61 @@
+"""A room on the disk for the tests of the sandbox: a workspace, a home with secrets, and things outside that nobody may reach."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from detent.sandbox import Limits, Room, Sandbox, choose, why_none
+from detent.sandbox.bubblewrap import Bubblewrap
+from detent.sandbox.process import Ran
+from detent.sandbox.visible import toolchains
+
+SECRETS = (
+    ".ssh/id_ed25519",
+    ".aws/credentials",
+    ".netrc",
+    ".config/gh/hosts.yml",
+    ".docker/config.json",
+    ".claude/.credentials.json",
+    ".npmrc",
+)
+PYTHON = os.path.realpath(sys.executable)
+
+
+class Place:
+    """What the tests of the sandbox run in."""
+
+    def __init__(self, root: Path) -> None:
+        self.outside, self.home, self.work = root / "outside", root / "home", root / "work"
+        for folder in (self.outside, self.home, self.work / "conf", self.work / "sub"):
+            folder.mkdir(parents=True)
+        for name in SECRETS:
+            (self.home / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.home / name).write_text("secret of the home")
+        (self.outside / "secret").write_text("secret outside")
+        (self.work / "conf" / "guarded").write_text("as it was")
+        (self.work / ".git").write_text("gitdir: /elsewhere\n")
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "OUT": str(self.outside), "PYTHON": PYTHON, "OURS": str(os.getpid())}
+        self.outer = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        self.room = Room(
+            self.work,
+            (self.work / "conf" / "guarded", self.work / ".git", self.work / "absent", self.work / "new" / "deep" / "absent"),
+            (),
+            toolchains(self.outer),
+        )
+
+    def sh(self, sandbox: Sandbox, script: str, timeout: float = 30, **changes: object) -> Ran:
+        return sandbox.run(["sh", "-c", script], self.work, self.env, timeout, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
+
+    def python(self, sandbox: Sandbox, script: str, **changes: object) -> Ran:
+        (self.work / "script.py").write_text(script)
+        return sandbox.run([PYTHON, "-I", "script.py"], self.work, self.env, 30, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
+
+
+def isolated(outer: dict[str, str], limits: Limits | None = None) -> Bubblewrap:
+    """Bubblewrap as it is used, or the reason why this machine cannot."""
+    made = choose("auto", outer, limits or Limits())
+    if not isinstance(made, Bubblewrap):
+        pytest.skip(why_none(made))
+    return made
