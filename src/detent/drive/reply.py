@@ -6,6 +6,8 @@ Knows what each workflow's submit carries; decides nothing.
 import json
 from collections.abc import Callable, Iterator, Mapping
 
+import msgspec
+
 from detent.door import AnyRun
 from detent.kernel.model import Briefing, Sent
 
@@ -58,9 +60,8 @@ def _pr(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
     fields = {**known, **{n: str(said[n]) for n in TEXTS if said.get(n)}}
     fields["summary"] = fields.get("summary") or summary_of(text)
     findings = said if "overall_assessment" in said else said.get("findings")
-    return Sent(
-        "submit", **fields, findings=json.dumps(findings) if findings is not None else "", no_pr_left=said.get("no_pr_left") is True
-    )
+    sent = Sent("submit", findings=json.dumps(findings) if findings is not None else "", no_pr_left=said.get("no_pr_left") is True)
+    return msgspec.structs.replace(sent, **fields)
 
 
 READERS: Mapping[str, Callable[[Briefing, str, Mapping[str, str]], Sent]] = {"tdd": _tdd, "pr": _pr}

@@ -74,6 +74,9 @@ class Toolbox:
         roots = tuple(dict.fromkeys((os.path.abspath(root), os.path.realpath(root))))
         self._room = Room(Beneath(root, roots, opener or best_opener()), may_write, shell, spill, find_ripgrep(root), {})
 
+    def schemas(self) -> list[dict[str, object]]:
+        return schemas()
+
     def call(self, name: str, arguments: object) -> Answer:
         """Do one call. Whatever a model sends, the answer is a text; only a bug, or a shell that cannot be had, raises."""
         try:

@@ -29,6 +29,7 @@ COMMANDS = {
     "request-scope-reduction": "Plan a task anew in smaller ones.",
     "resume": "Release a run that waits for a person.",
     "rollback": "Go back to an earlier event or commit, as a new run.",
+    "run": "Have the machine drive agents until the work is done.",
     "runs": "List the runs of this repository.",
     "show": "Show one run, event by event.",
     "start": "Create a run and print its first briefing.",

@@ -1,0 +1,156 @@
+"""A driven run as it is shown: a live view for people, JSON Lines for programs, and the result at the end. Shows; decides nothing."""
+
+import json
+import sys
+import time
+from typing import Any
+
+import click
+
+from detent.app import App
+from detent.app.push import push
+from detent.drive import Seen
+from detent.interfaces.cli.tell import COLOURS, plain
+
+CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
+LAST = 3  # lines of what the agent says that stay in view
+
+
+def follow(app: App, run: str, as_json: bool, events: bool) -> int:
+    """Drive a run and show it; the exit code says how it ended."""
+    view = Lines() if events else Silent() if as_json else Terminal(sys.stdout.isatty())
+    try:
+        done = push(app, run, view.see)
+    except KeyboardInterrupt:
+        view.close()
+        click.echo(f"\nStopped. Nothing is lost: `detent resume --run {run}` goes on from the last event.", err=True)
+        return 130
+    view.close()
+    if as_json or events:
+        click.echo(json.dumps(done))
+    else:
+        _tell(done)
+    return 1 if done["outcome"] == "halted" and _gave_up(app, run) else CODES[done["outcome"]]
+
+
+def _gave_up(app: App, run: str) -> bool:
+    """The retries of a phase are spent: that is a failure, and not a question to a person."""
+    return app.door.load(run).run.cause == "retries"
+
+
+def _tell(done: dict[str, Any]) -> None:
+    colour = {"done": "green", "aborted": "red"}.get(done["outcome"], "magenta")
+    click.echo(
+        click.style(done["outcome"].upper(), fg=colour, bold=True) + f"  {done['run']}  {done['state']}  branch {done['branch'] or '-'}"
+    )
+    for commit in done["commits"]:
+        click.echo(f"  {commit['hash'][:10]}  {commit['phase']:<9} {plain(commit['subject'])}")
+    use = done["usage"]
+    tests = f"{len(done['tests']['completed'])} tests done, {len(done['tests']['pending'])} open; " if done["workflow"] == "tdd" else ""
+    click.echo(
+        f"  {tests}{use['input_tokens']} tokens in, {use['cached_tokens']} cached, {use['output_tokens']} out, ${use['usd']:.2f}; {done['seconds']:.0f} s"
+    )
+    if done["error"]:
+        click.echo(f"\n{plain(done['error'])[:3000].rstrip()}\n")
+    ways = {
+        "done": f"Look at it: git log -p {done['branch']}" if done["branch"] else "",
+        "halted": "Look: detent status. Go on: detent resume [--guidance TEXT]",
+        "waiting": "A person is asked: detent status",
+        "aborted": "",
+    }
+    if way := ways[done["outcome"]]:
+        click.echo(way)
+
+
+class Silent:
+    """Nothing until the end."""
+
+    def see(self, seen: Seen) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Lines(Silent):
+    """One JSON object a line."""
+
+    def see(self, seen: Seen) -> None:
+        step = seen.briefing.step
+        row: dict[str, Any] = {"event": seen.kind, "run": seen.run.id, "state": seen.run.state, "role": seen.briefing.role}
+        row |= {
+            "cycle": getattr(seen.run.data, "cycle", 0),
+            "test": step.description if step else None,
+            "usd": round(seen.spent.usage.usd, 6),
+        }
+        if seen.text:
+            row["text"] = seen.text
+        if seen.verdict is not None:
+            row |= {"status": seen.verdict.status, "reasons": list(seen.verdict.reasons), "at": seen.briefing.state}
+        sys.stdout.write(json.dumps(row) + "\n")
+        sys.stdout.flush()
+
+
+class Terminal:
+    """For people: one line per turn and verdict; on a terminal, what is happening now stays in view below them."""
+
+    def __init__(self, live: bool) -> None:
+        self.begun, self.last, self.now = time.monotonic(), list[str](), ""
+        self.shown: Any = None
+        if live:
+            from rich.live import Live
+
+            self.shown = Live(refresh_per_second=4, transient=True, get_renderable=self._panel)
+            self.shown.start()
+
+    def see(self, seen: Seen) -> None:
+        self.now = _where(seen)
+        if seen.kind == "turn":
+            self.last = []
+        elif seen.kind == "verdict" and seen.verdict is not None:
+            self._print(_verdict(seen))
+        elif seen.kind in ("failed", "wait"):
+            self._print(click.style(f"{'':<9} {plain(seen.text)[:160]}", dim=True))
+        elif seen.kind == "progress" and seen.text.strip():
+            self.last = [*self.last, *plain(seen.text).splitlines()][-LAST:]
+
+    def close(self) -> None:
+        if self.shown is not None:
+            self.shown.stop()
+            self.shown = None
+
+    def _print(self, text: str) -> None:
+        if self.shown is not None:
+            from rich.text import Text
+
+            self.shown.console.print(Text.from_ansi(text))
+        else:
+            click.echo(text)
+
+    def _panel(self) -> Any:
+        from rich.text import Text
+
+        minutes, seconds = divmod(int(time.monotonic() - self.begun), 60)
+        lines = [f"{self.now}  {minutes}:{seconds:02}", *(f"  │ {line[:150]}" for line in self.last)]
+        return Text("\n".join(lines), style="dim")
+
+
+def _where(seen: Seen) -> str:
+    step, cycle = seen.briefing.step, getattr(seen.run.data, "cycle", 0)
+    parts = [
+        seen.briefing.state,
+        plain(step.description) if step else "",
+        f"cycle {cycle}" if cycle else "",
+        f"${seen.spent.usage.usd:.2f}",
+    ]
+    return "  ".join(p for p in parts if p)
+
+
+def _verdict(seen: Seen) -> str:
+    assert seen.verdict is not None
+    verdict, step = seen.verdict, seen.briefing.step
+    status = click.style(f"{verdict.status:<14}", fg=COLOURS.get(verdict.status, "yellow"), bold=True)
+    counts = verdict.evidence.counts if verdict.evidence else None
+    ran = f"{counts.passed} passed, {counts.failed + counts.errors} failed" if counts else ""
+    line = f"{seen.briefing.state:<9} {status} → {verdict.state:<9} {ran:<22} {plain(step.description) if step else ''}"
+    return "\n".join([line, *(click.style(f"{'':<9} └ {plain(r)[:160]}", dim=True) for r in verdict.reasons)])
