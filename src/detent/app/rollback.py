@@ -17,7 +17,7 @@ from detent.kernel.model import Sent
 
 def roll_back(app: App, run: str, to: str, channel: str) -> str:
     """End the run and start a new one where it stood after an event, or when a commit was made; the new run's id."""
-    git: Git = app.world.git
+    git: Git = app.worlds.of(app.door.load(run).run).git
     head = app.journal.heads(run)[0]
     event = _event(app, git, run, to)
     table = app.door.hands.tables[event.run.workflow]
@@ -28,11 +28,13 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     kept = take(git, run).tree
     if not head.ended:
         app.door.submit(run, Sent("abort", by="human", channel=channel, note=f"rolled back to event {event.run.seq}"))
+    git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
     first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=())
     app.door.start(first, Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}"))
-    app.world.settle("publish", app.door.load(fresh))
+    git.run("update-ref", f"refs/detent/{fresh}/tip", commit)
+    app.worlds.settle("publish", app.door.load(fresh))
     return fresh
 
 
@@ -57,7 +59,11 @@ def _event(app: App, git: Git, run: str, to: str) -> AnyEvent:
 def _commit_at(git: Git, event: AnyEvent) -> str:
     """The commit that the branch stood at after an event."""
     refs = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{event.run.id}/done/").text.splitlines()
-    made = [(int(re.split("-", ref.rpartition("/")[2])[0]), ref.split(" ")[0]) for ref in refs if ref.endswith(("-checkpoint", "-plan"))]
+    made = [
+        (int(re.split("-", ref.rpartition("/")[2])[0]), ref.split(" ")[0])
+        for ref in refs
+        if ref.endswith(("-checkpoint", "-plan", "-phase"))
+    ]
     before = [m for m in made if m[0] <= event.run.seq]
     return max(before)[1] if before else event.run.data.base or git.head()
 

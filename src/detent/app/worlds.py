@@ -23,15 +23,15 @@ class Worlds:
         root = run.data.setup.workspace
         if not root:
             return self.own
-        if root not in self._made:
+        if root not in self._made or not Path(root).is_dir():
             self._made[root] = RepoWorld(self._git(run, Path(root)), self.gear)
         return self._made[root]
 
     def _git(self, run: AnyRun, root: Path) -> Git:
-        place = workspace_place(self.git.place.common_dir, run.id.partition(".")[0], root)
+        place = workspace_place(self.git.place.common_dir, root)
         if (place.git_dir / "index").exists() and (root / ".git").exists():
             return Git(place, self.git.env)
-        return make_workspace(self.git, place.git_dir.name, root, run.data.branch, run.data.base)
+        return make_workspace(self.git, root, run.data.branch, run.data.base)
 
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 

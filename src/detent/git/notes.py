@@ -71,7 +71,8 @@ def _with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
 def list_notes(git: Git, ref: str) -> dict[str, str]:
     """Every commit with a note, and the object that holds it. Notes that cannot be read are not taken for none."""
     out = git.call("notes", f"--ref={ref}", "list")
-    if out.code != 0:
+    broken = not out.raw and (git.place.common_dir / "refs" / "notes" / ref).is_file() and not git.resolve(f"refs/notes/{ref}")
+    if out.code != 0 or broken:
         raise GitError(f"the notes below refs/notes/{ref} cannot be read: {out.err}", "run `detent repair-notes`")
     rows = [line.split() for line in out.text.splitlines()]
     return {row[1]: row[0] for row in rows if len(row) == 2}

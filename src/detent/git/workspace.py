@@ -13,9 +13,9 @@ from detent.git.repo import ZERO, Git
 from detent.kernel.anchor import state_dir
 
 
-def workspace_place(common: Path, run: str, root: Path) -> Place:
-    """Where a run's workspace and its git dir are."""
-    return Place(root, common / "worktrees" / run, common)
+def workspace_place(common: Path, root: Path) -> Place:
+    """A workspace and its git dir, which bears its name."""
+    return Place(root, common / "worktrees" / root.name, common)
 
 
 def choose_root(place: Place, run: str) -> Path:
@@ -23,12 +23,12 @@ def choose_root(place: Place, run: str) -> Path:
     return state_dir() / "workspaces" / f"{place.root.name}-{run}"
 
 
-def make_workspace(git: Git, run: str, root: Path, branch: str, commit: str) -> Git:
+def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
 
     Doing it again mends what is missing.
     """
-    place = workspace_place(git.place.common_dir, run, root)
+    place = workspace_place(git.place.common_dir, root)
     fresh = not (place.git_dir / "index").exists() or not (root / ".git").exists()
     root.mkdir(parents=True, exist_ok=True)
     place.git_dir.mkdir(parents=True, exist_ok=True)

@@ -1,16 +1,49 @@
-"""`detent resume`: release a run that waits for a person."""
+"""`detent resume`: release a run that waits for a person, and go on with one that the machine drives."""
 
 import click
 
-from detent.interfaces.cli.tell import tell_verdict
+from detent.interfaces.cli.tell import channel, exit_code, tell_verdict
 
 
 @click.command("resume")
 @click.option("--guidance", default="", metavar="TEXT", help="What the agent should know; it stands in its next briefing.")
 @click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--agent", default="", metavar="SPEC", help="Who works, where a run goes on from handoff notes alone. Else [agents] decides.")
+@click.option("--events", is_flag=True, help="For a driven run: JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(guidance: str, run: str | None, as_json: bool) -> int:
-    """Release a halted run. It goes back to where it came from; after a conflict, the machine first looks whether the branch is in main."""
-    from detent.interfaces.cli.runner import person
+def command(guidance: str, run: str | None, agent: str, events: bool, as_json: bool) -> int:
+    """Release a halted run, or go on with a driven one that was stopped or killed.
 
-    return tell_verdict(person("resume", run, guidance=guidance), as_json)
+    A halted run goes back to where it came from; after a conflict, the machine first looks whether the branch is in main. A run that
+    `detent run` started is driven on. In a clone that has only the handoff notes, the run goes on after the newest of them, once its
+    last phase was shown to hold again.
+    """
+    from detent.app.push import fit_for_push, is_pushed, said_agent
+    from detent.interfaces.cli.runner import here, person
+
+    app = here(create=True)
+    if run is None and app.newest() is None:
+        from detent.app.from_notes import start_from_notes
+        from detent.kernel.model import Sent
+
+        fit_for_push(app)
+        return _follow(start_from_notes(app, Sent("resume", by="human", channel=channel()), said_agent(agent)), as_json, events)
+    now = app.door.load(app.chosen(run)).run
+    if not is_pushed(now):
+        return tell_verdict(person("resume", run, guidance=guidance), as_json)
+    if not app.journal.heads(now.id)[0].ended:
+        fit_for_push(app)
+    if now.state == "HALTED":
+        verdict = person("resume", now.id, guidance=guidance)
+        if exit_code(verdict):
+            return tell_verdict(verdict, as_json)
+    elif guidance:
+        person("steer", now.id, note=guidance)
+    return _follow(now.id, as_json, events)
+
+
+def _follow(run: str, as_json: bool, events: bool) -> int:
+    from detent.interfaces.cli.live import follow
+    from detent.interfaces.cli.runner import here
+
+    return follow(here(), run, as_json, events)
