@@ -70,7 +70,7 @@ def test_nothing_configured_gives_the_defaults() -> None:
     assert settings() == Settings()
     found = settings()
     assert (found.bash.timeout, found.test.timeout, found.tdd.retries, found.pr.plan) == (120, 120, 3, "docs/Plan_Doc/Active_Plan.md")
-    assert (found.git.squash, found.git.remote, found.preflight.commands) == ("agent", "origin", None)
+    assert (found.git.squash, found.git.remote, found.preflight.commands) == ("", "origin", None)
     assert found.agents.model == "claude-opus-4-5-20251101"
 
 

@@ -24,6 +24,7 @@ from detent.workflows.prompts import system_prompt
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
 DEFAULT = "anthropic"
+TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 PROTECTED = (".git", ".git/**", "ORCHESTRATION_STATE.json", "error.log", "*.rejected")
 
 
@@ -69,8 +70,8 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
         workspace=root,
         toolbox=Toolbox(root, _may_write(run, briefing, app), shell, spill),
         env=env,
-        timeout=float(settings.agents.timeout),
-        silence=float(settings.agents.silence),
+        timeout=float(min(settings.queue.timeout, TURN)),
+        silence=float(min(settings.queue.silence, SILENCE)),
         start=cell.agent,
         model=settings.agents.model,
     )

@@ -64,8 +64,6 @@ class Review(Value, frozen=True):
 
 class Agents(Value, frozen=True):
     model: str = "claude-opus-4-5-20251101"
-    timeout: int = 3600  # seconds for one turn
-    silence: int = 600  # seconds without a sign of life after which an agent counts as hung
     roles: dict[str, str] = {}  # every other key of the section, in lower case
 
     def of(self, role: str) -> str:

@@ -59,7 +59,7 @@ def checked_text(name: str, text: str, where: str) -> object:
 
 
 def _chosen(at: str, raw: object, choices: tuple[str, ...]) -> str:
-    shown = ", ".join(f'"{c}"' for c in choices)
+    shown = ", ".join(f'"{c}"' for c in choices if c)
     for choice in choices:
         if raw == choice:
             return choice
