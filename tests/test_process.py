@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -122,3 +123,34 @@ def test_a_submit_that_is_stopped_leaves_no_process_and_no_mark(tmp_path: Path, 
     assert project.state["debug_attempt_counter"] == 0
     project.write({"tests/test_add.py": "def test_add():\n    assert 1 == 2\n"})
     assert project.submit(test_command="pytest", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
+
+
+def test_output_can_be_watched_as_it_comes_and_a_bad_watcher_hurts_nobody(tmp_path: Path) -> None:
+    seen: list[bytes] = []
+
+    def watch(chunk: bytes) -> None:
+        seen.append(chunk)
+        (tmp_path / "go").touch()
+        raise ValueError("a watcher that fails")
+
+    ran = run(["sh", "-c", "echo one; while [ ! -e go ]; do :; done; echo two"], tmp_path, ENV, 20, watch=watch)
+    assert (ran.exit_code, ran.output, seen[0], b"".join(seen)) == (0, "one\ntwo\n", b"one\n", b"one\ntwo\n")
+
+
+def test_programs_of_other_threads_are_not_taken_for_leftovers(tmp_path: Path) -> None:
+    results: list[int | None] = []
+    script = "touch up; while [ ! -e go ]; do sleep 0.01; done; exit 5"
+    slow = threading.Thread(target=lambda: results.append(run(["sh", "-c", script], tmp_path, ENV, 30).exit_code))
+    began = run(["true"], tmp_path, ENV, 10)
+    quick = threading.Thread(target=lambda: run(["sh", "-c", "while [ ! -e up ]; do sleep 0.01; done"], tmp_path, ENV, 30))
+    quick.start()
+    slow.start()
+    assert until((tmp_path / "up").exists)
+    plain = subprocess.Popen(["sleep", "100"])
+    quick.join()
+    assert plain.poll() is None, "nor is what was started in our own session"
+    plain.kill()
+    plain.wait()
+    (tmp_path / "go").touch()
+    slow.join()
+    assert (began.leftovers, results) == (0, [5])

@@ -73,8 +73,8 @@ def _opened(path: Path, given: tuple[Path, ...], home: Path) -> Path:
         real = path.resolve(strict=True)
     except OSError as e:
         raise DetentError(f"the sandbox cannot show {path}: {e.strerror}", "look at [sandbox] mounts") from e
-    around = [root.resolve() for root in given if _normal(path).is_relative_to(root)]
-    if around and not any(real.is_relative_to(root) for root in around):
+    around = [root.resolve() for root in given if root in _normal(path).parents]
+    if not all(real.is_relative_to(root) for root in around):
         raise DetentError(
             f"the sandbox does not follow {path} to {real}: a program inside could have made that link", f"name {real} itself"
         )
