@@ -31,7 +31,7 @@ def script(body: object, number: int) -> Reply:
     """A look at two files, an edit, a look at the result, and so on."""
     if number == TURNS - 1:
         return say("done: the test fails as it should")
-    calls = [tool("Read", {"file_path": f"/work/src/file_{number}_{i}.py"}) for i in range(1 + number % 2)]
+    calls = [tool("Read", {"file_path": f"/repo/src/file_{number}_{i}.py"}) for i in range(1 + number % 2)]
     return call(*calls, words="I look at the next part before I change anything.")
 
 

@@ -19,7 +19,7 @@ MARKS = 4
 WRITE, READ = 1.25, 0.1
 
 Json = dict[str, Any]
-Then = Literal["end", "cut", "hang", "ping"]
+Then = Literal["end", "early", "cut", "hang", "ping"]
 
 
 class Event(NamedTuple):
@@ -34,7 +34,7 @@ class Reply(NamedTuple):
     headers: Mapping[str, str] = {}
     events: tuple[Event, ...] = ()
     body: Json | None = None
-    then: Then = "end"  # the stream ends · is cut · goes silent · only pings
+    then: Then = "end"  # the stream ends · ends before its message does · is cut · goes silent · only pings
     blocks: tuple[Json, ...] = ()
     stop: str = "end_turn"
     model: str = ""  # the one that answers; empty: the one that was asked
@@ -290,7 +290,7 @@ def handler_of(service: ModelServer) -> type[BaseHTTPRequestHandler]:
                 service.closed.wait()
             while reply.then == "ping" and not service.closed.wait(0.05):
                 self.send(Event("ping", {"type": "ping"}))
-            if reply.then == "end":
+            if reply.then in ("end", "early"):
                 self.wfile.write(b"0\r\n\r\n")
             else:
                 self.close_connection = True

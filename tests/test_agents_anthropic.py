@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -15,13 +16,14 @@ from detent.agents import AgentFailed, Answer, Budget, Progress, Reply, Turn, Us
 from detent.agents.anthropic import ask_anthropic
 from detent.agents.anthropic_faults import named_wait
 from detent.agents.anthropic_loop import Limits
+from detent.agents.anthropic_stream import READER
 from detent.agents.prices import price_of, priced
 from detent.errors import DetentError
 from tests.agents_rigs import failure, turn
 from tests.model_server import KEY, ModelServer, broken, call, cut, error, say, text, tool
 from tests.model_server import Reply as Said
 
-QUICK = Limits(retries=3, delay=0.01, read=0.4)
+QUICK = Limits(retries=3, delay=0.01, read=10)
 READ = tool("Read", {"file_path": "a.py"})
 
 
@@ -226,6 +228,7 @@ PASSING = {
     "429 without one": [error(429, "rate_limit_error")],
     "cut in the words": [cut(say("half"))],
     "cut in a call": [cut(call(READ))],
+    "an end before the end": [call(READ)._replace(then="early")],
     "an error in the stream": [broken(call(READ))],
     "silence": [Said(then="hang")],
     "silence before the answer": [Said(0)],
@@ -234,8 +237,9 @@ PASSING = {
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_tried_again_and_nothing_of_it_is_carried_out(folder: Path, name: str) -> None:
+    limits = QUICK._replace(read=0.5) if name.startswith("silence") else QUICK
     with ModelServer([*PASSING[name], say("fine")]) as server:
-        asking = Asking(folder, server)
+        asking = Asking(folder, server, limits=limits)
         assert asking.reply().text == "fine"
     assert (len(server.seen), asking.box.calls) == (len(PASSING[name]) + 1, [])
     assert [p.kind for p in asking.shown].count("wait") == len(PASSING[name])
@@ -253,7 +257,7 @@ LASTING = {
 @pytest.mark.parametrize("name", LASTING)
 def test_a_lasting_fault_is_given_up_after_bounded_tries(folder: Path, name: str) -> None:
     said, sort = LASTING[name]
-    limits = QUICK._replace(retries=2, read=0.1)
+    limits = QUICK._replace(retries=2, read=0.1 if sort == "Timeout" else 10)
     with ModelServer([said] * 9) as server:
         assert Asking(folder, server, limits=limits).failed().sort == sort
     assert len(server.seen) == 3
@@ -310,6 +314,7 @@ def test_pings_are_no_progress(folder: Path) -> None:
 def test_pings_do_not_hide_that_the_turn_is_no_longer_wanted(folder: Path) -> None:
     with ModelServer([Said(then="ping")]) as server:
         assert Asking(folder, server, wanted=lambda: not server.seen).failed().sort == "Stopped"
+        assert READER not in [thread.name for thread in threading.enumerate()]  # the stream was hung up, not left
 
 
 def test_a_service_that_never_answers_is_left_at_once_when_unwanted(folder: Path) -> None:

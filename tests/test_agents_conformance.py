@@ -86,7 +86,7 @@ def test_it_stops_soon_when_it_is_no_longer_wanted(folder: Path, name: str) -> N
 @every
 def test_it_ends_at_its_timeout(folder: Path, name: str) -> None:
     with RIGS[name](folder, "hangs") as rig:
-        assert sort_of(lambda: rig.ask(turn(folder, timeout=1.0))) == "Timeout"
+        assert sort_of(lambda: rig.ask(turn(folder, timeout=2.0))) == "Timeout"
         assert rig.begun()
 
 

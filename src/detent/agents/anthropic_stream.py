@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import anthropic
 
 TICK = 0.1  # seconds between two looks at the clock
+READER = "detent-reader"
 MOST = 8_000_000  # characters of one message
 Block = dict[str, object]
 
@@ -60,7 +61,7 @@ class Reading:
         self.came: queue.SimpleQueue[str | Heard | Exception] = queue.SimpleQueue()
         self.usage = Usage()
         self.stream: Any = None  # the SDK's own; only its socket is touched from here
-        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread = threading.Thread(target=self._read, name=READER, daemon=True)
 
     def message(self) -> Heard:
         """Wait for the whole message. Broken if it did not come, AgentFailed once the turn is over."""
