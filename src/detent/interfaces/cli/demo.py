@@ -27,26 +27,30 @@ COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", 
 @click.argument("name", default="pr")
 @click.option("--keep", is_flag=True, help="Leave the repository there, to look at it.")
 def command(name: str, keep: bool) -> int:
-    """Watch a scripted agent work through a plan of two pull requests.
+    """Watch a scripted agent at work: NAME is `pr` (a plan of two pull requests) or `tdd` (a feature, test by test).
 
-    It makes an honest mistake and mends it, hands in `true` as test command, deletes a test, and gets a review finding. Every verdict is
-    the machine's own: git and the tests are real.
+    It makes honest mistakes and mends them, and it cheats: `true` as test command, a deleted test, a weakened one, code written with
+    its test. Every verdict is the machine's own: git and the tests are real.
     """
-    if name != "pr":
-        raise DetentError(f"there is no demo '{name}' yet", "try `detent demo`")
+    if name not in ("pr", "tdd"):
+        raise DetentError(f"there is no demo '{name}'", "there are: pr, tdd")
     folder = Path(tempfile.mkdtemp(prefix="detent-demo-"))
     try:
-        return _show(folder / "calculator", folder)
+        env = _environment(folder)
+        if name == "pr":
+            return _show(folder / "calculator", folder, env)
+        from detent.interfaces.cli.demo_tdd import show
+
+        return show(folder, env)
     finally:
         if keep:
-            click.echo(f"\nThe repository is at {folder / 'calculator'}.")
+            click.echo(f"\nEverything is in {folder}.")
         else:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _show(repo: Path, folder: Path) -> int:
+def _show(repo: Path, folder: Path, env: dict[str, str]) -> int:
     begun = time.monotonic()
-    env = _environment(folder)
     _make(repo, env, folder)
     app = open_app(repo, create=True, env=env)
     click.echo("A throw-away repository with a plan of two pull requests; git and pytest are real, the agent is scripted.")

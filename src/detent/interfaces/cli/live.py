@@ -29,7 +29,7 @@ def follow(app: App, run: str, as_json: bool, events: bool) -> int:
     if as_json or events:
         click.echo(json.dumps(done))
     else:
-        _tell(done)
+        tell_result(done)
     return 1 if done["outcome"] == "halted" and _gave_up(app, run) else CODES[done["outcome"]]
 
 
@@ -38,7 +38,7 @@ def _gave_up(app: App, run: str) -> bool:
     return app.door.load(run).run.cause == "retries"
 
 
-def _tell(done: dict[str, Any]) -> None:
+def tell_result(done: dict[str, Any]) -> None:
     colour = {"done": "green", "aborted": "red"}.get(done["outcome"], "magenta")
     click.echo(
         click.style(done["outcome"].upper(), fg=colour, bold=True) + f"  {done['run']}  {done['state']}  branch {done['branch'] or '-'}"
