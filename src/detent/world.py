@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.agents import Turn, ask
-from detent.door import AnyEvent, AnyRun, Case
+from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.merge import Ways, land
 from detent.effects.publish import edited, publish, where
@@ -54,8 +54,9 @@ class RepoWorld:
         kit_of: Callable[[AnyRun], Kit],
         files_of: Callable[[AnyRun], Mapping[str, str | None]],
         clock: Callable[[], str],
+        wanted: Callable[[], bool] = always,
     ) -> None:
-        self.git, self.outer, self.kit_of, self.files_of, self.clock = git, outer, kit_of, files_of, clock
+        self.git, self.outer, self.kit_of, self.files_of, self.clock, self.wanted = git, outer, kit_of, files_of, clock, wanted
         self.place = git.place
         self.newest = Snapshot("")
 
@@ -238,7 +239,7 @@ def _ask_reviewer(world: RepoWorld, run: AnyRun, kit: Kit) -> str:
     diff = world.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", run.data.base, tree).text
     briefing = json.dumps({"goal": REVIEW_GOAL, "plan": world.files_of(run).get("ACTIVE_PR.json"), "diff": diff, "tree": tree})
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": "reviewer"}
-    text = ask(kit.reviewer, Turn(briefing, world.place.root, env, 1800))
+    text = ask(kit.reviewer, Turn(briefing, world.place.root, env, 1800, world.wanted))
     read_findings(text)
     kept.parent.mkdir(parents=True, exist_ok=True)
     scratch = kept.with_suffix(".new")
@@ -269,7 +270,7 @@ def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
     def verify(tree: str) -> str | None:
         if kit.suite.base is None:
             return None
-        report = collect.clean(tree, lambda: True)
+        report = collect.clean(tree, world.wanted)
         bad = report.bad - frozenset(run.data.setup.baseline)
         if report.fault or bad or not report.ids:
             return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {report.fault or min(bad, default='no test ran')}\n{report.output}"
@@ -278,7 +279,7 @@ def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
     def open_pr(argv: list[str]) -> None:
         env = {**collect.env, **{k: v for k, v in world.outer.items() if k in ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")}}
         try:
-            ran = run_program(argv, world.place.root, env, 120)
+            ran = run_program(argv, world.place.root, env, 120, world.wanted)
         except OSError as e:
             raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
         if ran.exit_code != 0:

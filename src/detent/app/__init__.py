@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from detent.door import AnyRun, Door, Hands
+from detent.door import AnyRun, Door, Hands, always
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place, find_place
 from detent.kernel.holder import this_process
@@ -62,8 +62,8 @@ class App(NamedTuple):
         return head.run
 
 
-def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None) -> App:
-    """Wire everything for the checkout that a folder is in."""
+def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None, wanted: Callable[[], bool] = always) -> App:
+    """Wire everything for the checkout that a folder is in. Once it is no longer wanted, what runs is ended and nothing is marked."""
     from detent.app.kit import kit_of
     from detent.git.repo import Git
     from detent.workflows.briefs import brief
@@ -73,8 +73,8 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
     place = find_place(start)
     journal = _journal(place, create)
     git = Git(place, outer)
-    world = RepoWorld(git, outer, kit_of(place.root, outer), _files_of(), now)
-    hands = Hands(journal, _LazyTables(), world, world, brief, now, lambda doing: this_process(now(), doing))
+    world = RepoWorld(git, outer, kit_of(place.root, outer), _files_of(), now, wanted)
+    hands = Hands(journal, _LazyTables(), world, world, brief, now, lambda doing: this_process(now(), doing), wanted)
     return App(place, journal, Door(hands), world)
 
 
