@@ -2,8 +2,8 @@
 
 import json
 import signal
-import sqlite3
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,17 @@ from pydantic import BaseModel
 
 from detent.errors import DetentError
 from detent.interfaces.mcp.answers import LARGEST_TEXT, bounded
+from detent.interfaces.mcp.dialog import Answer
 from detent.interfaces.mcp.resources import OF_A_RUN, OF_THIS_CHECKOUT
-from detent.interfaces.mcp.tools import TOOLS
-from detent.interfaces.mcp.work import handed_in
+from detent.interfaces.mcp.tools import TOOLS, GetTask
+from detent.interfaces.mcp.work import answer, get_task, handed_in
 from detent.kernel.model import Briefing, Verdict
-from tests.clients.session import LEGACY, MODERN, Agent, Waiting, by_hand, connected, gone, play
-from tests.project import GREEN, PLAN, RED, Project
+from tests.clients.session import LEGACY, MODERN, Agent, Waiting, by_hand, connected, gone, held, play
+from tests.project import GREEN, PLAN, RED, START, Project
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = Path(__file__).parent / "golden" / "mcp.json"
+META = "io.modelcontextprotocol"
 ERAS = pytest.mark.parametrize("mode", [LEGACY, MODERN])
 
 
@@ -97,8 +99,11 @@ def test_hello_and_the_list_of_tools_load_nothing_of_the_app(project: Project) -
 # -- one step after another --------------------------------------------------------------------------------------------------
 
 
-@ERAS
-def test_red_and_green_through_mcp_alone_with_every_kind_of_no(project: Project, mode: str) -> None:
+@pytest.mark.parametrize("mode", [pytest.param(LEGACY, marks=pytest.mark.slow), MODERN])
+def test_red_and_green_through_mcp_alone_with_every_kind_of_no(tmp_path: Path, mode: str) -> None:
+    lint = tmp_path / "lint"
+    project = Project(tmp_path / "p", {**START, "detent.toml": f'[preflight]\ncommands = ["{lint}"]\n'})
+
     async def story() -> None:
         async with connected(project, mode=mode) as agent:
             first = await agent.task()
@@ -121,6 +126,9 @@ def test_red_and_green_through_mcp_alone_with_every_kind_of_no(project: Project,
             assert (await agent.get("request_scope_reduction"))["status"] == "LOCKED"
             assert (await agent.get("escalate_for_external_help", markdown_report="# Help"))["status"] == "LOCKED"
             project.write({"calc.py": GREEN})
+            unclear = await agent.submit(**{**green, "attempt_id": ""})
+            assert unclear["status"] == "ERROR" and f"'{lint}' could not be started" in unclear["reasons"][0]
+            lint.symlink_to("/bin/true")
             assert (await agent.submit(**{**green, "attempt_id": ""}))["status"] == "SUCCESS"
             assert (await agent.task())["state"] == "CODE_REVIEW"
             outside = await agent.error("submit_work", summary="s", findings="/etc/passwd")
@@ -130,20 +138,6 @@ def test_red_and_green_through_mcp_alone_with_every_kind_of_no(project: Project,
     play(story)
     events = project.run("history", "--json", "-n", "100").json["events"]
     assert {e["channel"] for e in events if e["by"] == "agent"} == {"mcp"}
-
-
-def test_what_cannot_be_judged_is_an_error_verdict_and_not_a_failed_call(project: Project) -> None:
-    project.write({"detent.toml": '[test]\ncommand = "pytest"\n[preflight]\ncommands = ["no-such-program"]\n'})
-    project.git("add", "-A"), project.git("commit", "-q", "-m", "settings")
-    project.reddened()
-
-    async def story() -> None:
-        async with connected(project) as agent:
-            project.write({"calc.py": GREEN})
-            verdict = await agent.submit(test_command="pytest tests/test_add.py", expectation="PASS")
-            assert verdict["status"] == "ERROR" and "no-such-program" in verdict["reasons"][0]
-
-    play(story)
 
 
 WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -160,26 +154,22 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-def test_a_call_that_cannot_be_made_is_told_why_and_how(project: Project) -> None:
+def test_a_call_that_cannot_be_made_is_told_why_and_how(project: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "later"
+    folder.mkdir()
+
     async def story() -> None:
-        async with connected(project) as agent:
-            assert "there is no run in this repository yet" in await agent.error("submit_work", summary="s")
-            await agent.task()
+        async with connected(project, cwd=folder) as agent:
+            assert "is not in a git repository" in await agent.error("get_task")
+            later = Project(folder, {"a.py": ""})
+            assert f"the plan {PLAN} is not there" in await agent.error("get_task")
+            assert "there is no run in this checkout" in await agent.error("submit_work", summary="s")
+            later.write(START)
+            later.git("add", "-A"), later.git("commit", "-q", "-m", "a plan")
+            assert (await agent.task())["state"] == "INITIALIZING"
             for what, (tool, arguments, sentence) in WRONG.items():
                 assert sentence in await agent.error(tool, **arguments), what
-            project.write({"sub/x.py": ""})
-            assert (await agent.task())["state"] == "INITIALIZING", "the server is still there"
-
-    play(story)
-    assert [e["on"] for e in project.run("history", "--json").json["events"]] == ["start"]
-
-
-def test_where_no_run_can_start_the_reason_is_told(project: Project) -> None:
-    project.git("rm", "-q", PLAN), project.git("commit", "-q", "-m", "no plan")
-
-    async def story() -> None:
-        async with connected(project) as agent:
-            assert f"the plan {PLAN} is not there" in await agent.error("get_task")
+            assert [e["on"] for e in (await read(agent, "detent://journal"))["events"]] == ["start"], "nothing was marked"
 
     play(story)
 
@@ -187,19 +177,15 @@ def test_where_no_run_can_start_the_reason_is_told(project: Project) -> None:
 # -- calls that are taken back, clients that go away ---------------------------------------------------------------------------
 
 
-def settled(project: Project) -> tuple[Any, ...]:
-    """Where the run stands, and whether somebody still holds it."""
-    journal = sqlite3.connect(project.root / ".git" / "detent" / "journal.db")
-    held = journal.execute("SELECT holder FROM claims WHERE holder <> ''").fetchall()
-    journal.close()
-    return (project.run("status", "--json").json, held)
+def stands(project: Project) -> dict[str, Any]:
+    return project.run("status", "--json").json
 
 
-@ERAS
+@pytest.mark.parametrize("mode", [LEGACY, pytest.param(MODERN, marks=pytest.mark.slow)])
 def test_a_call_that_is_taken_back_ends_the_test_run_and_leaves_the_run_as_it_was(project: Project, mode: str) -> None:
     project.planned()
     waiting = Waiting(project)
-    before = settled(project)
+    before = stands(project)
 
     async def story() -> None:
         seen: list[str] = []
@@ -209,54 +195,36 @@ def test_a_call_that_is_taken_back_ends_the_test_run_and_leaves_the_run_as_it_wa
             seen.append(f"{progress:.0f} {message}")
             shown.set()
 
-        async with connected(project, mode=mode) as agent, anyio.create_task_group() as group:
-
-            async def submit() -> None:
-                await agent.client.call_tool("submit_work", waiting.call, progress_callback=report)
-
-            group.start_soon(submit)
-            processes = await waiting.processes()
-            await shown.wait()
-            busy = await agent.submit(test_command="pytest", expectation="FAIL")
-            assert busy["status"] == "BUSY" and "is being worked on by process" in busy["reasons"][0]
-            assert (await agent.task())["state"] == "EXECUTING_TDD", "a briefing is given meanwhile"
-            group.cancel_scope.cancel()
-        assert seen[0] == "1 submit_work: at work for 1 s"
-        assert len(processes) == 2 and gone(processes)
-
-    play(story)
-    assert settled(project) == before
-    (project.root / "tests" / "test_waits.py").unlink()
-    assert project.red()["status"] == "NEEDS_ANALYSIS", "the next call is judged"
-
-
-def test_a_client_that_takes_a_call_back_can_go_on(project: Project) -> None:
-    project.planned()
-    waiting = Waiting(project)
-
-    async def story() -> None:
-        async with connected(project) as agent:
-            with anyio.CancelScope() as scope:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(agent.client.call_tool, "submit_work", waiting.call)
-                    processes = await waiting.processes()
-                    scope.cancel()
-            assert gone(processes)
-            while (verdict := await agent.submit(test_command="true", expectation="FAIL"))["status"] == "BUSY":
-                pass  # it is being given back
-            assert verdict["status"] == "REFUSED"
+        async with connected(project, mode=mode) as agent:
+            async with anyio.create_task_group() as group:
+                group.start_soon(partial(agent.client.call_tool, "submit_work", waiting.call, progress_callback=report))
+                processes = await waiting.processes()
+                await shown.wait()
+                busy = await agent.submit(test_command="pytest", expectation="FAIL")
+                assert busy["status"] == "BUSY" and "is being worked on by process" in busy["reasons"][0]
+                assert (await agent.task())["state"] == "EXECUTING_TDD", "a briefing is given meanwhile"
+                group.cancel_scope.cancel()
+            assert seen[0] == "1 submit_work: at work for 1 s"
+            assert len(processes) == 2 and gone(processes)
+            while held(project):
+                await anyio.lowlevel.checkpoint()
+            assert stands(project) == before
             (project.root / "tests" / "test_waits.py").unlink()
             project.write({"tests/test_add.py": RED})
-            assert (await agent.submit(test_command="pytest tests/test_add.py", expectation="FAIL"))["status"] == "NEEDS_ANALYSIS"
+            red = await agent.submit(test_command="pytest tests/test_add.py", expectation="FAIL")
+            assert red["status"] == "NEEDS_ANALYSIS", "the next call is judged"
 
     play(story)
 
 
-@pytest.mark.parametrize(("how", "code"), [("end of input", 0), ("SIGTERM", 143), ("SIGINT", 130)])
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [("end of input", 0), *(pytest.param(name, code, marks=pytest.mark.slow) for name, code in (("SIGTERM", 143), ("SIGINT", 130)))],
+)
 def test_the_end_of_the_client_or_a_signal_leaves_nothing_behind(project: Project, how: str, code: int) -> None:
     project.planned()
     waiting = Waiting(project)
-    before = settled(project)
+    before = stands(project)
     with by_hand(project) as raw:
         raw.hello()
         raw.send("tools/call", 2, name="submit_work", arguments=waiting.call)
@@ -274,7 +242,7 @@ def test_the_end_of_the_client_or_a_signal_leaves_nothing_behind(project: Projec
         assert raw.child.wait(20) == code
         assert raw.child.stderr.read() == ""
     assert gone(handles)
-    assert settled(project) == before
+    assert stands(project) == before and not held(project)
 
 
 def test_nothing_but_the_protocol_goes_out_and_an_old_client_is_understood(project: Project) -> None:
@@ -315,7 +283,12 @@ def test_two_clients_at_once_are_told_the_truth(project: Project) -> None:
     play(story)
 
 
-def test_it_works_from_a_folder_below_and_from_a_linked_worktree(project: Project) -> None:
+async def read(agent: Agent, uri: str) -> Any:
+    (content,) = (await agent.client.read_resource(uri)).contents
+    return json.loads(getattr(content, "text", ""))
+
+
+def test_calls_and_resources_from_a_folder_below_and_from_a_linked_worktree(project: Project) -> None:
     project.planned()
     linked = project.root.parent / "linked"
     project.git("worktree", "add", "-q", "-b", "other", str(linked), "main")
@@ -325,17 +298,18 @@ def test_it_works_from_a_folder_below_and_from_a_linked_worktree(project: Projec
             here, there = await below.task(), await beside.task()
             assert here["run"] == project.task()["run"] and here["state"] == "EXECUTING_TDD"
             assert there["run"] != here["run"] and there["state"] == "INITIALIZING"
-            (run,) = (await below.client.read_resource(f"detent://runs/{there['run']}")).contents
-            assert json.loads(getattr(run, "text", ""))["state"] == "INITIALIZING"
+            assert (linked / "ORCHESTRATION_STATE.json").exists()
+            await can_be_read(below, here["run"])
+            assert (await read(below, f"detent://runs/{there['run']}"))["state"] == "INITIALIZING"
 
-    play(story)
-    assert (linked / "ORCHESTRATION_STATE.json").exists()
-
-
-def test_outside_a_repository_the_call_says_so(project: Project, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with connected(project, cwd=tmp_path) as agent:
-            assert "is not in a git repository" in await agent.error("get_task")
+    async def can_be_read(agent: Agent, run: str) -> None:
+        assert await read(agent, "detent://run") == stands(project) == await read(agent, f"detent://runs/{run}")
+        assert await read(agent, "detent://plan") == project.plan == await read(agent, f"detent://runs/{run}/plan")
+        events = project.run("history", "--json", "-n", "200").json
+        assert await read(agent, "detent://journal") == events == await read(agent, f"detent://runs/{run}/journal")
+        for uri in ("detent://else", "detent://runs/", "detent://runs/x/y", "file:///etc/passwd", "detent://runs/pr-0"):
+            with pytest.raises(MCPError, match="there is n"):
+                await read(agent, uri)
 
     play(story)
 
@@ -375,29 +349,20 @@ def people(project: Project) -> list[tuple[str, str]]:
 @ERAS
 def test_the_user_can_answer_in_a_dialog_of_the_client(project: Project, mode: str) -> None:
     halted(project)
-    user = User("accept", choice="finish")
+    user = User("accept", choice="resume", note="look at entry two")
 
     async def story() -> None:
         async with connected(project, mode=mode, elicitation_callback=user) as agent:
+            briefing = await agent.task()
+            assert briefing["state"] == "INITIALIZING" and briefing["guidance"] == "look at entry two"
+            assert (await agent.submit(no_pr_left=True))["status"] == "HALTED"
+            user.content = {"choice": "finish"}
             assert (await agent.task())["state"] == "DONE"
 
     play(story)
-    assert people(project) == [("finish", "client dialog")]
-    (shown,) = user.shown
-    assert "the plan has an open entry" in shown.message
-    assert shown.requested_schema["properties"]["choice"]["enum"] == ["resume", "finish"]
-
-
-def test_a_release_in_a_dialog_carries_the_guidance(project: Project) -> None:
-    halted(project)
-
-    async def story() -> None:
-        async with connected(project, elicitation_callback=User("accept", choice="resume", note="look at entry two")) as agent:
-            briefing = await agent.task()
-            assert briefing["state"] == "INITIALIZING" and briefing["guidance"] == "look at entry two"
-
-    play(story)
-    assert people(project) == [("resume", "client dialog")]
+    assert people(project) == [("resume", "client dialog"), ("finish", "client dialog")]
+    assert len(user.shown) == 2 and "the plan has an open entry" in user.shown[0].message
+    assert user.shown[0].requested_schema["properties"]["choice"]["enum"] == ["resume", "finish"]
 
 
 SILENT = {
@@ -408,7 +373,7 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize(("mode", "what"), [(LEGACY, "declined"), *((MODERN, what) for what in SILENT)])
+@pytest.mark.parametrize(("mode", "what"), [(LEGACY, "declined"), *(pytest.param(MODERN, what, marks=pytest.mark.slow) for what in SILENT)])
 def test_any_other_answer_is_silence(project: Project, mode: str, what: str) -> None:
     halted(project)
     user = SILENT[what]
@@ -423,7 +388,7 @@ def test_any_other_answer_is_silence(project: Project, mode: str, what: str) -> 
     assert people(project) == [] and len(user.shown) == 1, "asked once"
 
 
-@ERAS
+@pytest.mark.parametrize("mode", [pytest.param(LEGACY, marks=pytest.mark.slow), MODERN])
 def test_an_answer_to_a_question_that_no_longer_stands_lapses(project: Project, mode: str) -> None:
     halted(project)
     user = User("accept", meanwhile=project, choice="finish")
@@ -436,7 +401,45 @@ def test_an_answer_to_a_question_that_no_longer_stands_lapses(project: Project, 
     assert people(project) == [("resume", "no terminal")]
 
 
-@pytest.mark.parametrize("why", ["the client has no dialogs", "they are switched off", "only a terminal will do"])
+def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    halted(project)
+    monkeypatch.chdir(project.root)
+    asked = get_task(GetTask(), lambda: True)[1]
+    assert asked is not None
+    assert answer(Answer(asked.run, "0" * 64, "finish", ""), lambda: True) is None
+    assert answer(Answer(asked.run, asked.digest, "approve", ""), lambda: True) is None
+    assert people(project) == []
+    verdict = answer(Answer(asked.run, asked.digest, "finish", ""), lambda: True)
+    assert verdict is not None and verdict.state == "DONE"
+
+
+@ERAS
+def test_an_answer_that_no_dialog_asked_for_is_turned_away(project: Project, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    halted(project)
+    monkeypatch.chdir(project.root)
+    asked = get_task(GetTask(), lambda: True)[1]
+    assert asked is not None
+    made_up: dict[str, Any] = {"action": "accept", "content": {"choice": "finish"}}
+    params = {"name": "get_task", "arguments": {}, "inputResponses": {"decision": made_up}, "requestState": f"{asked.run} {asked.digest}"}
+    if mode == MODERN:
+        capable: dict[str, Any] = {"elicitation": {"form": {}}}
+        params["_meta"] = {
+            f"{META}/protocolVersion": MODERN,
+            f"{META}/clientCapabilities": capable,
+            f"{META}/clientInfo": {"name": "x", "version": "1"},
+        }
+    with by_hand(project) as raw:
+        if mode == LEGACY:
+            raw.hello()
+        raw.send("tools/call", 2, **params)
+        turned_away = raw.answer()
+    assert turned_away.get("error", {}).get("code") == -32602 or turned_away["result"]["structuredContent"]["state"] == "HALTED"
+    assert people(project) == []
+
+
+@pytest.mark.parametrize(
+    "why", ["the client has no dialogs", pytest.param("they are switched off", marks=pytest.mark.slow), "only a terminal will do"]
+)
 def test_no_dialog_is_shown_where_there_can_be_none(project: Project, why: str) -> None:
     halted(project, '[decisions]\nrequire = "terminal"\n' if why == "only a terminal will do" else "")
     user = User("accept", choice="finish")
@@ -452,32 +455,7 @@ def test_no_dialog_is_shown_where_there_can_be_none(project: Project, why: str) 
     assert user.shown == [] and people(project) == []
 
 
-# -- what can be read ----------------------------------------------------------------------------------------------------------
-
-
-def test_run_plan_and_journal_can_be_read(project: Project) -> None:
-    project.planned()
-    run = project.task()["run"]
-
-    async def story() -> None:
-        async with connected(project) as agent:
-
-            async def read(uri: str) -> Any:
-                (content,) = (await agent.client.read_resource(uri)).contents
-                return json.loads(getattr(content, "text", ""))
-
-            assert await read("detent://run") == project.run("status", "--json").json == await read(f"detent://runs/{run}")
-            assert await read("detent://plan") == project.plan == await read(f"detent://runs/{run}/plan")
-            assert (
-                await read("detent://journal")
-                == project.run("history", "--json", "-n", "200").json
-                == await read(f"detent://runs/{run}/journal")
-            )
-            for uri in ("detent://else", "detent://runs/", "detent://runs/x/y", "file:///etc/passwd", "detent://runs/pr-0"):
-                with pytest.raises(MCPError, match="there is n"):
-                    await read(uri)
-
-    play(story)
+# -- what is handed in and given back ------------------------------------------------------------------------------------------
 
 
 def test_findings_and_replies_are_json_or_files_of_the_checkout(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from tests.clients.session import LEGACY, MODERN, PATIENCE, Agent, Waiting, gone, play
-from tests.project import RED, Project
+from tests.clients.session import LEGACY, MODERN, PATIENCE, Agent, Waiting, gone, held, play
+from tests.project import Project
 
 
 class Served(NamedTuple):
@@ -100,40 +100,25 @@ def own_address() -> str:
     return "127.0.0.2"
 
 
-def test_both_eras_meet_at_one_server_and_a_taken_back_call_ends_its_tests(project: Project) -> None:
-    project.planned()
-    waiting = Waiting(project)
-
-    async def story(to: Served, mode: str) -> None:
-        async with connected(to, mode) as one, connected(to, LEGACY) as other:
-            with anyio.CancelScope() as scope:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(one.client.call_tool, "submit_work", waiting.call)
-                    processes = await waiting.processes()
-                    busy = await other.submit(test_command="pytest", expectation="FAIL")
-                    assert busy["status"] == "BUSY"
-                    assert (await other.task())["state"] == "EXECUTING_TDD"
-                    scope.cancel()
-            assert await anyio.to_thread.run_sync(gone, processes)
-            while (verdict := await other.submit(test_command="true", expectation="FAIL"))["status"] == "BUSY":
-                pass  # it is being given back
-            assert verdict["status"] == "REFUSED"
-
-    with served(project) as to:
-        for mode in (LEGACY, MODERN):
-            play(lambda mode=mode: story(to, mode))  # type: ignore[misc]
-        (project.root / "tests" / "test_waits.py").unlink()
-        assert project.red(RED)["status"] == "NEEDS_ANALYSIS"
-
-
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
-def test_a_signal_ends_the_server_and_what_runs(project: Project, name: str, code: int) -> None:
+def test_both_eras_meet_at_one_server_and_nothing_outlives_a_call_or_the_server(project: Project) -> None:
     project.planned()
     waiting = Waiting(project)
     before = project.run("status", "--json").json
-    handles: list[int] = []
 
-    async def story(to: Served) -> None:
+    async def taken_back(to: Served, mode: str) -> None:
+        async with connected(to, mode) as one, connected(to, LEGACY) as other:
+            async with anyio.create_task_group() as group:
+                group.start_soon(one.client.call_tool, "submit_work", waiting.call)
+                processes = await waiting.processes()
+                busy = await other.submit(test_command="pytest", expectation="FAIL")
+                assert busy["status"] == "BUSY"
+                assert (await other.task())["state"] == "EXECUTING_TDD"
+                group.cancel_scope.cancel()
+            assert await anyio.to_thread.run_sync(gone, processes)
+            while held(project):
+                await anyio.lowlevel.checkpoint()
+
+    async def ended(to: Served) -> None:
         async with connected(to) as agent, anyio.create_task_group() as group:
 
             async def submit() -> None:
@@ -141,12 +126,14 @@ def test_a_signal_ends_the_server_and_what_runs(project: Project, name: str, cod
                     await agent.client.call_tool("submit_work", waiting.call)
 
             group.start_soon(submit)
-            handles.extend(await waiting.processes())
-            to.child.send_signal(signal.Signals[name])
-            assert await anyio.to_thread.run_sync(to.child.wait, 30) == code
+            processes = await waiting.processes()
+            to.child.send_signal(signal.SIGTERM)
+            assert await anyio.to_thread.run_sync(to.child.wait, 30) == 143
+            assert gone(processes)
             group.cancel_scope.cancel()
 
     with served(project) as to:
-        play(lambda: story(to))
-    assert gone(handles)
-    assert project.run("status", "--json").json == before
+        play(lambda: taken_back(to, LEGACY))
+        play(lambda: taken_back(to, MODERN))
+        play(lambda: ended(to))
+    assert project.run("status", "--json").json == before and not held(project)

@@ -4,10 +4,11 @@ import json
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,12 @@ def gone(handles: list[int]) -> bool:
             return False
         os.close(handle)
     return True
+
+
+def held(project: Project) -> bool:
+    """Whether somebody holds the run."""
+    with closing(sqlite3.connect(project.root / ".git" / "detent" / "journal.db")) as journal:
+        return bool(journal.execute("SELECT holder FROM claims WHERE holder <> ''").fetchall())
 
 
 class Raw:

@@ -23,7 +23,7 @@ class Question(NamedTuple):
     choices: Mapping[str, Sent]
 
     @property
-    def state(self) -> str:
+    def digest(self) -> str:
         """What an answer is bound to: this run, this text, these choices. If any of it changed, the answer lapses."""
         return sha256("\n".join([self.run, self.message, *self.choices]).encode("utf-8", "replace")).hexdigest()
 
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     """What the user chose, for the question that was shown."""
 
     run: str
-    state: str
+    digest: str
     choice: str
     note: str
 

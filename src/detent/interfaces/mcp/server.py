@@ -62,22 +62,26 @@ class Calls:
         """The next briefing. Where it is a person's turn, the user may be asked first, once; silence changes nothing."""
         if params.request_state is not None:
             await self._heard(ctx, params.request_state, (params.input_responses or {}).get(DIALOG))
-        briefing, question = await attended(ctx, params.name, partial(work.get_task, call))
+        briefing, question = await self._briefed(ctx, call)
+        if question is None or briefing.run in self.asked or not self.dialogs or not has_dialogs(ctx):
+            return told(briefing)
+        self.asked.add(briefing.run)
+        form = types.ElicitRequestFormParams(message=question.message, requested_schema=question.schema)
+        state = f"{question.run} {question.digest}"
+        if ctx.protocol_version in types.version.MODERN_PROTOCOL_VERSIONS:
+            return types.InputRequiredResult(input_requests={DIALOG: types.ElicitRequest(params=form)}, request_state=state)
+        try:
+            said = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
+        except MCPError:
+            return told(briefing)  # the client says that it can, and cannot
+        await self._heard(ctx, state, said)
+        return told((await self._briefed(ctx, call))[0])
+
+    async def _briefed(self, ctx: Context, call: GetTask) -> tuple[Briefing, Question | None]:
+        briefing, question = await attended(ctx, "get_task", partial(work.get_task, call))
         if question is None:
             self.asked.discard(briefing.run)
-        elif self.dialogs and briefing.run not in self.asked and has_dialogs(ctx):
-            self.asked.add(briefing.run)
-            form = types.ElicitRequestFormParams(message=question.message, requested_schema=question.schema)
-            if ctx.protocol_version in types.version.MODERN_PROTOCOL_VERSIONS:
-                asks: types.InputRequests = {DIALOG: types.ElicitRequest(params=form)}
-                return types.InputRequiredResult(input_requests=asks, request_state=_state(question))
-            try:
-                said = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
-            except MCPError:
-                return told(briefing)  # the client says that it can, and cannot
-            await self._heard(ctx, _state(question), said)
-            briefing, _ = await attended(ctx, params.name, partial(work.get_task, call))
-        return told(briefing)
+        return briefing, question
 
     async def _heard(self, ctx: Context, state: str, said: object) -> None:
         """Pass on what the user chose. Declined, cancelled, or for a question that no longer stands: nothing is said."""
@@ -86,10 +90,6 @@ class Calls:
         answer = read_answer((run, digest), chosen)
         if answer is not None:
             await attended(ctx, "answer", partial(work.answer, answer))
-
-
-def _state(question: Question) -> str:
-    return f"{question.run} {question.state}"
 
 
 def has_dialogs(ctx: Context) -> bool:

@@ -61,7 +61,7 @@ def answer(said: Answer, wanted: Wanted) -> Verdict | None:
 
     with opened(wanted) as app:
         asked = question(app, app.door.next(said.run))
-        if asked is None or asked.state != said.state or said.choice not in asked.choices:
+        if asked is None or asked.digest != said.digest or said.choice not in asked.choices:
             return None
         return told(app, said.run, said.sent(asked))
 
