@@ -1,6 +1,7 @@
 """The MCP server on standard input and output: a real client, a real child process, a real repository."""
 
 import json
+import os
 import signal
 from collections.abc import Sequence
 from functools import partial
@@ -213,6 +214,33 @@ def test_a_call_that_is_taken_back_ends_the_test_run_and_leaves_the_run_as_it_wa
             project.write({"tests/test_add.py": RED})
             red = await agent.submit(test_command="pytest tests/test_add.py", expectation="FAIL")
             assert red["status"] == "NEEDS_ANALYSIS", "the next call is judged"
+
+    play(story)
+
+
+@pytest.mark.slow
+def test_a_briefing_that_is_no_longer_wanted_ends_the_reviewer_and_counts_no_error(tmp_path: Path) -> None:
+    reviewer, pipe = tmp_path / "reviewer", tmp_path / "told"
+    os.mkfifo(pipe)
+    reviewer.write_text(f"sleep 1000 & echo $$ $! > {pipe}; wait\n")
+    settings = f'[review]\nagent = "command:sh {reviewer}"\n'
+    project = Project(tmp_path / "p", {**START, "detent.toml": settings}).reddened()
+    assert project.green()["status"] == "SUCCESS"
+
+    async def story() -> None:
+        async with connected(project) as agent:
+            async with anyio.create_task_group() as group:
+                group.start_soon(agent.client.call_tool, "get_task", {})
+                told = await anyio.to_thread.run_sync(pipe.read_text, abandon_on_cancel=True)
+                processes = [os.pidfd_open(int(pid)) for pid in told.split()]
+                group.cancel_scope.cancel()
+            assert len(processes) == 2 and gone(processes)
+            while held(project):
+                await anyio.lowlevel.checkpoint()
+            now = stands(project)
+            assert (now["state"], now["last"]["on"], now["counts"]) == ("CODE_REVIEW", "none-left", {})
+            reviewer.write_text("echo []\n")
+            assert (await agent.task())["state"] == "AWAITING_FINALIZATION"
 
     play(story)
 
