@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from detent.errors import Busy, CannotTell, DetentError, Moved
+from detent.errors import Busy, CannotTell, DetentError, Moved, Unwanted
 from detent.kernel.codec import from_entry, to_entry
 from detent.kernel.decide import answer, decide, refusal
 from detent.kernel.holder import Holder
@@ -53,8 +53,12 @@ class World(Protocol):
     def perform(self, job: str, run: AnyRun) -> Sent | None: ...
 
 
+def always() -> bool:
+    return True
+
+
 class Hands(NamedTuple):
-    """What the composition root hands to the door."""
+    """What the composition root hands to the door. `wanted` says whether the caller still waits: a call taken back marks nothing."""
 
     journal: Journal
     tables: Mapping[str, Table[Any]]
@@ -63,6 +67,7 @@ class Hands(NamedTuple):
     brief: Callable[[Table[Any], AnyRun], Briefing]
     clock: Callable[[], str]
     holder: Callable[[str], Holder]
+    wanted: Callable[[], bool] = always
 
 
 class Door:
@@ -174,6 +179,7 @@ class Door:
         """System moves, one event each, until someone must act or the run ends."""
         for _ in range(MOST_MOVES):
             self._settle(run)
+            self._still_wanted(run)
             event = self.load(run)
             table, state = self._table(event.run.workflow), self._table(event.run.workflow).states[event.run.state]
             if state.end:
@@ -245,6 +251,8 @@ class Door:
             raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
+        if sent.by == "agent" or found.unclear:  # what a job has done is always marked
+            self._still_wanted(run)
         while True:
             before = event.run
             decision = decide(table, before, sent, row, found)
@@ -296,13 +304,17 @@ class Door:
             return on, row, Found(heard=len(run.steers), output=sent.output)
 
         def stands() -> bool:
-            return self.load(run.id).run.state == run.state
+            return self.hands.wanted() and self.load(run.id).run.state == run.state
 
         try:
             tree = self.hands.world.snapshot(run)
         except CannotTell as e:
             return on, row, Found(unclear=str(e))
         return on, row, self.hands.judge.judge(Case(run, sent, row, tree, stands))
+
+    def _still_wanted(self, run: str) -> None:
+        if not self.hands.wanted():
+            raise Unwanted(f"the call to run {run} was taken back; nothing was marked", "call get_task to see where it stands")
 
     def _finish(self, table: Table[Any], event: AnyEvent) -> AnyEvent:
         """Add the finished briefing, if whoever acts next needs nothing else to happen first."""

@@ -3,6 +3,7 @@
 DetentError            expected trouble: two lines for a person, exit 2
 ├── Busy               another caller works on this run
 ├── Moved              the run is no longer where the caller saw it (compare-and-swap missed)
+├── Unwanted           whoever asked no longer waits for the answer; nothing was marked
 └── JournalError       the journal cannot be used as it is
     ├── NoJournal      there is none yet
     ├── JournalNewer   written by a newer Detent
@@ -31,6 +32,10 @@ class Busy(DetentError):
 
 class Moved(DetentError):
     """The run moved between reading it and writing to it."""
+
+
+class Unwanted(DetentError):
+    """Whoever asked went away or took the call back before it was decided."""
 
 
 class JournalError(DetentError):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from detent.door import AnyEvent, AnyRun, Door, Hands
+from detent.door import AnyEvent, AnyRun, Door, Hands, always
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place, find_place
 from detent.kernel.holder import this_process
@@ -63,8 +63,8 @@ class App(NamedTuple):
         return head.run
 
 
-def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None) -> App:
-    """Wire everything for the checkout that a folder is in."""
+def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None, wanted: Callable[[], bool] = always) -> App:
+    """Wire everything for the checkout that a folder is in. Once it is no longer wanted, what runs is ended and nothing is marked."""
     from detent.app.kit import kit_of
     from detent.app.worlds import Worlds
     from detent.git.repo import Git
@@ -81,8 +81,8 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
     def history(run: str) -> Iterator[AnyEvent]:
         return (from_entry(tables[e.workflow], e) for e in journal.events(run, limit=1_000_000))
 
-    worlds = Worlds(Git(place, outer), Gear(outer, kit_of(place.root, outer), _files_of(), now, history, EFFECTS, JOBS))
-    hands = Hands(journal, tables, worlds, worlds, brief, now, lambda doing: this_process(now(), doing))
+    worlds = Worlds(Git(place, outer), Gear(outer, kit_of(place.root, outer), _files_of(), now, history, EFFECTS, JOBS, wanted))
+    hands = Hands(journal, tables, worlds, worlds, brief, now, lambda doing: this_process(now(), doing), wanted)
     return App(place, journal, Door(hands), worlds.own, worlds)
 
 

@@ -16,7 +16,7 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
     def verify(tree: str) -> str | None:
         if kit.suite.base is None:
             return None
-        report = collect.clean(tree, lambda: True)
+        report = collect.clean(tree, world.gear.wanted)
         bad = report.bad - frozenset(run.data.setup.baseline)
         if report.fault or bad or not report.ids:
             return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {report.fault or min(bad, default='no test ran')}\n{report.output}"
@@ -25,7 +25,7 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
     def open_pr(argv: list[str]) -> None:
         env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
         try:
-            ran = run_program(argv, world.place.root, env, 120)
+            ran = run_program(argv, world.place.root, env, 120, world.gear.wanted)
         except OSError as e:
             raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
         if ran.exit_code != 0:

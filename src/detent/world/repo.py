@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.door import AnyEvent, AnyRun, Case
+from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
 from detent.evidence.collect import Collector
@@ -36,6 +36,7 @@ class Gear(NamedTuple):
     history: Callable[[str], Iterable[AnyEvent]]
     effects: Mapping[str, Effects]
     jobs: Mapping[str, Jobs]
+    wanted: Callable[[], bool] = always  # whoever asked still waits
 
 
 class RepoWorld:

@@ -26,6 +26,7 @@ COMMANDS = {
     "graph": "Draw a workflow as a table or as a mermaid diagram.",
     "history": "Show what happened to the run, event by event.",
     "init": "Write detent.toml with what is detected here.",
+    "mcp": "Serve the tools of an agent over MCP.",
     "repair-notes": "Write the handoff notes anew from the journal.",
     "request-scope-reduction": "Plan a task anew in smaller ones.",
     "resume": "Release a run that waits for a person.",

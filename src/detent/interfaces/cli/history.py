@@ -4,6 +4,8 @@ import json
 
 import click
 
+from detent.app import App
+from detent.door import AnyEvent
 from detent.interfaces.cli.tell import plain
 
 
@@ -14,22 +16,12 @@ from detent.interfaces.cli.tell import plain
 def command(count: int, run: str | None, as_json: bool) -> int:
     """Show the newest events: who said what, what the machine found, where it led. Refusals and errors too."""
     from detent.interfaces.cli.runner import here
-    from detent.kernel.codec import from_entry
 
     app = here()
     chosen = app.chosen(run)
-    last = app.journal.heads(chosen)[0]
-    table = app.door.hands.tables[last.workflow]
-    events = [from_entry(table, e) for e in app.journal.events(chosen, max(0, last.seq - count), count)]
+    events = newest(app, chosen, count)
     if as_json:
-        rows = [
-            {
-                "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
-                "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
-            }
-            for e in events
-        ]  # fmt: skip
-        click.echo(json.dumps({"run": chosen, "events": rows}))
+        click.echo(json.dumps({"run": chosen, "events": [row(e) for e in events]}))
         return 0
     for e in events:
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
@@ -39,3 +31,20 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         for reason in e.verdict.reasons:
             click.echo(f"{'':38}{plain(reason)}")
     return 0
+
+
+def newest(app: App, run: str, count: int) -> list[AnyEvent]:
+    """The newest events of a run, in the order they happened."""
+    from detent.kernel.codec import from_entry
+
+    last = app.journal.heads(run)[0]
+    table = app.door.hands.tables[last.workflow]
+    return [from_entry(table, e) for e in app.journal.events(run, max(0, last.seq - count), count)]
+
+
+def row(e: AnyEvent) -> dict[str, object]:
+    """An event as one JSON object."""
+    return {
+        "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
+        "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
+    }  # fmt: skip

@@ -32,12 +32,15 @@ def begin(app: App, workflow: str, terms: "Terms") -> str:
 
 
 def next_briefing(run: str | None) -> Briefing:
-    """The next briefing; with no run in this checkout, of a new one on the plan."""
-    app = here(create=True)
+    return briefed(here(create=True), run, channel())
+
+
+def briefed(app: App, run: str | None, by: str) -> Briefing:
+    """The next briefing; with no run in this checkout, of a new one on the plan. `by` is the channel that asks."""
     if run is None and app.current() is None and not _just_ended(app):
         from detent.app.start import start_pr
 
-        run = start_pr(app, Sent("start", by="agent", channel=channel()))
+        run = start_pr(app, Sent("start", by="agent", channel=by))
     chosen = app.chosen(run)
     head = app.journal.heads(chosen)[0]
     if head.workflow == "pr" and not head.ended:
@@ -54,8 +57,11 @@ def _just_ended(app: App) -> bool:
 
 
 def say(run: str | None, sent: Sent) -> Verdict:
+    return told(here(), run, sent)
+
+
+def told(app: App, run: str | None, sent: Sent) -> Verdict:
     """Say something to a run, through the door."""
-    app = here()
     chosen = app.chosen(run)
     verdict = app.door.submit(chosen, sent)
     remember(app, chosen)

@@ -4,6 +4,8 @@ import json
 
 import click
 
+from detent.app import App
+from detent.door import AnyEvent
 from detent.interfaces.cli.tell import plain
 
 
@@ -18,7 +20,24 @@ def command(run: str | None, as_json: bool) -> int:
     event = app.door.load(app.chosen(run))
     run_now, table = event.run, app.door.hands.tables[event.run.workflow]
     step = table.step(run_now)
-    shown = {
+    if as_json:
+        click.echo(json.dumps(stands(app, event)))
+        return 0
+    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}" + (f"  because of: {run_now.cause}" if run_now.cause else ""))
+    if step:
+        click.echo(f"  Step: {step.type} of '{plain(step.task)}': {plain(step.description)}")
+    for name, count in run_now.counts.items():
+        click.echo(f"  {name}: {count} of {run_now.limits[name]}")
+    click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
+    click.echo(f"  Next: {table.instruction(run_now) or 'the run has ended'}")
+    return 0
+
+
+def stands(app: App, event: AnyEvent) -> dict[str, object]:
+    """Where a run stands after its newest event, as one JSON object."""
+    run_now, table = event.run, app.door.hands.tables[event.run.workflow]
+    step = table.step(run_now)
+    return {
         "run": run_now.id,
         "workflow": run_now.workflow,
         "state": run_now.state,
@@ -32,14 +51,3 @@ def command(run: str | None, as_json: bool) -> int:
         "unproven": list(table.unproven(run_now)),
         "owed": [o.effect for o in app.journal.owed(run_now.id)],
     }
-    if as_json:
-        click.echo(json.dumps(shown))
-        return 0
-    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}" + (f"  because of: {run_now.cause}" if run_now.cause else ""))
-    if step:
-        click.echo(f"  Step: {step.type} of '{plain(step.task)}': {plain(step.description)}")
-    for name, count in run_now.counts.items():
-        click.echo(f"  {name}: {count} of {run_now.limits[name]}")
-    click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
-    click.echo(f"  Next: {table.instruction(run_now) or 'the run has ended'}")
-    return 0

@@ -1,0 +1,220 @@
+"""The server itself: tools and resources in the protocol's own types, each call in a thread, for both eras of the protocol.
+
+Knows the protocol's package and nothing of runs. A refusal is a result; trouble that an agent can act on is a result marked as an error.
+"""
+
+import json
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+import msgspec
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.shared.exceptions import MCPError
+
+from detent import __version__
+from detent.errors import DetentError
+from detent.interfaces.mcp import resources, work
+from detent.interfaces.mcp.answers import bounded
+from detent.interfaces.mcp.dialog import Question, read_answer
+from detent.interfaces.mcp.tools import TOOLS, GetTask, read_arguments, schema
+from detent.kernel.model import Briefing, Verdict
+
+Context = ServerRequestContext[Any, Any]
+Result = types.CallToolResult | types.InputRequiredResult
+T = TypeVar("T")
+BEAT = 1.0  # seconds between two reports of progress
+DIALOG = "decision"
+
+INSTRUCTIONS = (
+    "Detent gives you one step of work at a time and verifies each by itself. Call get_task, do exactly what its briefing says, then make the "
+    "one call that it names, usually submit_work; the verdict says what comes next. Never run the tests yourself: only what Detent runs counts. "
+    "When get_task says that a person has to act, stop and tell the user."
+)
+
+
+class Calls:
+    """The calls of all clients of one server, and which runs their users have been asked about."""
+
+    def __init__(self, dialogs: bool = True) -> None:
+        self.dialogs = dialogs
+        self.asked: set[str] = set()  # runs whose question was shown; again only after the run went on
+
+    async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Result:
+        try:
+            call = read_arguments(params.name, params.arguments or {})
+            if isinstance(call, GetTask):
+                return await self._get_task(ctx, params, call)
+            verdict = await attended(ctx, params.name, partial(work.SPEAK[params.name], call))
+            return told(verdict)
+        except DetentError as e:
+            return trouble(e)
+
+    async def _get_task(self, ctx: Context, params: types.CallToolRequestParams, call: GetTask) -> Result:
+        """The next briefing. Where it is a person's turn, the user may be asked first, once; silence changes nothing."""
+        if params.request_state is not None:
+            await self._heard(ctx, params.request_state, (params.input_responses or {}).get(DIALOG))
+        briefing, question = await self._briefed(ctx, call)
+        if question is None or briefing.run in self.asked or not self.dialogs or not has_dialogs(ctx):
+            return told(briefing)
+        self.asked.add(briefing.run)
+        form = types.ElicitRequestFormParams(message=question.message, requested_schema=question.schema)
+        state = f"{question.run} {question.digest}"
+        if ctx.protocol_version in types.version.MODERN_PROTOCOL_VERSIONS:
+            return types.InputRequiredResult(input_requests={DIALOG: types.ElicitRequest(params=form)}, request_state=state)
+        try:
+            said = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
+        except MCPError:
+            return told(briefing)  # the client says that it can, and cannot
+        await self._heard(ctx, state, said)
+        return told((await self._briefed(ctx, call))[0])
+
+    async def _briefed(self, ctx: Context, call: GetTask) -> tuple[Briefing, Question | None]:
+        briefing, question = await attended(ctx, "get_task", partial(work.get_task, call))
+        if question is None:
+            self.asked.discard(briefing.run)
+        return briefing, question
+
+    async def _heard(self, ctx: Context, state: str, said: object) -> None:
+        """Pass on what the user chose. Declined, cancelled, or for a question that no longer stands: nothing is said."""
+        run, _, digest = state.partition(" ")
+        chosen = said.content if isinstance(said, types.ElicitResult) and said.action == "accept" else None
+        answer = read_answer((run, digest), chosen)
+        if answer is not None:
+            await attended(ctx, "answer", partial(work.answer, answer))
+
+
+def has_dialogs(ctx: Context) -> bool:
+    """Whether the client can show its user a form."""
+    can = ctx.session.client_capabilities
+    return can is not None and can.elicitation is not None and (can.elicitation.form is not None or can.elicitation.url is None)
+
+
+# -- a call in a thread --------------------------------------------------------------------------------------------------------
+
+
+async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]], T]) -> T:
+    """Do a job in a thread, and report that it is at work. A call taken back, or a client that went away, ends what runs.
+
+    The thread is waited for in any case: it ends its programs and gives the run back first.
+    """
+    gone = threading.Event()
+    async with anyio.create_task_group() as group:
+        group.start_soon(_report, ctx, doing, gone)
+        outcome = await anyio.to_thread.run_sync(_outcome, job, gone)
+        group.cancel_scope.cancel()
+    if isinstance(outcome, DetentError):
+        raise outcome
+    return outcome
+
+
+async def _report(ctx: Context, doing: str, gone: threading.Event) -> None:
+    begun = anyio.current_time()
+    try:
+        while True:
+            await anyio.sleep(BEAT)
+            seconds = round(anyio.current_time() - begun)
+            await ctx.session.report_progress(seconds, None, f"{doing}: at work for {seconds} s")
+    finally:
+        gone.set()
+
+
+def _outcome(job: Callable[[Callable[[], bool]], T], gone: threading.Event) -> T | DetentError:
+    """What a job came to. A bug is told as one; its traceback goes to the log."""
+    try:
+        return job(lambda: not gone.is_set())
+    except DetentError as e:
+        return e
+    except Exception as e:  # noqa: BLE001 - a bug in one call must not end the server
+        traceback.print_exc(file=sys.stderr)
+        return DetentError(f"this is a bug in Detent: {type(e).__name__}: {e}", "tell the user; nothing more can be done from here")
+
+
+# -- values in the protocol's types --------------------------------------------------------------------------------------------
+
+
+def told(value: Briefing | Verdict) -> types.CallToolResult:
+    """A briefing or a verdict, as values and as the same in text: some clients pass on the one, some the other."""
+    text = msgspec.json.encode(bounded(value)).decode()
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text))
+
+
+def trouble(error: DetentError) -> types.CallToolResult:
+    text = f"{error.message}\n{error.hint}".strip()
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[_tool(name) for name in TOOLS])
+
+
+def _tool(name: str) -> types.Tool:
+    tool = TOOLS[name]
+    marks = types.ToolAnnotations(
+        title=tool.title,
+        read_only_hint=False,
+        destructive_hint=tool.destructive,
+        idempotent_hint=tool.idempotent,
+        open_world_hint=False,
+    )
+    return types.Tool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=schema(tool.takes),
+        output_schema=schema(tool.gives),
+        annotations=marks,
+    )
+
+
+async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    found = [(uri, name, resources.RESOURCES[name]) for uri, name in resources.OF_THIS_CHECKOUT.items()]
+    return types.ListResourcesResult(
+        resources=[types.Resource(uri=uri, name=name, title=r.title, description=r.description, mime_type=r.mime) for uri, name, r in found]
+    )
+
+
+async def list_templates(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+    found = [(uri, f"{name} of a run", resources.RESOURCES[name]) for uri, name in resources.OF_A_RUN.items()]
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(uri_template=uri, name=name, title=r.title, description=r.description, mime_type=r.mime)
+            for uri, name, r in found
+        ]
+    )
+
+
+async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    try:
+        what, run = resources.find(params.uri)
+        text = await attended(ctx, "read", lambda wanted: resources.read(what, run))
+    except DetentError as e:
+        raise MCPError(code=types.INVALID_PARAMS, message=f"{e.message}; {e.hint}", data={"uri": params.uri}) from e
+    kind = resources.RESOURCES[what].mime
+    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, text=text, mime_type=kind)])
+
+
+def build(dialogs: bool = True) -> Server[dict[str, Any]]:
+    """The server, ready to be connected to a pipe or to HTTP."""
+    server: Server[dict[str, Any]] = Server(
+        "detent",
+        version=__version__,
+        title="Detent",
+        description="Holds a coding agent at every step until evidence releases it.",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=Calls(dialogs).call,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="detent"))
+    return server

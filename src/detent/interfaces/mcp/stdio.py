@@ -1,0 +1,75 @@
+"""The server on standard input and output: one client. Nothing but the protocol goes out; the end of input ends everything that runs."""
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import cast
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from detent.interfaces.mcp.server import build
+
+LARGEST = 20_000_000  # bytes of one message
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def serve(dialogs: bool) -> int:
+    """Serve until the client goes away (0) or a signal comes (128 and its number)."""
+    return anyio.run(_serve, dialogs)
+
+
+async def _serve(dialogs: bool) -> int:
+    ended_by = [0]
+    lines = cast("anyio.AsyncFile[str]", read_lines(_own_input()))  # only iterated over
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(end_on_signal, group.cancel_scope.cancel, ended_by)
+            async with stdio_server(stdin=lines) as (incoming, outgoing):
+                server = build(dialogs)
+                await server.run(incoming, outgoing, server.create_initialization_options())
+            group.cancel_scope.cancel()
+    except* BrokenPipeError:
+        pass  # the client is gone, and so are we
+    return ended_by[0]
+
+
+async def end_on_signal(end: Callable[[], None], ended_by: list[int]) -> None:
+    """One clean way out at the first signal; a second one is immediate."""
+    with anyio.open_signal_receiver(*SIGNALS) as signals:
+        async for number in signals:
+            ended_by[0] = 128 + number
+            break
+    end()
+
+
+def _own_input() -> int:
+    """The pipe from the client, out of the way of programs that would read from it."""
+    wire = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return wire
+
+
+async def read_lines(wire: int) -> AsyncIterator[str]:
+    """The messages, a line each. Unlike a read in a thread, it can be ended at any time."""
+    kept, seen = bytearray(), 0
+    while chunk := await _read(wire):
+        kept += chunk
+        while (end := kept.find(b"\n", seen)) >= 0:
+            yield kept[:end].decode("utf-8", "replace")
+            del kept[: end + 1]
+            seen = 0
+        seen = len(kept)
+        if seen > LARGEST:
+            print(f"detent: a message is larger than {LARGEST} bytes; the connection ends", file=sys.stderr)
+            return
+
+
+async def _read(wire: int) -> bytes:
+    with suppress(PermissionError):  # a plain file is always ready
+        await anyio.wait_readable(wire)
+    return os.read(wire, 1 << 16)

@@ -1,0 +1,130 @@
+"""What a call does, in a thread of its own: open the checkout, speak through the one door, close. Knows runs, not the protocol.
+
+The app is imported here, at the first call; before it, the server has only said hello.
+"""
+
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET
+
+from detent.errors import DetentError
+from detent.interfaces.mcp.dialog import Answer, Question
+from detent.interfaces.mcp.tools import EscalateForExternalHelp, GetTask, RequestScopeReduction, SubmitWork
+from detent.kernel.model import Briefing, Sent, Verdict
+
+if TYPE_CHECKING:
+    from detent.app import App
+
+Wanted = Callable[[], bool]
+CHANNEL = "mcp"
+LARGEST = 5_000_000  # bytes of a file or a text that is handed in
+STARTING = threading.Lock()  # two calls at once must not both start a run
+
+
+@contextmanager
+def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
+    """The app for the checkout that the server was started in. One per call, since a journal belongs to one thread."""
+    from detent.app import open_app
+
+    app = open_app(Path.cwd(), create, wanted=wanted)
+    try:
+        yield app
+    finally:
+        app.journal.close()
+
+
+def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
+    """The next briefing; and, where it is a person's turn, what a dialog may ask."""
+    from detent.interfaces.cli.runner import briefed
+    from detent.interfaces.mcp.asking import question
+
+    with opened(wanted, create=True) as app:
+        with STARTING:
+            fresh = not call.run and app.newest() is None
+            briefing = briefed(app, None, CHANNEL) if fresh else None
+        if briefing is None:
+            briefing = briefed(app, call.run or None, CHANNEL)
+        return briefing, question(app, briefing)
+
+
+def answer(said: Answer, wanted: Wanted) -> Verdict | None:
+    """Say what a person chose in a dialog, if the run still asks exactly that."""
+    from detent.interfaces.cli.runner import told
+    from detent.interfaces.mcp.asking import question
+
+    with opened(wanted) as app:
+        asked = question(app, app.door.next(said.run))
+        if asked is None or asked.digest != said.digest or said.choice not in asked.choices:
+            return None
+        return told(app, said.run, said.sent(asked))
+
+
+def submit_work(call: SubmitWork, wanted: Wanted) -> Verdict:
+    fields = {k: v for k, v in msgspec.structs.asdict(call).items() if k != "run" and v is not UNSET}
+    with opened(wanted) as app:
+        for name in ("findings", "reply"):
+            if name in fields:
+                fields[name] = handed_in(app.place.root, name, fields[name])
+        return _told(app, call.run, Sent("submit", channel=CHANNEL, **fields))
+
+
+def request_scope_reduction(call: RequestScopeReduction, wanted: Wanted) -> Verdict:
+    with opened(wanted) as app:
+        return _told(app, call.run, Sent("scope-reduction", channel=CHANNEL, attempt_id=call.attempt_id or ""))
+
+
+def escalate_for_external_help(call: EscalateForExternalHelp, wanted: Wanted) -> Verdict:
+    report = call.markdown_report
+    if not report.strip():
+        raise DetentError("the report is empty", "write what you tried, the last error, and what you think is wrong")
+    if len(report) > LARGEST:
+        raise DetentError("the report is larger than 5 MB", "hand in a shorter one")
+    with opened(wanted) as app:
+        sent = Sent("escalate", channel=CHANNEL, report=report, attempt_id=call.attempt_id or "", output=report)
+        return _told(app, call.run, sent)
+
+
+def _told(app: "App", run: Any, sent: Sent) -> Verdict:
+    from detent.interfaces.cli.runner import told
+
+    return told(app, run or None, sent)
+
+
+SPEAK: Mapping[str, Callable[[Any, Wanted], Verdict]] = {
+    "submit_work": submit_work,
+    "request_scope_reduction": request_scope_reduction,
+    "escalate_for_external_help": escalate_for_external_help,
+}
+
+# -- what is handed in ---------------------------------------------------------------------------------------------------------
+
+
+def handed_in(root: Path, what: str, text: str) -> str:
+    """The JSON itself, the one word that is allowed, or the content of a file in the checkout."""
+    if text.lstrip()[:1] in ("[", "{") or (what == "reply" and text.strip() == "ALREADY_SATISFIED"):
+        return text
+    try:
+        return _file_below(root, what, text) or "\n"
+    except OSError as e:
+        raise DetentError(f"{what}: {text} cannot be read: {e.strerror}", "give the JSON itself, or name a file in the checkout") from e
+
+
+def _file_below(root: Path, what: str, name: str) -> str:
+    """A regular file of the checkout. The server may see more than the agent's own sandbox lets it see: no file elsewhere is read."""
+    if "\0" in name:
+        raise DetentError(f"{what}: a file's name has no NUL in it", "give the JSON itself, or name a file in the checkout")
+    fd = os.open(root / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not Path(os.path.realpath(f"/proc/self/fd/{fd}")).is_relative_to(root) or not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise DetentError(f"{what}: {name} is not a file of this checkout", "give the JSON itself, or name a file in the checkout")
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise DetentError(f"{what}: {name} is larger than 5 MB", "hand in a shorter one")
+    return data.decode("utf-8", "replace")
