@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.git.place import Place
+from detent.git.place import Place, branch_at
 
 ZERO = "0" * 40
 KEPT = ("HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK", "TZ")
@@ -105,6 +105,8 @@ class Git:
 
     def branch(self) -> str:
         """The full name of the branch that is checked out; empty if HEAD is detached."""
+        if (named := branch_at(self.place)) is not None:
+            return named
         out = self.call("symbolic-ref", "--quiet", "HEAD")
         return out.text if out.code == 0 else ""
 
@@ -121,7 +123,7 @@ class Git:
         return parts[0], parts[1], parts[2].strip()
 
     def count(self, base: str, tip: str) -> int:
-        return int(self.run("rev-list", "--count", f"{base}..{tip}", "--").text)
+        return 0 if base == tip else int(self.run("rev-list", "--count", f"{base}..{tip}", "--").text)
 
     def is_ancestor(self, old: str, new: str) -> bool:
         return self.call("merge-base", "--is-ancestor", old, new).code == 0
