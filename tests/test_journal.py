@@ -415,7 +415,9 @@ def test_an_append_writes_the_event_and_at_most_five_pages_beside_it(journal: Sq
     for seq in range(1, times + 1):
         journal.append(entry(seq, attempt=f"r1.{seq}", body=b"b" * size), seq - 1)
     frames = (log.stat().st_size - before) / (page + 24)
-    assert frames / times < size / page + 5.5, "the event's leaf, two indexes, the list of runs, the file's first page; now and then a split"
+    assert frames / times < size / page + 5.5, (
+        "the event's leaf, two indexes, the list of runs, the file's first page; now and then a split"
+    )
     assert frames / times > size / page, "the measure counts the event too"
 
 

@@ -29,6 +29,7 @@ SETTINGS = (
     "commit.gpgSign=false", "tag.gpgSign=false", "diff.external=", "submodule.recurse=false", "protocol.ext.allow=never",
     "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit",
 )  # fmt: skip
+OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is made anew each time; the objects are what must last
 
 
 class GitError(DetentError):
@@ -76,8 +77,9 @@ class Git:
     ) -> Out:
         """One git call; the caller looks at the exit code."""
         env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        argv = [*self.prefix, *(OWN_INDEX if index else ()), *args]
         try:
-            done = subprocess.run([*self.prefix, *args], input=stdin, capture_output=True, cwd=self.place.root, env=env, timeout=timeout)
+            done = subprocess.run(argv, input=stdin, capture_output=True, cwd=self.place.root, env=env, timeout=timeout)
         except subprocess.TimeoutExpired as e:
             raise GitError(f"git {args[0]} did not end within {timeout:.0f} s", "look at the repository and the network") from e
         except OSError as e:

@@ -3,6 +3,7 @@
 Plain is `--name value`, each name once, no value that begins with a dash. Anything else is None: click reads it, and says what is wrong.
 """
 
+import gc
 from collections.abc import Mapping, Sequence
 
 Form = Mapping[str, Sequence[str] | None]  # the flags by name: what the value may be, with nothing named anything; None for a switch
@@ -29,9 +30,12 @@ def call(argv: list[str]) -> int | None:
     words = read(argv[1:], FORMS[argv[0]]) if argv and argv[0] in FORMS else None
     if words is None or (argv[0] == "submit-work" and not words.get("--summary")):
         return None
+    gc.disable()  # the call is over before there is anything to collect
     from detent.interfaces.cli.ends import ended
 
-    return ended(argv, lambda: WORK[argv[0]](words))
+    code = ended(argv, lambda: WORK[argv[0]](words))
+    gc.freeze()  # nor is anything looked through on the way out
+    return code
 
 
 def read(argv: Sequence[str], form: Form) -> dict[str, str] | None:
