@@ -76,7 +76,7 @@ def filled(path: Path, events: int) -> SqliteJournal:
     prev = GENESIS
     for n in range(1, events):
         old = entry(n, 200, 100)
-        digest = chain(prev, old._replace(n=n))
+        digest = chain(prev, n, old)
         journal.db.execute(INSERT, _to_row(old, n, prev, digest))
         prev = digest
     journal.db.execute("COMMIT")

@@ -135,7 +135,7 @@ BROKEN = {
             ),
         ],
     ),
-    "what is owed is not in the journal": ("kernel/journal.py", [("for i, e in enumerate(entry.owes)]", "for i, e in enumerate(())]")]),
+    "what is owed is not in the journal": ("kernel/journal.py", [("for seq, owes in owing ", "for seq, owes in () ")]),
     "a dead holder counts as alive": ("kernel/journal.py", [("if held and is_alive(held):", "if held:")]),
 }
 

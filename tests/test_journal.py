@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalForeign, JournalNewer, Moved, NoJournal
+from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, Moved, NoJournal
 from detent.kernel.anchor import Anchor, anchor_file, read_anchor, state_dir
 from detent.kernel.holder import Holder, this_process
 from detent.kernel.journal import Entry, Owed, SqliteJournal
@@ -185,6 +185,17 @@ def test_effects_are_owed_in_order_until_they_are_settled(path: Path) -> None:
         assert len(journal.owed("r2")) == len(OWES)
 
 
+def test_a_mark_that_comes_late_takes_nothing_back(journal: SqliteJournal) -> None:
+    for seq in (1, 2):
+        journal.append(entry(seq), seq - 1)
+    first, *others = journal.owed("r1")
+    for owed in (*others, first):
+        journal.settled(owed)
+    assert list(journal.owed("r1")) == []
+    journal.append(entry(3), 2)
+    assert [o.seq for o in journal.owed("r1")] == [3, 3]
+
+
 def test_an_append_that_fails_owes_nothing(journal: SqliteJournal) -> None:
     with pytest.raises(Moved):
         journal.append(entry(3), 2)
@@ -195,7 +206,7 @@ def test_an_append_that_fails_owes_nothing(journal: SqliteJournal) -> None:
 
 COLUMNS = (
     "n", "run", "seq", "workflow", "state", "on_", "status", "at", "attempt", "tree",
-    "body", "brief", "parent", "worktree", "ended", "owes", "prev", "hash",
+    "parent", "worktree", "ended", "owes", "prev", "hash", "body", "brief",
 )  # fmt: skip
 
 
@@ -372,6 +383,42 @@ def test_loading_the_last_of_many_events_costs_what_loading_the_only_one_costs(j
         journal.append(entry(seq), seq - 1)
     assert 0 < effort(journal, lambda: journal.last("r1")) <= first
     assert effort(journal, lambda: journal.events("r1")) > 100 * first, "the measure grows where the work does"
+
+
+def test_what_is_owed_is_found_without_reading_what_was_settled(journal: SqliteJournal) -> None:
+    def settle(seq: int) -> int:
+        journal.append(entry(seq), seq - 1)
+        for owed in journal.owed("r1"):
+            journal.settled(owed)
+        return effort(journal, lambda: journal.owed("r1"))
+
+    first = settle(1)
+    assert {settle(seq) for seq in range(2, 100)} == {first}
+
+
+# -- appending is one short transaction --------------------------------------------------------------------------------------
+
+
+def test_an_append_is_five_statements(journal: SqliteJournal) -> None:
+    journal.append(entry(1, attempt="a1"), 0)
+    statements: list[str] = []
+    journal.db.set_trace_callback(statements.append)
+    journal.append(entry(2, attempt="a2"), 1)
+    assert [s.split()[0] for s in statements] == ["BEGIN", "SELECT", "INSERT", "INSERT", "COMMIT"]
+
+
+def test_an_append_writes_the_event_and_at_most_five_pages_beside_it(journal: SqliteJournal) -> None:
+    journal.db.execute("PRAGMA wal_autocheckpoint=0")
+    log = Path(f"{journal.path}-wal")
+    page, size, times = int(setting(journal, "page_size")), 4000, 300
+    before = log.stat().st_size
+    for seq in range(1, times + 1):
+        journal.append(entry(seq, attempt=f"r1.{seq}", body=b"b" * size), seq - 1)
+    frames = (log.stat().st_size - before) / (page + 24)
+    assert frames / times < size / page + 5.5, (
+        "the event's leaf, two indexes, the list of runs, the file's first page; now and then a split"
+    )
+    assert frames / times > size / page, "the measure counts the event too"
 
 
 # -- the anchor: a journal that was cut, emptied, removed or swapped ---------------------------------------------------------
@@ -613,6 +660,18 @@ def test_a_journal_of_a_newer_detent_is_refused_with_its_version(path: Path) -> 
         db.execute(f"PRAGMA user_version={VERSION + 6}")
     with pytest.raises(JournalNewer, match=rf"newer Detent \(schema {VERSION + 6}; this one knows {VERSION}\)"):
         SqliteJournal(path)
+
+
+def test_a_journal_of_an_older_detent_is_refused_with_its_version_and_left_as_it_is(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version={VERSION - 1}")
+    before = path.read_bytes()
+    for create in (False, True):
+        with pytest.raises(JournalOlder, match=rf"older Detent \(schema {VERSION - 1}; this one knows {VERSION}\)") as told:
+            SqliteJournal(path, create=create)
+        assert "end its runs with the older Detent" in told.value.hint
+    assert path.read_bytes() == before
 
 
 def test_a_journal_without_its_id_is_damaged(path: Path) -> None:

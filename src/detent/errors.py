@@ -7,6 +7,7 @@ DetentError            expected trouble: two lines for a person, exit 2
 └── JournalError       the journal cannot be used as it is
     ├── NoJournal      there is none yet
     ├── JournalNewer   written by a newer Detent
+    ├── JournalOlder   written by an older Detent, in a form that is read no more
     ├── JournalForeign not a journal of ours
     └── JournalDamaged truncated, altered or unreadable
 CannotTell             a gate or a job could not judge: ERROR, moves nothing
@@ -48,6 +49,10 @@ class NoJournal(JournalError):
 
 class JournalNewer(JournalError):
     """A newer Detent wrote this journal."""
+
+
+class JournalOlder(JournalError):
+    """An older Detent wrote this journal, in a form that is read no more."""
 
 
 class JournalForeign(JournalError):

@@ -1,6 +1,5 @@
 """A run's configuration, ready for use: from the settings that its first event holds, which come from its base commit."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -60,6 +59,8 @@ def _make(root: Path, run: AnyRun, outer: Mapping[str, str]) -> Kit:
 
 def default_preflight(read: Callable[[str], str | None], root: Path, path: str) -> tuple[str, ...]:
     """Lint and type check where the project configures them and the program is there. The tests run anyway."""
+    import tomllib
+
     try:
         tools = tomllib.loads(read("pyproject.toml") or "").get("tool", {})
     except tomllib.TOMLDecodeError:

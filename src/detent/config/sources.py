@@ -4,7 +4,6 @@ Reads through a function that is handed in, because what decides gates is read f
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -91,6 +90,8 @@ def _toml(read: Read) -> Layer:
 
 def _tool_table(text: str) -> Any:
     """[tool.detent], or None. A pyproject.toml that is not TOML matters only if it seems to be ours."""
+    import tomllib
+
     try:
         tool = tomllib.loads(text).get("tool")
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -101,6 +102,8 @@ def _tool_table(text: str) -> Any:
 
 
 def _parsed(file: str, text: str) -> dict[str, Any]:
+    import tomllib  # only a new run reads TOML; every other call reads the settings that the run keeps
+
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, RecursionError) as e:

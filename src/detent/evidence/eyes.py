@@ -11,7 +11,6 @@ import msgspec
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.collect import Collector
 from detent.evidence.look import Branch, Changed, TestReport
-from detent.evidence.mutate import mutants
 from detent.evidence.runners import RUNNERS, refuse
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Run, Sent, Tally
@@ -58,7 +57,9 @@ class RepoLook:
         self._tampered: tuple[str, ...] | None = None
         self._said = ""
         self._branch: Branch | None = None
-        self._read: dict[str, str] = {"HEAD": scene.git.head()}
+        self._changed: tuple[Changed, ...] | None = None
+        self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
+        self._read: dict[str, str] = {"HEAD": self._head[0]}
 
     # -- settings and documents ----------------------------------------------------------------------------------------------
 
@@ -77,7 +78,7 @@ class RepoLook:
         return self._read[path]
 
     def documents(self) -> dict[str, str]:
-        return {**self._read, "HEAD^{tree}": self.scene.git.tree("HEAD")}
+        return {**self._read, "HEAD^{tree}": self._head[1]}
 
     def tampered(self) -> tuple[str, ...]:
         if self._tampered is None:
@@ -167,6 +168,8 @@ class RepoLook:
 
     def _mutants(self, tests: list[str]) -> Iterator[tuple[str, str]]:
         """Mutations of production files, those that the tests import first."""
+        from detent.evidence.mutate import mutants
+
         listed = self.scene.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
         code = [p for p in listed if p.endswith(".py") and self._sort(p) == "production"]
         said = " ".join(self.read(t) or "" for t in tests)
@@ -196,8 +199,10 @@ class RepoLook:
     # -- the tree and the branch ---------------------------------------------------------------------------------------------
 
     def changed(self) -> tuple[Changed, ...]:
-        pairs = self.scene.git.changes(self.scene.marks.good, self.tree)
-        return tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
+        if self._changed is None:
+            pairs = self.scene.git.changes(self.scene.marks.good, self.tree)
+            self._changed = tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
+        return self._changed
 
     def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
         base = self.scene.collect.suite.base
@@ -213,7 +218,7 @@ class RepoLook:
     def branch(self) -> Branch:
         if self._branch is None:
             git, base = self.scene.git, self.scene.marks.base
-            head, tree, message = git.commit_shown("HEAD")
+            head, tree, message = self._head
             over = git.count(base, head) if base and head else 0
             self._branch = Branch(git.branch(), head, tree, message, over, tree == self.tree)
         return self._branch

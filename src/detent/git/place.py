@@ -32,6 +32,16 @@ def find_place(start: Path) -> Place:
     raise DetentError(f"{start} is not in a git repository", "run `git init` there, or name the folder with -C DIR")
 
 
+def branch_at(place: Place) -> str | None:
+    """The full name of the branch that HEAD names; empty if it names none; None if only git can tell (a link, or refs kept in a table)."""
+    head = place.git_dir / "HEAD"
+    if head.is_symlink():
+        return None
+    text = head.read_text("utf-8", "surrogateescape").strip()
+    branch = text.removeprefix("ref:").strip() if text.startswith("ref:") else ""
+    return None if branch == "refs/heads/.invalid" else branch
+
+
 def _linked(dot: Path) -> Path:
     """The git dir that a `.git` file of a linked worktree or submodule names."""
     text = dot.read_text("utf-8", "surrogateescape")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.git.place import Place
+from detent.git.place import Place, branch_at
 
 ZERO = "0" * 40
 KEPT = ("HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK", "TZ")
@@ -29,6 +29,7 @@ SETTINGS = (
     "commit.gpgSign=false", "tag.gpgSign=false", "diff.external=", "submodule.recurse=false", "protocol.ext.allow=never",
     "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit",
 )  # fmt: skip
+OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is made anew each time; the objects are what must last
 
 
 class GitError(DetentError):
@@ -76,8 +77,9 @@ class Git:
     ) -> Out:
         """One git call; the caller looks at the exit code."""
         env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        argv = [*self.prefix, *(OWN_INDEX if index else ()), *args]
         try:
-            done = subprocess.run([*self.prefix, *args], input=stdin, capture_output=True, cwd=self.place.root, env=env, timeout=timeout)
+            done = subprocess.run(argv, input=stdin, capture_output=True, cwd=self.place.root, env=env, timeout=timeout)
         except subprocess.TimeoutExpired as e:
             raise GitError(f"git {args[0]} did not end within {timeout:.0f} s", "look at the repository and the network") from e
         except OSError as e:
@@ -105,6 +107,8 @@ class Git:
 
     def branch(self) -> str:
         """The full name of the branch that is checked out; empty if HEAD is detached."""
+        if (named := branch_at(self.place)) is not None:
+            return named
         out = self.call("symbolic-ref", "--quiet", "HEAD")
         return out.text if out.code == 0 else ""
 
@@ -121,7 +125,7 @@ class Git:
         return parts[0], parts[1], parts[2].strip()
 
     def count(self, base: str, tip: str) -> int:
-        return int(self.run("rev-list", "--count", f"{base}..{tip}", "--").text)
+        return 0 if base == tip else int(self.run("rev-list", "--count", f"{base}..{tip}", "--").text)
 
     def is_ancestor(self, old: str, new: str) -> bool:
         return self.call("merge-base", "--is-ancestor", old, new).code == 0

@@ -107,12 +107,19 @@ def untracked(git: Git, index: Path | None = None) -> list[str]:
 def keep(git: Git, run: str, tree: str) -> None:
     """Keep a tree reachable. Keeping it again changes nothing."""
     ref = f"refs/detent/{run}/trees/{tree}"
-    if git.resolve(ref) == "":
+    if _text(git.place.common_dir / ref) != tree:  # a ref among the packed ones is not there; git then says so
         try:
             git.update([(ref, tree, ZERO)])
         except GitError:
             if git.resolve(ref) != tree:
                 raise
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("ascii", "replace").strip()
+    except OSError:
+        return ""
 
 
 def differs(git: Git, run: str) -> list[str]:

@@ -5,9 +5,9 @@ Owns the file, its schema, the hash chain, claims and the outbox of owed effects
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -98,20 +98,27 @@ class Journal(Protocol):
     def release(self, claim: Claim) -> None: ...
 
 
+HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
 ENTRY_COLUMNS = "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, parent, worktree, ended, owes, n, hash"
 TAIL = "SELECT (SELECT ifnull(max(seq), 0) FROM events WHERE run = ?), n, hash FROM events WHERE n = (SELECT max(n) FROM events)"
-INSERT = f"INSERT INTO events VALUES ({','.join('?' * 18)})"
-HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
+INSERT = f"""
+INSERT INTO events(n, run, seq, workflow, state, on_, status, at, attempt, tree, body, brief, parent, worktree, ended, owes, prev, hash)
+VALUES ({",".join("?" * 18)})"""
+KEEP_HEAD = f"INSERT OR REPLACE INTO heads(n, {HEAD_COLUMNS}) SELECT n, {HEAD_COLUMNS} FROM events WHERE n = ?"
+SETTLE = """
+INSERT INTO settled VALUES (?,?,?)
+ON CONFLICT DO UPDATE SET seq = excluded.seq, pos = excluded.pos WHERE (seq, pos) < (excluded.seq, excluded.pos)"""
 HEADS_BY_EVENTS = f"SELECT n, {HEAD_COLUMNS} FROM events e WHERE seq = (SELECT max(seq) FROM events WHERE run = e.run)"
 HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
 
 
-def chain(prev: str, entry: Entry) -> str:
+def chain(prev: str, n: int, entry: Entry) -> str:
     """The hash of a row: over the previous row's hash and every column."""
-    counts = (str(entry.n), str(entry.seq), str(int(entry.ended)))
-    texts = (*counts, entry.run, *entry[2:9], entry.brief, entry.parent, entry.worktree, "\n".join(entry.owes))
-    lengths = [len(text) for text in texts]  # so that nothing can move from one column to the next
-    return sha256(f"{prev}{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + entry.body).hexdigest()
+    run, seq, workflow, state, on, status, at, attempt, tree, body, brief, parent, worktree, ended, owes, *_ = entry
+    counts = f"{prev} {n:d} {seq:d} {ended:d}"
+    texts = (counts, run, workflow, state, on, status, at, attempt, tree, brief, parent, worktree, "\n".join(owes))
+    lengths = [*map(len, texts)]  # so that nothing can move from one column to the next
+    return sha256(f"{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + body).hexdigest()
 
 
 def _to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
@@ -123,6 +130,36 @@ def _read_entry(row: tuple[Any, ...]) -> Entry:
     """A row of ENTRY_COLUMNS as an entry."""
     *rest, ended, owes, n, digest, _ = row
     return Entry._make((*rest, ended, tuple(owes.split("\n")) if owes else (), n, digest))
+
+
+class Writing:
+    """One transaction. What may be done again after a power cut (claims, settled marks) need not wait for the disk."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path, durable: bool) -> None:
+        self.db, self.path, self.durable = db, path, durable
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            if not self.durable:
+                self.db.execute("PRAGMA synchronous=NORMAL")
+            self.db.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as e:
+            self.__exit__(type(e), e, None)
+        return self.db
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if e is None:
+                self.db.execute("COMMIT")
+        except sqlite3.Error as failed:
+            e = failed
+        finally:
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+            if not self.durable:
+                self.db.execute("PRAGMA synchronous=FULL")
+        if isinstance(e, sqlite3.Error):
+            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"look at {self.path} and the disk") from e
 
 
 class SqliteJournal:
@@ -137,22 +174,8 @@ class SqliteJournal:
         self.db.close()
         self._anchor.close()
 
-    @contextmanager
-    def _writing(self, durable: bool = True) -> Iterator[sqlite3.Connection]:
-        """One transaction. What may be done again after a power cut (claims, settled marks) need not wait for the disk."""
-        try:
-            if not durable:
-                self.db.execute("PRAGMA synchronous=NORMAL")
-            self.db.execute("BEGIN IMMEDIATE")
-            yield self.db
-            self.db.execute("COMMIT")
-        except sqlite3.Error as e:
-            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"look at {self.path} and the disk") from e
-        finally:
-            if self.db.in_transaction:
-                self.db.execute("ROLLBACK")
-            if not durable:
-                self.db.execute("PRAGMA synchronous=FULL")
+    def _writing(self, durable: bool = True) -> Writing:
+        return Writing(self.db, self.path, durable)
 
     def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
@@ -161,11 +184,9 @@ class SqliteJournal:
             at, before, prev = db.execute(TAIL, (entry.run,)).fetchone() or (0, 0, GENESIS)
             self._check(db, entry.run, at, expect, claim)
             n = before + 1
-            digest = chain(prev, entry._replace(n=n))
+            digest = chain(prev, n, entry)
             db.execute(INSERT, _to_row(entry, n, prev, digest))
-            head = (entry.run, entry.seq, n, entry.workflow, entry.state, entry.parent, entry.worktree, entry.at, int(entry.ended))
-            db.execute("INSERT OR REPLACE INTO heads VALUES (?,?,?,?,?,?,?,?,?)", head)
-            db.executemany("INSERT INTO owed VALUES (?,?,?,?)", [(entry.run, entry.seq, i, e) for i, e in enumerate(entry.owes)])
+            db.execute(KEEP_HEAD, (n,))
         self._anchor.write(Anchor(self.id, n, digest))
 
     def _check(self, db: sqlite3.Connection, run: str, at: int, expect: int, claim: Claim | None) -> None:
@@ -179,7 +200,7 @@ class SqliteJournal:
 
     def _rows(self, sql: str, *args: str | int) -> Iterator[tuple[Any, ...]]:
         try:
-            yield from self.db.execute(sql, args)
+            yield from iter(self.db.execute(sql, args).fetchone, None)  # not the cursor: leaving it would close it, maybe after its journal
         except sqlite3.DatabaseError as e:
             raise JournalDamaged(f"{self.path} cannot be read: {e}", "it was left as it is; see `detent doctor`") from e
 
@@ -194,7 +215,7 @@ class SqliteJournal:
         """A row as an entry, if its hash is its own."""
         try:
             entry = _read_entry(row)
-            sound = chain(row[-1], entry) == entry.hash
+            sound = chain(row[-1], entry.n, entry) == entry.hash
         except (TypeError, ValueError, AttributeError):  # a column holds something of another type
             sound = False
         if not sound:
@@ -223,11 +244,16 @@ class SqliteJournal:
         return [Head._make((*row[:7], bool(row[7]))) for row in rows]
 
     def owed(self, run: str) -> Sequence[Owed]:
-        return [Owed(*row) for row in self._rows("SELECT run, seq, pos, effect FROM owed WHERE run = ? ORDER BY seq, pos", run)]
+        """What the events of a run owe, in order, beyond the last effect that is settled."""
+        mark = next(self._rows("SELECT seq, pos FROM settled WHERE run = ?", run), (0, 0))
+        owing = self._rows("SELECT seq, owes FROM events WHERE run = ? AND seq >= ? AND owes <> '' ORDER BY seq", run, mark[0])
+        every = [Owed(run, seq, pos, effect) for seq, owes in owing for pos, effect in enumerate(owes.split("\n"))]
+        return [owed for owed in every if owed[1:3] > mark]
 
     def settled(self, owed: Owed) -> None:
+        """Mark an effect as settled, and all that was owed before it."""
         with self._writing(durable=False) as db:
-            db.execute("DELETE FROM owed WHERE run = ? AND seq = ? AND pos = ?", owed[:3])
+            db.execute(SETTLE, owed[:3])
 
     def claim(self, run: str, holder: Holder) -> Claim:
         """Take the run, or say who has it. A holder that is dead is broken."""

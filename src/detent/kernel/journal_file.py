@@ -6,31 +6,32 @@ import threading
 from contextlib import closing, suppress
 from pathlib import Path
 
-from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, NoJournal
+from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, NoJournal
 from detent.kernel.anchor import Anchor, anchor_file, read_anchor
 
 APPLICATION = 0x64746E74  # "dtnt"
-VERSION = 1
+VERSION = 2
+PAGE = 2048  # bytes; an append changes a few rows on pages of their own, and each goes to the log as a whole
 SMALLEST = 512  # bytes of a database; SQLite takes a smaller file for an empty one, and would write over it
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events(
   n INTEGER PRIMARY KEY, run TEXT NOT NULL, seq INTEGER NOT NULL, workflow TEXT NOT NULL, state TEXT NOT NULL, on_ TEXT NOT NULL,
-  status TEXT NOT NULL, at TEXT NOT NULL, attempt TEXT, tree TEXT NOT NULL, body BLOB NOT NULL, brief TEXT NOT NULL,
-  parent TEXT NOT NULL, worktree TEXT NOT NULL, ended INTEGER NOT NULL, owes TEXT NOT NULL,
-  prev TEXT NOT NULL, hash TEXT NOT NULL);
+  status TEXT NOT NULL, at TEXT NOT NULL, attempt TEXT, tree TEXT NOT NULL, parent TEXT NOT NULL, worktree TEXT NOT NULL,
+  ended INTEGER NOT NULL, owes TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, body BLOB NOT NULL, brief TEXT NOT NULL);
 CREATE UNIQUE INDEX by_run ON events(run, seq);
 CREATE UNIQUE INDEX by_attempt ON events(run, attempt) WHERE attempt IS NOT NULL;
 CREATE TABLE heads(
   run TEXT PRIMARY KEY, seq INTEGER NOT NULL, n INTEGER NOT NULL, workflow TEXT NOT NULL, state TEXT NOT NULL,
   parent TEXT NOT NULL, worktree TEXT NOT NULL, at TEXT NOT NULL, ended INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX by_parent ON heads(parent) WHERE parent <> '';
-CREATE TABLE owed(run TEXT NOT NULL, seq INTEGER NOT NULL, pos INTEGER NOT NULL, effect TEXT NOT NULL, PRIMARY KEY(run, seq, pos)) WITHOUT ROWID;
+CREATE TABLE settled(run TEXT PRIMARY KEY, seq INTEGER NOT NULL, pos INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE hot(run TEXT PRIMARY KEY, seq INTEGER NOT NULL, stamps TEXT NOT NULL, text TEXT NOT NULL, json TEXT NOT NULL, code INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE claims(run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, holder TEXT NOT NULL) WITHOUT ROWID;
 """
 RIGHTS = "look at the file's rights and the disk"
 START = "start a run with `detent start`"
+OLDER = "end its runs with the older Detent; then move the journal away and say `detent doctor --accept`"
 WAY_OUT = "nothing was changed; restore the journal, or accept what is there with `detent doctor --accept`"
 
 
@@ -101,6 +102,8 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
         _create(db)
     elif version > VERSION:
         raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")
+    elif version < VERSION:
+        raise JournalOlder(f"{path} was written by an older Detent (schema {version}; this one knows {VERSION})", OLDER)
     _prepare(db)
     row = db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
     if row is None:
@@ -126,6 +129,7 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 def _create(db: sqlite3.Connection) -> None:
     """The whole schema in one transaction; of two that fill the same empty file, the second finds it done."""
+    db.execute(f"PRAGMA page_size={PAGE}")
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("BEGIN IMMEDIATE")
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:

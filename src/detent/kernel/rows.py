@@ -4,7 +4,6 @@ Knows the form of rows, not the meaning of any: gates and effects are named here
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import msgspec
@@ -20,16 +19,14 @@ Gate = Callable[..., str | None]  # name = the gate, docstring = the rule, resul
 Change = Callable[[Run[T], Sent, Found], Run[T]]  # pure; part of the event
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(msgspec.Struct, frozen=True):
     """Something owed to the world by an event. It can only succeed or be done again."""
 
     name: str
     rule: str
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """Work of the machine whose outcome decides: each outcome is an event of the state that has the job."""
 
     name: str
@@ -37,8 +34,7 @@ class Job:
     outcomes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Lock:
+class Lock(msgspec.Struct, frozen=True):
     """A gate over counters, cause and return state alone, so that the walk over the table can evaluate it."""
 
     name: str
@@ -47,8 +43,7 @@ class Lock:
     says: Status = "LOCKED"
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(msgspec.Struct, frozen=True):
     """Add one to a counter. Every counter has a limit; the next one after it takes the row's `spent` way."""
 
     name: str
@@ -57,8 +52,7 @@ class Count:
         return msgspec.structs.replace(run, counts={**run.counts, self.name: run.counts.get(self.name, 0) + 1})
 
 
-@dataclass(frozen=True)
-class Zero:
+class Zero(msgspec.Struct, frozen=True):
     """Set counters back, since the thing they count succeeded."""
 
     names: tuple[str, ...]
@@ -67,8 +61,7 @@ class Zero:
         return msgspec.structs.replace(run, counts={k: v for k, v in run.counts.items() if k not in self.names})
 
 
-@dataclass(frozen=True)
-class Because:
+class Because(msgspec.Struct, frozen=True):
     """Remember why the run waits, and the state it came from (or the one named) as the one to return to."""
 
     cause: str
@@ -78,8 +71,7 @@ class Because:
         return msgspec.structs.replace(run, cause=self.cause, back=run.state if self.back == STAY else self.back)
 
 
-@dataclass(frozen=True)
-class Go(Generic[T]):
+class Go(msgspec.Struct, Generic[T], frozen=True):
     """Where a row leads, what it changes, what it owes, what it says, and where it leads once a counter is spent."""
 
     to: str
@@ -97,8 +89,7 @@ def go(to: str, *changes: Change[T], owes: tuple[Effect, ...] = (), says: Status
     return Go(to, changes, owes, says, spent)
 
 
-@dataclass(frozen=True)
-class State:
+class State(msgspec.Struct, frozen=True):
     """Who acts in a state, in which role, and what may be written meanwhile. A job comes before the actor, if it has something to do."""
 
     actor: Actor
@@ -109,8 +100,7 @@ class State:
     end: str = ""  # "proved" (only proven work gets here) or "stopped"
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """An event by name: who may cause it, by which call, and how the call is made (the words of the instruction)."""
 
     by: tuple[str, ...]
@@ -130,8 +120,7 @@ def by_system(how: str) -> Move:
     return Move(("system",), "", how)
 
 
-@dataclass(frozen=True)
-class Row(Generic[T]):
+class Row(msgspec.Struct, Generic[T], frozen=True):
     """At a state, on an event: what is asked first (a miss is REFUSED), what must be proved, where it leads, where a failed proof leads."""
 
     at: str
@@ -161,8 +150,7 @@ def each(states: tuple[str, ...], on: str, to: Go[T], ask: tuple[Gate | Lock, ..
     return tuple(Row(at, on, ask, (), to) for at in states)
 
 
-@dataclass(frozen=True)
-class Child:
+class Child(msgspec.Struct, frozen=True):
     """A child run that should exist now: its id below the parent's, its table, where it starts, and its data."""
 
     name: str

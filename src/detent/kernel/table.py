@@ -1,16 +1,16 @@
 """A workflow as one value: its states, moves and rows, checked when it is constructed. Decides nothing itself."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Generic
+
+import msgspec
 
 from detent.kernel.check import faults
 from detent.kernel.model import Run, Sent, StepShown
 from detent.kernel.rows import Child, Effect, Go, Move, Row, State, T, no_children, no_facts, no_step
 
 
-@dataclass(frozen=True)
-class Table(Generic[T]):
+class Table(msgspec.Struct, Generic[T], frozen=True):
     """`kind` is the only place where data picks the event; `unproven` lists what an end in success would still lack."""
 
     name: str
@@ -29,10 +29,10 @@ class Table(Generic[T]):
     facts: Callable[[Run[T]], Mapping[str, str]] = no_facts  # the names its briefings may use
     step: Callable[[Run[T]], StepShown | None] = no_step
     result: Callable[[Run[T]], Mapping[str, str]] = no_facts  # what a parent learns when such a child has ended
-    index: Mapping[tuple[str, str], Row[T]] = field(init=False, repr=False, compare=False)
+    index: Mapping[tuple[str, str], Row[T]] = {}  # the rows by state and event; made here, never given
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "index", {(r.at, r.on): r for r in self.rows})
+        msgspec.structs.force_setattr(self, "index", {(r.at, r.on): r for r in self.rows})
         found = faults(self.starts, self.states, self.moves, self.rows, self.limits, self.broken)
         if found:
             raise ValueError(f"the table {self.name} does not hold together:\n" + "\n".join(f"- {f}" for f in found))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from string import Template
 
 from detent.kernel.model import Briefing, Run
@@ -13,7 +13,7 @@ from detent.kernel.table import Table
 @cache
 def template(workflow: str, state: str, actor: str) -> Template:
     """The briefing file of a state; the states that are the machine's own share one."""
-    folder = files("detent.workflows") / "briefings"
+    folder = Path(__file__).parent / "briefings"
     file = folder / "system.md" if actor == "system" else folder / workflow / f"{state}.md"
     return Template(file.read_text("utf-8"))
 

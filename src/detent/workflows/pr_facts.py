@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
-from importlib.resources import files
+from pathlib import Path
 
 from detent.gates.plan import Task
 from detent.kernel.model import Run
@@ -79,7 +79,7 @@ def _review(data: PrData) -> Mapping[str, str]:
     """Who reviews, and how the answer is written, if it is for the agent to write one."""
     if data.setup.independent:
         return {"reviewed_by": INDEPENDENT, "review_answer": "", "review_writes": "Write nothing"}
-    answer = (files("detent.workflows") / "briefings" / "answer-of-a-review.md").read_text("utf-8")
+    answer = (Path(__file__).parent / "briefings" / "answer-of-a-review.md").read_text("utf-8")
     return {"reviewed_by": BY_HAND, "review_answer": answer, "review_writes": "You may write `FINDINGS.json`, and nothing else"}
 
 

@@ -1,20 +1,14 @@
-"""The command group: which commands there are, loaded when called, and how trouble is told. Exit codes are part of the contract.
-
-0 accepted or done · 1 refused, failed, busy, stale · 2 usage, configuration, environment · 3 a bug in Detent · 10 a person is needed
-"""
+"""The command group: which commands there are, loaded when called, and read by click."""
 
 import importlib
-import json
 import os
-import signal
-import sys
-import traceback
 from collections.abc import Sequence
 
 import click
 
 from detent import __version__
-from detent.errors import Busy, DetentError
+from detent.errors import DetentError
+from detent.interfaces.cli.ends import ended, told
 
 COMMANDS = {
     "abort": "End a run for good.",
@@ -84,46 +78,22 @@ def detent(folder: str | None) -> None:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run one command; every kind of end has its exit code."""
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, _stop)
+    """Run one command."""
+    return ended(argv, lambda: _called(argv))
+
+
+def _called(argv: Sequence[str]) -> int:
     try:
         result = detent.main(list(argv), prog_name="detent", standalone_mode=False)
-        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as e:
         return e.exit_code
     except click.Abort:
         return 130
     except click.UsageError as e:
-        return _told(argv, e.format_message(), _usage_hint(e), 2)
-    except DetentError as e:
-        return _told(argv, e.message, e.hint, 1 if isinstance(e, Busy) else 2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        return 130
-    except Exception as e:  # noqa: BLE001 - a bug has an exit code of its own
-        traceback.print_exc()
-        return _told(argv, f"this is a bug in Detent: {type(e).__name__}: {e}", "please report it with the lines above", 3)
-
-
-def _stop(number: int, frame: object) -> None:
-    """Being told to end is one clean way out: what runs is ended, what is held is given back. A second time it is immediate."""
-    signal.signal(number, signal.SIG_DFL)
-    raise SystemExit(128 + number)
+        return told(argv, e.format_message(), _usage_hint(e), 2)
 
 
 def _usage_hint(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "detent"
     return f"see `{path} --help`"
-
-
-def _told(argv: Sequence[str], message: str, hint: str, code: int) -> int:
-    """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
-    if "--json" in argv:
-        print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
-    else:
-        print(f"detent: {message}", *([f"  {hint}"] if hint else []), sep="\n", file=sys.stderr)
-    return code

@@ -1,15 +1,16 @@
 """How briefings and verdicts are told: as one JSON object, or as text for people and agents. And the exit code of each."""
 
+import re
 import sys
 
-import click
 import msgspec
 
 from detent.kernel.model import Briefing, Verdict
 
 GOOD = ("SUCCESS", "NEEDS_ANALYSIS")
 STUCK = ("HALTED", "BLOCKED")
-COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}
+RED, GREEN, YELLOW, MAGENTA = 31, 32, 33, 35
+COLOURS = {"SUCCESS": GREEN, "FAILURE": RED, "HALTED": MAGENTA, "ERROR": RED}
 
 
 def channel() -> str:
@@ -38,17 +39,17 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
     if as_json:
         _json(verdict)
     else:
-        status = click.style(verdict.status, fg=COLOURS.get(verdict.status, "yellow"), bold=True)
-        click.echo(f"{status}  {verdict.state}")
+        status = f"\x1b[1;{COLOURS.get(verdict.status, YELLOW)}m{verdict.status}\x1b[0m" if sys.stdout.isatty() else verdict.status
+        print(f"{status}  {verdict.state}")
         for reason in verdict.reasons:
-            click.echo(f"  {plain(reason)}")
+            print(f"  {plain(reason)}")
         if verdict.evidence is not None:
             counts = verdict.evidence.counts
             ran = f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors, {counts.skipped} skipped"
-            click.echo(f"  Evidence: {verdict.evidence.kind}; {ran}; tree {verdict.evidence.tree[:12]}; sandbox {verdict.evidence.sandbox}")
+            print(f"  Evidence: {verdict.evidence.kind}; {ran}; tree {verdict.evidence.tree[:12]}; sandbox {verdict.evidence.sandbox}")
         if verdict.output:
-            click.echo(f"\n{plain(verdict.output).rstrip()}\n")
-        click.echo(f"Next: {verdict.instruction}")
+            print(f"\n{plain(verdict.output).rstrip()}\n")
+        print(f"Next: {verdict.instruction}")
     return exit_code(verdict)
 
 
@@ -58,15 +59,15 @@ def exit_code(verdict: Verdict) -> int:
 
 def plain(text: str) -> str:
     """Text that cannot move the cursor, hide or recolour anything: control characters are shown, not sent."""
-    shown = []
-    for c in text:
-        code = ord(c)
-        hidden = (code < 32 and c not in "\n\t") or 127 <= code < 160 or code in HIDDEN
-        shown.append(f"\\x{code:02x}" if hidden and code < 256 else f"\\u{code:04x}" if hidden or 0xD800 <= code < 0xE000 else c)
-    return "".join(shown)
+    return HIDDEN.sub(_spelled, text)
 
 
-HIDDEN = frozenset((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF))
+def _spelled(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")  # all but tab and new line
 
 
 def _json(value: msgspec.Struct) -> None:

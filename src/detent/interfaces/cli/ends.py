@@ -1,0 +1,50 @@
+"""How a call ends: every kind of end has its exit code, and trouble is told in a plain sentence. Knows no command, and imports no click.
+
+0 accepted or done · 1 refused, failed, busy, stale · 2 usage, configuration, environment · 3 a bug in Detent · 10 a person is needed
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+from detent.errors import Busy, DetentError
+
+
+def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
+    """Do the work of a call and give its exit code."""
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, _stop)
+    try:
+        code = work()
+        sys.stdout.flush()
+        return code
+    except DetentError as e:
+        return told(argv, e.message, e.hint, 1 if isinstance(e, Busy) else 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as e:  # noqa: BLE001 - a bug has an exit code of its own
+        import traceback
+
+        traceback.print_exc()
+        return told(argv, f"this is a bug in Detent: {type(e).__name__}: {e}", "please report it with the lines above", 3)
+
+
+def _stop(number: int, frame: object) -> None:
+    """Being told to end is one clean way out: what runs is ended, what is held is given back. A second time it is immediate."""
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(128 + number)
+
+
+def told(argv: Sequence[str], message: str, hint: str, code: int) -> int:
+    """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
+    if "--json" in argv:
+        import json
+
+        print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
+    else:
+        print(f"detent: {message}", *([f"  {hint}"] if hint else []), sep="\n", file=sys.stderr)
+    return code

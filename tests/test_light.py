@@ -1,0 +1,142 @@
+"""The calls that agents make at every step stay light: few modules, few processes, and flags that are read as click reads them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from detent.interfaces.cli import get_task, submit_work
+from detent.interfaces.cli.plain import FORMS, call, read
+from tests.project import Project
+
+COMMANDS: dict[str, click.Command] = {"get-task": get_task.command, "submit-work": submit_work.command}
+PASS = ("submit-work", "--summary", "s", "--test-command", "pytest tests/test_add.py", "--expectation", "PASS")
+WORDS = [
+    "-",
+    "--",
+    "-x",
+    "",
+    "PASS",
+    "FAIL",
+    "SUCCESS",
+    "words of a person",
+    "--json=1",
+    "--summary=s",
+    "--help",
+    "--sum",
+    *FORMS["submit-work"],
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """At a GREEN step, with code that does not pass."""
+    project = Project(tmp_path / "p").reddened()
+    project.write({"calc.py": "def add(a, b):\n    return 0\n"})
+    return project
+
+
+# -- flags -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_plain_flags_are_those_of_the_command(name: str) -> None:
+    options = [p for p in COMMANDS[name].params if isinstance(p, click.Option)]
+    choices = {o.opts[0]: tuple(o.type.choices) if isinstance(o.type, click.Choice) else () for o in options}
+    assert {o.opts[0]: None if o.is_flag else choices[o.opts[0]] for o in options} == dict(FORMS[name])
+
+
+@pytest.mark.parametrize("name", FORMS)
+@given(data=st.data())
+def test_what_is_plain_is_read_as_click_reads_it(name: str, data: st.DataObject) -> None:
+    argv = data.draw(st.lists(st.sampled_from(WORDS), max_size=6))
+    plain = read(argv, FORMS[name])
+    if plain is None:
+        return
+    params = COMMANDS[name].make_context(name, list(argv)).params
+    by_flag = {p.opts[0]: params[p.name or ""] for p in COMMANDS[name].params if isinstance(p, click.Option)}
+    assert plain == {flag: flag if value is True else value for flag, value in by_flag.items() if value not in (None, False)}
+    assert params.get("source") is None
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["runs"],
+        ["-C", ".", "get-task"],
+        ["get-task", "--help"],
+        ["get-task", "extra"],
+        ["submit-work"],
+        ["submit-work", "-"],
+        ["submit-work", "--summary"],
+        ["submit-work", "--summary", ""],
+        ["submit-work", "--summary", "--json"],
+        ["submit-work", "--summary=s"],
+        ["submit-work", "--summary", "s", "--summary", "t"],
+        ["submit-work", "--summary", "s", "--expectation", "MAYBE"],
+        ["submit-work", "--summary", "s", "--test_command", "pytest"],
+        ["submit-work", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_not_plain_is_left_to_click(argv: list[str]) -> None:
+    assert call(argv) is None
+
+
+# -- modules -----------------------------------------------------------------------------------------------------------------
+
+HEAVY = {"click", "rich", "dataclasses", "tomllib", "importlib.resources", "traceback", "difflib", "asyncio", "detent.evidence.mutate"}
+
+
+def imported(project: Project, *args: str) -> tuple[str, set[str]]:
+    """What a call prints, and the modules that it imports."""
+    env = {name: value for name, value in project.env.items() if not name.startswith("COV")}  # coverage would import things of its own
+    line = [sys.executable, "-X", "importtime", "-m", "detent", *args]
+    done = subprocess.run(line, cwd=project.root, env=env, capture_output=True, text=True)
+    return done.stdout, {row.rpartition("|")[2].strip() for row in done.stderr.splitlines() if row.startswith("import time:")}
+
+
+def test_a_submit_imports_what_it_uses(project: Project) -> None:
+    said, modules = imported(project, *PASS)
+    assert said.startswith("FAILURE  DEBUGGING\n")
+    assert {"msgspec", "detent.world", "detent.workflows.pr"} <= modules
+    assert HEAVY & modules == set()
+
+
+def test_a_thorough_get_task_imports_what_it_uses(project: Project) -> None:
+    project.git("commit", "-q", "--allow-empty", "-m", "so that the quick answer does not hold")
+    said, modules = imported(project, "get-task")
+    assert "GREEN" in said and "msgspec" in modules
+    assert HEAVY & modules == set()
+
+
+# -- processes ---------------------------------------------------------------------------------------------------------------
+
+COUNTING = '#!/bin/sh\necho "$@" >> "$HOME/calls"\nexec {git} "$@"\n'
+
+
+@pytest.fixture
+def calls(project: Project, tmp_path: Path) -> Path:
+    """Where the calls of git are written down, one a line, by a git that stands before the real one."""
+    git = shutil.which("git")
+    assert git is not None
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").write_text(COUNTING.format(git=git))
+    (tmp_path / "bin" / "git").chmod(0o755)
+    project.env.update(PATH=f"{tmp_path / 'bin'}{os.pathsep}{project.env['PATH']}", HOME=str(tmp_path))
+    return tmp_path / "calls"
+
+
+def test_a_submit_that_runs_the_tests_calls_git_at_most_ten_times(project: Project, calls: Path) -> None:
+    assert project.run(*PASS).out.startswith("FAILURE  DEBUGGING\n")
+    first = len(calls.read_text().splitlines())
+    assert 5 <= first <= 10
+    assert project.run(*PASS).out.startswith("FAILURE  DEBUGGING\n")
+    assert len(calls.read_text().splitlines()) < 2 * first, "a tree that is kept is not kept again"
