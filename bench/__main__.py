@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal
+from bench import Figure, agents, commands, journal, sandbox
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
     "journal-append": journal.appending,
@@ -17,6 +17,7 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "get-task-bare": commands.get_task_bare,
     "submit-work": commands.submit_work,
     "prompt-cache": agents.prompt_cache,
+    "sandbox-start": sandbox.starting,
 }
 
 

@@ -139,18 +139,21 @@ def test_output_can_be_watched_as_it_comes_and_a_bad_watcher_hurts_nobody(tmp_pa
 
 def test_programs_of_other_threads_are_not_taken_for_leftovers(tmp_path: Path) -> None:
     results: list[int | None] = []
-    script = "touch up; while [ ! -e go ]; do sleep 0.01; done; exit 5"
-    slow = threading.Thread(target=lambda: results.append(run(["sh", "-c", script], tmp_path, ENV, 30).exit_code))
-    began = run(["true"], tmp_path, ENV, 10)
-    quick = threading.Thread(target=lambda: run(["sh", "-c", "while [ ! -e up ]; do sleep 0.01; done"], tmp_path, ENV, 30))
-    quick.start()
-    slow.start()
-    assert until((tmp_path / "up").exists)
+
+    def begin(name: str) -> threading.Thread:
+        script = f"touch {name}; while [ ! -e end-{name} ]; do sleep 0.01; done; exit 5"
+        thread = threading.Thread(target=lambda: results.append(run(["sh", "-c", script], tmp_path, ENV, 30).exit_code))
+        thread.start()
+        assert until((tmp_path / name).exists)
+        return thread
+
+    quick, slow = begin("quick"), begin("slow")
     plain = subprocess.Popen(["sleep", "100"])
+    (tmp_path / "end-quick").touch()
     quick.join()
     assert plain.poll() is None, "nor is what was started in our own session"
     plain.kill()
     plain.wait()
-    (tmp_path / "go").touch()
+    (tmp_path / "end-slow").touch()
     slow.join()
-    assert (began.leftovers, results) == (0, [5])
+    assert results == [5, 5]

@@ -84,13 +84,19 @@ def _opened(path: Path, given: tuple[Path, ...], home: Path) -> Path:
 
 
 def closed(path: Path, home: Path) -> str:
-    """Why a path is never mounted; empty if it may be."""
-    shut = (*map(Path, CLOSED), home, home.resolve(), state_dir())
-    if held := next((each for each in shut if each.is_relative_to(path)), None):
-        return f"no program may see {held}"
-    secrets = [home.resolve() / name for name in SECRET]
-    secret = next((each for each in secrets if path.is_relative_to(each) or (each.is_relative_to(path) and each.exists())), None)
-    return f"no program may see {secret}" if secret else ""
+    """Why a path is never mounted; empty if it may be. In texts, not in paths: this is asked for every folder of every run."""
+    asked, real = str(path), os.path.realpath(home)
+    for shut in (*CLOSED, str(home), real, str(state_dir())):
+        if _is_in(shut, asked):
+            return f"no program may see {shut}"
+    for secret in (f"{real}/{name}" for name in SECRET):
+        if _is_in(asked, secret) or (_is_in(secret, asked) and os.path.lexists(secret)):
+            return f"no program may see {secret}"
+    return ""
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def system() -> list[str]:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 HEAD = TAIL = 200_000  # bytes of output kept at either end
 DRAIN = 0.5  # seconds to wait for output once the program has ended
@@ -82,7 +82,29 @@ def run(
     before = _children(os.getpid())
     begun = time.monotonic()
     out = Bounded(watch)
-    with stdin.open("rb") as source, _STARTING:
+    with stdin.open("rb") as source:
+        child = _start(argv, cwd, env, source, stderr, pass_fds, first)
+    try:
+        why = _pump(child, out, begun + timeout, wanted)
+    finally:
+        left = _end_all(child, before)
+        _RUNNING.discard(child.pid)
+        if child.stdout is not None:
+            child.stdout.close()
+    code = None if why else child.returncode
+    return Ran(code, out.text(), out.size, out.hash.hexdigest(), time.monotonic() - begun, why == "timeout", why == "unwanted", left)
+
+
+def _start(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    source: IO[bytes],
+    stderr: int,
+    pass_fds: Sequence[int],
+    first: Callable[[], None],
+) -> subprocess.Popen[bytes]:
+    with _STARTING:
         child = subprocess.Popen(
             argv,
             cwd=cwd,
@@ -95,15 +117,7 @@ def run(
             preexec_fn=lambda: _begin(first),
         )
         _RUNNING.add(child.pid)
-    try:
-        why = _pump(child, out, begun + timeout, wanted)
-    finally:
-        left = _end_all(child, before)
-        _RUNNING.discard(child.pid)
-        if child.stdout is not None:
-            child.stdout.close()
-    code = None if why else child.returncode
-    return Ran(code, out.text(), out.size, out.hash.hexdigest(), time.monotonic() - begun, why == "timeout", why == "unwanted", left)
+    return child
 
 
 def _pump(child: subprocess.Popen[bytes], out: Bounded, deadline: float, wanted: Callable[[], bool]) -> str:
