@@ -59,16 +59,20 @@ def absolute(argv: list[str], root: Path) -> list[str]:
 def run_suite(
     suite: Suite, selectors: tuple[str, ...], root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]
 ) -> TestReport:
-    """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run."""
+    """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run.
+
+    The report is read from the file that was opened before: one that a test puts in its place is not seen.
+    """
     assert suite.base is not None, "only a known runner writes reports"
     runner = RUNNERS[suite.base.runner]
     with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
         file = Path(folder) / "report"
         argv = absolute(runner.argv(suite.base, selectors, str(file), Folder(cwd)), root)
-        ran = _run(argv, cwd, env, suite.timeout, wanted)
-        if ran.timed_out:
-            return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
-        report = runner.read(file.read_bytes() if file.exists() else None, ran.exit_code, ran.output)
+        with file.open("x+b") as written:
+            ran = _run(argv, cwd, env, suite.timeout, wanted)
+            if ran.timed_out:
+                return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
+            report = runner.read(written.read() or None, ran.exit_code, ran.output)
     return msgspec.structs.replace(report, output=ran.output, exit_code=ran.exit_code, command=suite.base.text, runner=runner.name)
 
 

@@ -35,7 +35,7 @@ MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("MODULE_NOT_FOUND", re.compile(r"Cannot find module '")),
     ("SyntaxError", re.compile(r"The requested module '[^']*' does not provide an export named '|Named export '[^']*' not found\. ")),
     ("ReferenceError", re.compile(rf"{NAME} is not defined\Z")),
-    ("TypeError", re.compile(rf"(?!undefined |null )(?:\(0 , )?{NAME}(?:\.#?{NAME}|\[[^\]]*\])*\)? is not a (?:function|constructor)\Z")),
+    ("TypeError", re.compile(rf"(?!undefined |null )(?:\(0 , )?(?:{NAME}|\(intermediate value\))(?:\.#?{NAME}|\[[^\]]*\])*\)? is not a (?:function|constructor)\Z")),
     ("TypeError", re.compile(r"Class extends value undefined is not a constructor or null\Z")),
 )  # fmt: skip
 CARETS = re.compile(r"^\s*\^+\s*$", re.MULTILINE)
