@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from detent.evidence.lend import lend_packages
 from tests.project import PLAN, START, Project
+from tests.repos import sh, write
 
 TEST = "import test from 'node:test';\nimport assert from 'node:assert';\n"
 FILES = {
@@ -117,24 +119,28 @@ def test_a_refactoring_that_weakens_a_test_fails(tmp_path: Path) -> None:
     assert verdict["status"] == "FAILURE" and "no longer fails on the tree before" in verdict["reasons"][0]
 
 
-def test_installed_packages_are_there_in_clean_checkouts_and_workspaces_are_the_checkouts_own(tmp_path: Path) -> None:
-    files = {
-        **FILES,
-        "src/calc.js": "export { zero } from 'zero';\nexport { one } from 'own';\n",
-        "packages/own/package.json": '{"name": "own", "type": "module", "exports": "./index.js"}',
-        "packages/own/index.js": "export const one = 1;\n",
-    }
-    project = Project(tmp_path / "p", files)
+def test_installed_packages_are_there_in_clean_checkouts(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", {**FILES, "src/calc.js": "export { zero } from 'zero';\n"})
     project.write(
         {"node_modules/zero/package.json": '{"type": "module", "exports": "./i.js"}', "node_modules/zero/i.js": "export const zero = 0;\n"}
     )
-    (project.root / "node_modules" / "own").symlink_to("../packages/own")
     project.planned()
-    test = f"{TEST}import {{ two }} from 'own';\ntest('two', () => {{ assert.equal(two, 2); }});\n"
-    assert red(project, test)["status"] == "NEEDS_ANALYSIS"
-    assert project.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
-    assert green(project, {"packages/own/index.js": "export const one = 1;\nexport const two = 2;\n"})["status"] == "SUCCESS"
+    assert red(project)["status"] == "NEEDS_ANALYSIS"  # the tests before it ran in a clean checkout, and passed
     assert not (project.root / "node_modules" / "zero").is_symlink()
+
+
+def test_a_checkout_has_the_projects_packages_but_its_own_workspaces(tmp_path: Path) -> None:
+    root, checkout = tmp_path / "root", tmp_path / "checkout"
+    for folder in (root, checkout):
+        own = {"packages/own/package.json": "{}", "packages/own/index.js": f"module.exports = '{folder.name}';\n"}
+        write(folder, {"package.json": "{}", **own, "a.js": "console.log(require('own'), require('@scope/far'), require('near'))\n"})
+    for name in ("near", "@scope/far"):
+        write(root, {f"node_modules/{name}/package.json": "{}", f"node_modules/{name}/index.js": f"module.exports = '{name}';\n"})
+    (root / "node_modules" / "own").symlink_to("../packages/own")
+    lend_packages(root, checkout)
+    lend_packages(root, checkout)
+    assert sh(checkout, "node", "a.js") == "checkout @scope/far near"
+    assert sh(root, "node", "a.js") == "root @scope/far near"
 
 
 def test_a_script_of_another_runner_is_read_by_its_exit_code(tmp_path: Path) -> None:
