@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.lend import lend_packages
 from detent.evidence.look import TestReport
 from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_suite
 from detent.git.checkout import clean_checkout
@@ -95,6 +96,7 @@ class Collector:
             for path, data in (overlay or {}).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)
+            lend_packages(self.root, folder)
             self.runs += 1
             report = self._run(selectors, folder, wanted)
             forget_bytecode(self.env, folder)

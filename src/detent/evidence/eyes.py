@@ -168,14 +168,14 @@ class RepoLook:
 
     def _mutants(self, tests: list[str]) -> Iterator[tuple[str, str]]:
         """Mutations of production files, those that the tests import first."""
-        from detent.evidence.mutate import mutants
+        from detent.evidence.mutate import can_mutate, mutants
 
         listed = self.scene.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
-        code = [p for p in listed if p.endswith(".py") and self._sort(p) == "production"]
+        code = [p for p in listed if can_mutate(p) and self._sort(p) == "production"]
         said = " ".join(self.read(t) or "" for t in tests)
         code.sort(key=lambda p: Path(p).stem not in said)
         for path in code:
-            for text in mutants(self.read(path) or ""):
+            for text in mutants(path, self.read(path) or ""):
                 yield path, text
 
     def preflight(self) -> str | None:
@@ -213,6 +213,8 @@ class RepoLook:
             before, now = (self.scene.git.read(tree, path) for tree in (self.scene.marks.good, self.tree))
             parts = {runner.runner_part(path, (data or b"").decode("utf-8", "replace")) for data in (before, now)}
             return "config" if len(parts) > 1 or path.endswith("conftest.py") else "production"
+        if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
+            return "config"  # a file that the command itself loads
         return "list" if path == "test-list.md" else "test" if runner.is_test(path) else "production"
 
     def branch(self) -> Branch:

@@ -17,7 +17,7 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.look import TestReport
-from detent.evidence.runners import RUNNERS, Command
+from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
@@ -76,16 +76,20 @@ def absolute(argv: list[str], root: Path) -> list[str]:
 def run_suite(
     suite: Suite, selectors: tuple[str, ...], root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]
 ) -> TestReport:
-    """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run."""
+    """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run.
+
+    The report is read from the file that was opened before: one that a test puts in its place is not seen.
+    """
     assert suite.base is not None, "only a known runner writes reports"
     runner = RUNNERS[suite.base.runner]
     with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
         file = Path(folder) / "report"
-        argv = absolute(runner.argv(suite.base, selectors, str(file)), root)
-        ran = _run(suite, argv, cwd, env, wanted, Path(folder))
-        if ran.timed_out:
-            return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
-        report = runner.read(file.read_bytes() if file.exists() else None, ran.exit_code, ran.output)
+        argv = absolute(runner.argv(suite.base, selectors, str(file), Folder(cwd)), root)
+        with file.open("x+b") as written:
+            ran = _run(suite, argv, cwd, env, wanted, Path(folder))
+            if ran.timed_out:
+                return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
+            report = runner.read(written.read() or None, ran.exit_code, ran.output)
     return msgspec.structs.replace(report, output=ran.output, exit_code=ran.exit_code, command=suite.base.text, runner=runner.name)
 
 
@@ -96,8 +100,9 @@ def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], w
         return msgspec.structs.replace(_cut(suite, ran, f"the command did not end within {suite.timeout:.0f} s"), command=command)
     if ran.exit_code in (126, 127):
         raise CannotTell(f"the command could not be run: {ran.output[-500:].strip() or command}")
+    said = f"{ran.output.rstrip()}\n[no adapter reads the tests of `{command}`: only its exit code counts, {ran.exit_code}]\n"
     return TestReport(
-        {"(the command)": "passed" if ran.exit_code == 0 else "failed"}, output=ran.output, exit_code=ran.exit_code, command=command
+        {"(the command)": "passed" if ran.exit_code == 0 else "failed"}, output=said, exit_code=ran.exit_code, command=command
     )
 
 
@@ -139,7 +144,15 @@ def interpreter(suite: Suite, root: Path, env: Mapping[str, str], cache: Path) -
         program, env, cache
     )
     parts = [program, *(f"{home}:{','.join(sorted(e.name for e in os.scandir(home) if e.name.endswith('-info')))}" for home in homes)]
-    return sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return sha256("\n".join([*parts, *_node_packages(program, root, env)]).encode()).hexdigest()[:16]
+
+
+def _node_packages(program: str, root: Path, env: Mapping[str, str]) -> list[str]:
+    """What stands for a node program and its packages: npm writes down what it installed."""
+    if Path(program).name != "node":
+        return []
+    files = [Path(_which(program, env)).resolve(), root / "node_modules" / ".package-lock.json"]
+    return [f"{file}:{file.stat().st_mtime_ns}" for file in files if file.is_file()]
 
 
 def _packages_of(program: str, env: Mapping[str, str], cache: Path) -> list[Path]:

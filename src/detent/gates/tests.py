@@ -1,5 +1,7 @@
 """Gates over test evidence: what must fail, what must pass, and that nothing was lost on the way."""
 
+import re
+
 from detent.evidence.look import Look, TestReport
 from detent.gates.branch import on_its_branch
 from detent.gates.command import expects_fail, real_test_command
@@ -31,6 +33,9 @@ def new_tests_fail(look: Look[Data]) -> str | None:
     return f"{_first(passing)} passes already, so it proves nothing; test what is not there yet" if passing else None
 
 
+SIGNATURE = re.compile(
+    r"unexpected keyword argument|missing \d+ required|takes .*argument"
+)  # what Python says of a call that does not fit yet
 EXPECTED = ("AssertionError", "Failed", "NameError", "ImportError", "ModuleNotFoundError", "AttributeError", "NotImplementedError", "")
 
 
@@ -40,7 +45,8 @@ def fails_for_a_reason(look: Look[Data]) -> str | None:
     for test in sorted((now.ids - look.tests_before().ids) & now.bad):
         kind = now.kinds.get(test, "").rpartition(".")[2]
         missing = test in now.missing_names
-        if not missing and (now.outcomes[test] == "error" or (kind not in EXPECTED and "argument" not in now.messages.get(test, ""))):
+        fits = kind in EXPECTED or SIGNATURE.search(now.messages.get(test, ""))
+        if not missing and (now.outcomes[test] == "error" or not fits):
             return f"{test} does not fail on an assertion or on a missing name, but with {kind or 'an error outside the test'}"
     return None
 

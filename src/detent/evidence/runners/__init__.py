@@ -1,5 +1,8 @@
 """The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
 
+from detent.evidence.runners.detect import detect
+from detent.evidence.runners.node import Node
+from detent.evidence.runners.node_package import is_npm_test, script_words
 from detent.evidence.runners.protocol import Command, Files, Folder, Runner
 from detent.evidence.runners.pytest import Pytest
 from detent.evidence.runners.words import split
@@ -8,6 +11,7 @@ __all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "r
 
 RUNNERS: dict[str, Runner] = {
     "pytest": Pytest(),
+    "node": Node(),
 }
 
 
@@ -16,15 +20,21 @@ def find_command(files: Files, configured: str = "") -> Command | None:
 
     A configured command that no adapter understands is run by a shell, and only its exit code says something.
     """
-    if configured.strip():
-        words, fault = split(configured)
-        adopted = (runner.adopt(words) for runner in RUNNERS.values()) if words and not fault else iter(())
-        return next(filter(None, adopted), None) or Command(("sh", "-c", configured))
-    return next(filter(None, (runner.detect(files) for runner in RUNNERS.values())), None)
+    if not configured.strip():
+        return detect(files)
+    words, fault = split(configured)
+    if is_npm_test(words):
+        words = script_words(files) or words
+    adopted = (runner.adopt(words) for runner in RUNNERS.values()) if words and not fault else iter(())
+    return next(filter(None, adopted), None) or Command(("sh", "-c", configured))
 
 
 def refuse(command: str, base: Command | None) -> str | None:
-    """Why an agent's test command is not taken. Without a framework that is understood, any command is."""
-    if base is None or not base.runner:
-        return None if command.strip() else "test_command is empty; words alone are not evidence"
-    return RUNNERS[base.runner].refuse(command, base)
+    """Why an agent's test command is not taken. Without a framework that is understood, any command is, but for one that was detected."""
+    if base is not None and base.runner:
+        return RUNNERS[base.runner].refuse(command, base)
+    if not command.strip():
+        return "test_command is empty; words alone are not evidence"
+    if base is None or base.source == "configured" or command.strip() == base.text:
+        return None
+    return f"`{command.strip()[:200]}` is not how this project is tested; allowed is `{base.text}`, of which only the exit code is read"

@@ -29,12 +29,13 @@ class Command(Value, frozen=True):
 
     argv: tuple[str, ...]  # run without a shell, in the project's root; a first word such as `.venv/bin/python` is relative to it
     runner: str = ""  # the adapter that understands it; "" means: only its exit code says something
-    source: Literal["configured", "environment", "uv", "tox", "path"] = "configured"
+    source: Literal["configured", "environment", "uv", "tox", "path", "npm", "maven", "gradle"] = "configured"
     paths: tuple[str, ...] = ()  # the words of argv that select tests; they give way to the agent's selectors
 
     @property
     def text(self) -> str:
-        return shlex.join(self.argv)
+        """The command as a person would type it; what a shell runs stands alone."""
+        return self.argv[2] if not self.runner and self.argv[:2] == ("sh", "-c") else shlex.join(self.argv)
 
 
 class Runner(Protocol):
@@ -57,8 +58,8 @@ class Runner(Protocol):
     def full(self, base: Command) -> list[str]:
         """The full test command, as a person would call it."""
 
-    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str) -> list[str]:
-        """The machine's own call: a report for machines at report_path, nothing written into the project."""
+    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
+        """The machine's own call: a report for machines at report_path, nothing written into the project. `files`: where it runs."""
 
     def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         """The report of such a call; None stands for a report that was not written. Raises CannotTell."""

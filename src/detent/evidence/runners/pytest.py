@@ -14,13 +14,12 @@ from detent.evidence.look import Outcome, TestReport
 from detent.evidence.runners import pytest_command
 from detent.evidence.runners.protocol import Command, Files
 from detent.evidence.runners.pytest_config import runner_part
+from detent.evidence.runners.shared_config import is_shared_config
 
 INI = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
 CONFIG = frozenset(
-    {*INI, "conftest.py", "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", ".coveragerc", "sitecustomize.py", "usercustomize.py",
-     "detent.toml", "tdd.properties", ".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "Jenkinsfile", ".drone.yml"}
+    {*INI, "conftest.py", "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", ".coveragerc", "sitecustomize.py", "usercustomize.py"}
 )  # fmt: skip
-CONFIG_FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".buildkite/", ".woodpecker/")
 SHADOWS = frozenset({"pytest", "_pytest", "pluggy", "iniconfig"})  # at the root they would be imported instead of the runner
 
 ENDED = {
@@ -66,7 +65,7 @@ class Pytest:
     def full(self, base: Command) -> list[str]:
         return list(base.argv)
 
-    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str) -> list[str]:
+    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
         """Ours come after the project's own options, so they win; what the agent selects replaces the configured paths."""
         words, both = _narrowed(base, selectors)
         return [
@@ -91,7 +90,7 @@ class Pytest:
     def is_config(self, path: str) -> bool:
         where = PurePosixPath(path)
         shadows = where.parts[0].removesuffix(".py") in SHADOWS if where.parts else False
-        return where.name in CONFIG or path.startswith(CONFIG_FOLDERS) or shadows
+        return where.name in CONFIG or is_shared_config(path) or shadows
 
     def runner_part(self, path: str, text: str) -> str:
         return runner_part(path, text)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from detent.evidence.runners.protocol import Command
-from detent.evidence.runners.words import split
+from detent.evidence.runners.words import path_fault, split
 
 PYTHON = re.compile(r"(?:\.?venv/bin/)?python(?:3(?:\.\d+)?)?")
 PYTEST = re.compile(r"(?:\.?venv/bin/)?(?:pytest|py\.test)")
@@ -180,15 +180,3 @@ def _value(name: str, left: list[str]) -> tuple[str, str]:
 def _expression_fault(name: str, value: str) -> str:
     """An expression that is empty, or that pytest would take for an option."""
     return f"the option {name} has no value" if name in SELECTING and (not value.strip() or value.startswith("-")) else ""
-
-
-def path_fault(selector: str) -> str:
-    """What is wrong with a path or node id: it must stay below the project and be nothing but a path."""
-    path = selector.partition("::")[0]
-    if not path:
-        return f"`{selector}` names no file"
-    if path.startswith(("/", "~", "@")) or re.match(r"[A-Za-z]:[\\/]", path):
-        return f"`{path}` is not a path below the project"
-    if ".." in path.split("/"):
-        return f"`{path}` leaves the project"
-    return ""

@@ -21,13 +21,13 @@ IN_DOUBLE_QUOTES = "$`"
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
-def split(command: str) -> tuple[tuple[str, ...], str]:
-    """The words of a command line, or what is wrong with it."""
+def split(command: str, globs: bool = False) -> tuple[tuple[str, ...], str]:
+    """The words of a command line, or what is wrong with it. `globs`: patterns of file names are words like others."""
     if len(command) > LONGEST:
         return (), f"the command has {len(command)} characters"
     if any((ord(c) < 32 and c != "\t") or ord(c) == 127 for c in command.strip()):
         return (), "a line break or control character ends the command"
-    if fault := _shell_fault(command):
+    if fault := _shell_fault(command, "*?" if globs else ""):
         return (), fault
     try:
         words = tuple(shlex.split(command))
@@ -40,7 +40,7 @@ def split(command: str) -> tuple[tuple[str, ...], str]:
     return words, ""
 
 
-def _shell_fault(command: str) -> str:
+def _shell_fault(command: str, plain: str) -> str:
     """The first character that means something to a shell where it stands."""
     quote, escaped = "", False
     for c in command:
@@ -55,6 +55,18 @@ def _shell_fault(command: str) -> str:
                 return MEANING[c]
         elif c in "'\"":
             quote = c
-        elif c in MEANING:
+        elif c in MEANING and c not in plain:
             return MEANING[c]
+    return ""
+
+
+def path_fault(selector: str) -> str:
+    """What is wrong with a path or node id: it must stay below the project and be nothing but a path."""
+    path = selector.partition("::")[0]
+    if not path:
+        return f"`{selector}` names no file"
+    if path.startswith(("/", "~", "@")) or re.match(r"[A-Za-z]:[\\/]", path):
+        return f"`{path}` is not a path below the project"
+    if ".." in path.split("/"):
+        return f"`{path}` leaves the project"
     return ""

@@ -1,4 +1,4 @@
-"""Small mutations of Python code, one at a time: a test that none of them makes fail proves nothing about the code. Pure: text in, texts out."""
+"""Small mutations of Python code, one at a time, by its syntax tree. Pure: text in, texts out."""
 
 import ast
 import copy

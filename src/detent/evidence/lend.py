@@ -1,0 +1,36 @@
+"""Installed packages for a clean checkout: they are not part of the tree, but its tests need them. Links only; nothing is copied.
+
+A package that is itself a link (a workspace of the same project) is linked by the same words, so that the checkout's own files
+are found and not those of the workspace.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGES = "node_modules"
+
+
+def lend_packages(root: Path, checkout: Path) -> None:
+    """Link the `node_modules` beside every `package.json` of a checkout to those of the project."""
+    for folder in list(_packages(checkout)):
+        ours, theirs = root / folder / PACKAGES, checkout / folder / PACKAGES
+        if ours.is_dir() and not os.path.lexists(theirs):
+            _link(ours, theirs)
+
+
+def _packages(checkout: Path) -> Iterator[Path]:
+    for here, folders, files in os.walk(checkout):
+        folders[:] = [name for name in folders if name != PACKAGES and not name.startswith(".")]
+        if "package.json" in files:
+            yield Path(here).relative_to(checkout)
+
+
+def _link(ours: Path, theirs: Path) -> None:
+    """A folder of links; a scope (`@name`) is a folder of packages again."""
+    theirs.mkdir()
+    for entry in ours.iterdir():
+        if entry.is_dir() and not entry.is_symlink() and entry.name.startswith("@"):
+            _link(entry, theirs / entry.name)
+        else:
+            (theirs / entry.name).symlink_to(os.readlink(entry) if entry.is_symlink() else entry)

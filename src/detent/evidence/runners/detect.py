@@ -1,0 +1,45 @@
+"""How a project's tests are found out where nothing is configured: one table, the first match wins. Reads files, starts nothing."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from detent.evidence.runners.node import Node
+from detent.evidence.runners.node_package import npm_test, test_script
+from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.pytest import Pytest
+
+
+class Sign(NamedTuple):
+    """One row: what is seen, and the command it stands for."""
+
+    seen: str
+    command: Callable[[Files], Command | None]
+
+
+def _maven(files: Files) -> Command | None:
+    return Command(("sh", "-c", "mvn test"), "", "maven") if re.search("junit", files.read("pom.xml") or "", re.IGNORECASE) else None
+
+
+def _gradle(files: Files) -> Command | None:
+    if not (files.exists("build.gradle") or files.exists("build.gradle.kts")):
+        return None
+    return Command(("sh", "-c", "./gradlew test" if files.exists("gradlew") else "gradle test"), "", "gradle")
+
+
+def _npm(files: Files) -> Command | None:
+    """node's own runner with a report; any other script as it is, for its exit code."""
+    return (Node().detect(files) or npm_test()) if test_script(files) else None
+
+
+DETECTION: tuple[Sign, ...] = (
+    Sign("`pom.xml` with JUnit", _maven),
+    Sign("`build.gradle` or `build.gradle.kts`", _gradle),
+    Sign("`package.json` with a test script", _npm),
+    Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),
+)
+
+
+def detect(files: Files) -> Command | None:
+    """The command of the first row that matches."""
+    return next(filter(None, (sign.command(files) for sign in DETECTION)), None)

@@ -1,0 +1,70 @@
+// What `node --test` saw, as JSON Lines for Detent. Runs in the runner's own process, not in that of the tests.
+//
+// Owns the form of the report only; what an event means is decided by the reader (node_report.py). Everything is written at
+// the end and in one piece, so that no test finds a report to change while it runs.
+
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const LONGEST = 4000;
+const MOST_STDERR = 20000;
+const KINDS = new Map([['test:start', 'start'], ['test:pass', 'pass'], ['test:fail', 'fail'], ['test:enqueue', 'enqueue']]);
+
+const real = (file) => {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+};
+const HERE = real(process.cwd());
+const plain = (file) => (file.startsWith('file:') ? fileURLToPath(file) : path.resolve(HERE, file));
+const named = (file) => (file ? path.relative(HERE, real(plain(file))).split(path.sep).join('/') : '');
+const short = (value) => String(value ?? '').slice(0, LONGEST);
+const mark = (value) => (value === undefined || value === null || value === false ? null : value === true ? '' : short(value));
+
+function cause(error) {
+  const inner = error?.cause ?? error;
+  const whole = typeof inner === 'object' && inner !== null;
+  return {
+    failure: short(error?.failureType),
+    kind: whole ? short(inner.name) : '',
+    code: whole ? short(inner.code) : '',
+    message: short(whole ? inner.message : inner),
+    exit: error?.exitCode ?? null,
+    signal: short(error?.signal),
+  };
+}
+
+function line(type, data) {
+  const file = named(data.entryFile ?? data.file);
+  const whole = data.nesting === 0 && named(data.name) === (file || named(data.name)) && (file !== '' || /\.[cm]?[jt]sx?$/.test(data.name));
+  return {
+    type,
+    file: whole ? named(data.name) : file,
+    name: short(data.name),
+    nesting: data.nesting,
+    whole,
+    suite: data.details?.type === 'suite',
+    skip: mark(data.skip),
+    todo: mark(data.todo ?? data.expectFailure),
+    ms: data.details?.duration_ms ?? 0,
+    ...(type === 'fail' ? cause(data.details?.error) : {}),
+  };
+}
+
+export default async function* report(events) {
+  const lines = [];
+  const errors = new Map();
+  for await (const { type, data } of events) {
+    if (KINDS.has(type)) lines.push(line(KINDS.get(type), data));
+    if (type === 'test:stderr') {
+      const file = named(data.file);
+      errors.set(file, ((errors.get(file) ?? '') + data.message).slice(-MOST_STDERR));
+    }
+  }
+  for (const [file, text] of errors) lines.push({ type: 'stderr', file, message: text });
+  lines.push({ type: 'end', name: process.version, count: lines.length });
+  yield lines.map((each) => JSON.stringify(each) + '\n').join('');
+}
