@@ -1,6 +1,7 @@
 """git for real: snapshots, commits of judged trees, landing, hardening, and where we are."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from detent.git.checkout import clean_checkout
 from detent.git.commits import branch_name, bring_to, commit_tree, free_branch, main_branch, switch
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError, find_git
-from detent.git.snapshot import differs, take
+from detent.git.snapshot import differs, take, why_left_out
 from tests.repos import git_at, make_repo, sh, write
 
 AT = "2026-01-02T03:04:05+00:00"
@@ -69,6 +70,45 @@ def test_a_snapshot_leaves_out_what_does_not_belong_and_names_it(repo: Path, pat
     assert path not in sh(repo, "git", "ls-tree", "-r", "--name-only", snap.tree).split()
     assert len(snap.left_out) == 1
     assert path in snap.left_out[0] and why in snap.left_out[0]
+
+
+@pytest.mark.parametrize(
+    "name", [".env.local", "id_rsa", "id_ed25519.pub", "a.key", "b.p12", "c.pfx", ".netrc", ".pypirc", "credentials.json", "d.keystore"]
+)
+def test_what_is_named_like_a_secret_is_left_out(repo: Path, name: str) -> None:
+    write(repo, {f"conf/{name}": "x"})
+    assert why_left_out(repo, f"conf/{name}") == "looks like a secret"
+
+
+@pytest.mark.parametrize("name", [".env.example", "env", "key.py", "my_id_rsa.py", "pem", "credentials.json.md"])
+def test_what_is_not_named_like_a_secret_belongs(repo: Path, name: str) -> None:
+    write(repo, {f"conf/{name}": "x"})
+    assert why_left_out(repo, f"conf/{name}") == ""
+
+
+def test_a_tree_that_is_kept_among_the_packed_refs_is_kept_again(repo: Path) -> None:
+    git = git_at(repo)
+    tree = take(git, "r1").tree
+    sh(repo, "git", "pack-refs", "--all")
+    assert not (repo / ".git" / "refs" / "detent" / "r1" / "trees" / tree).exists()
+    assert take(git, "r1").tree == tree == sh(repo, "git", "rev-parse", f"refs/detent/r1/trees/{tree}")
+
+
+def test_the_branch_is_the_one_git_names(repo: Path, tmp_path: Path) -> None:
+    def by_git() -> str:
+        return subprocess.run(["git", "symbolic-ref", "-q", "HEAD"], cwd=repo, capture_output=True, text=True).stdout.strip()
+
+    git = git_at(repo)
+    assert git.branch() == by_git() == "refs/heads/main"
+    sh(repo, "git", "switch", "-q", "-c", "feat/ü")
+    assert git.branch() == by_git() == "refs/heads/feat/ü"
+    sh(repo, "git", "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
+    assert git_at(tmp_path / "linked").branch() == "refs/heads/other"
+    sh(repo, "git", "switch", "-q", "--detach")
+    assert git.branch() == by_git() == ""
+    (repo / ".git" / "HEAD").unlink()
+    (repo / ".git" / "HEAD").symlink_to("refs/heads/main")  # as git once wrote it
+    assert git.branch() == by_git() == "refs/heads/main"
 
 
 def test_a_snapshot_leaves_out_a_big_file_and_says_how_big(repo: Path) -> None:
