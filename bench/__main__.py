@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, commands, journal
+from bench import Figure, commands, journal, tools
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
     "journal-append": journal.appending,
@@ -16,6 +16,10 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "get-task": commands.get_task,
     "get-task-bare": commands.get_task_bare,
     "submit-work": commands.submit_work,
+    "search-grep": tools.grep,
+    "search-glob": tools.glob,
+    "search-glob-folders": tools.glob_folders,
+    "tool-call": tools.tool_call,
 }
 
 

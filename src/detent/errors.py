@@ -10,6 +10,7 @@ DetentError            expected trouble: two lines for a person, exit 2
     └── JournalDamaged truncated, altered or unreadable
 CannotTell             a gate or a job could not judge: ERROR, moves nothing
 └── Disturbed          the world moved while it was judged, so that nothing can be told
+ToolError              a tool call that cannot be done as it was asked: told to the model, which goes on
 
 A refusal is never an exception: it is a value (see kernel.model.Verdict).
 """
@@ -58,3 +59,7 @@ class CannotTell(Exception):
 
 class Disturbed(CannotTell):
     """The world moved while it was judged. Looking again may help; blaming the change would be wrong."""
+
+
+class ToolError(Exception):
+    """A tool call cannot be done as it was asked. The sentence is for the model, and says what to do instead."""

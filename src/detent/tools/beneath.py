@@ -1,0 +1,261 @@
+"""Files below one folder, and nowhere else: no link is followed, nothing is checked first and opened later.
+
+The kernel resolves a path in one step (openat2), or each of its folders is opened from the one before (where there is no openat2).
+Owns how files are opened, read and replaced. Knows nothing of tools, nor of which paths are asked for.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.errors import ToolError
+
+MOST = 16 << 20  # bytes of a file that are read
+READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+LOOK = os.O_PATH | os.O_CLOEXEC
+FOLDER = LOOK | os.O_DIRECTORY
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+OPENAT2 = 437  # the same number on every architecture
+NO_MAGICLINKS, NO_SYMLINKS, BENEATH = 0x02, 0x04, 0x08
+
+Opener = Callable[[int, str, int], int]  # (folder, path, flags) -> file descriptor; OSError
+
+SENTENCES = {
+    errno.ENOENT: "{path} is not there. Glob finds files by name.",
+    errno.ELOOP: "{path} is a symbolic link, or one is on the way to it. Links are not followed.",
+    errno.EXDEV: "{path} leads out of the workspace.",
+    errno.ENOTDIR: "{path} cannot be: a part of it is a file, not a folder.",
+    errno.EISDIR: "{path} is a folder. Glob lists what is in it.",
+    errno.ENXIO: "{path} is no regular file (a pipe, socket or device), so it is not opened.",
+    errno.ENAMETOOLONG: "{path} is too long for a path, or a name in it is.",
+    errno.EACCES: "There is no permission for {path}.",
+    errno.EPERM: "There is no permission for {path}.",
+    errno.EROFS: "{path} cannot be written: the file system is read-only.",
+    errno.ENOSPC: "{path} was not written: no space is left. The file is as it was.",
+    errno.EDQUOT: "{path} was not written: no space is left. The file is as it was.",
+}
+
+
+class Stamp(NamedTuple):
+    """By what a file is known again."""
+
+    inode: int
+    size: int
+    changed: int  # ns
+
+
+class Content(NamedTuple):
+    """The bytes of a file, up to a bound, and what the file was when they were read."""
+
+    data: bytes
+    stat: os.stat_result
+
+    @property
+    def stamp(self) -> Stamp:
+        return stamp(self.stat)
+
+    @property
+    def whole(self) -> bool:
+        return len(self.data) <= MOST
+
+
+class Beneath(NamedTuple):
+    """One folder. Every path is relative to it, without `..`; the empty path is the folder itself."""
+
+    root: Path
+    roots: tuple[str, ...]  # how the folder may be spelled
+    opener: Opener
+
+    def read(self, path: str) -> Content:
+        """A regular file. It never waits: a pipe is opened without waiting for its other end, and refused."""
+        with self._open(path, READ) as fd:
+            return content(fd, path)
+
+    def look(self, path: str) -> os.stat_result:
+        """What is there, without opening it."""
+        with self._open(path, LOOK) as fd:
+            return os.fstat(fd)
+
+    def is_folder(self, path: str) -> bool:
+        return stat.S_ISDIR(self.look(path).st_mode)
+
+    def those_there(self, paths: list[str]) -> list[str]:
+        """Those of the paths that are regular files and reached without a link."""
+        with told(""), _closing(os.open(self.root, FOLDER)) as root:
+            return [path for path in paths if self._is_file(root, path)]
+
+    def _is_file(self, root: int, path: str) -> bool:
+        try:
+            fd = self.opener(root, path, LOOK)
+        except OSError:
+            return False
+        mode = os.fstat(fd).st_mode
+        os.close(fd)
+        return stat.S_ISREG(mode)
+
+    def replace(self, path: str, data: bytes, expected: Stamp | None = None) -> Stamp:
+        """Put a new file in the place of the old one, which is never written to: other names of it (hard links) keep what they have."""
+        folder, _, name = path.rpartition("/")
+        with told(path), self._folder(folder) as fd:
+            old = _entry(fd, name)
+            if expected and (old is None or stamp(old) != expected):
+                raise ToolError(f"{path} changed while it was edited. Read it again, then edit it.")
+            return _put(fd, name, data, old)
+
+    @contextlib.contextmanager
+    def _open(self, path: str, flags: int) -> Iterator[int]:
+        with told(path), _closing(os.open(self.root, FOLDER)) as root, _closing(self.opener(root, path or ".", flags)) as fd:
+            yield fd
+
+    @contextlib.contextmanager
+    def _folder(self, path: str) -> Iterator[int]:
+        """A folder, made where it is missing, each part from the one before."""
+        fd = os.open(self.root, FOLDER)
+        try:
+            for part in path.split("/") if path else ():
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=fd)
+                inner = by_walk(fd, part, FOLDER)
+                os.close(fd)
+                fd = inner
+            yield fd
+        finally:
+            os.close(fd)
+
+
+def by_openat2(folder: int, path: str, flags: int) -> int:
+    """Let the kernel resolve the whole path, beneath the folder, without links."""
+    how = (ctypes.c_uint64 * 3)(flags, 0, BENEATH | NO_SYMLINKS | NO_MAGICLINKS)
+    for _ in range(100):
+        fd = _LIBC.syscall(ctypes.c_long(OPENAT2), ctypes.c_int(folder), os.fsencode(path), how, ctypes.c_size_t(ctypes.sizeof(how)))
+        if fd >= 0:
+            return int(fd)
+        if ctypes.get_errno() not in (errno.EAGAIN, errno.EINTR):
+            break
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
+
+
+def by_walk(folder: int, path: str, flags: int) -> int:
+    """Open each folder of the path from the one before, without links."""
+    *folders, name = path.split("/")
+    here = os.dup(folder)
+    try:
+        for part in folders:
+            inner = _step(here, part, FOLDER)
+            os.close(here)
+            here = inner
+        return _step(here, name, flags)
+    finally:
+        os.close(here)
+
+
+def _step(folder: int, name: str, flags: int) -> int:
+    """One name in one folder. A link is ELOOP whatever the flags, as it is for openat2."""
+    if name == "..":
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), name)
+    try:
+        fd = os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
+    except NotADirectoryError:
+        with contextlib.suppress(FileNotFoundError):
+            if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None
+        raise
+    if flags & os.O_PATH and stat.S_ISLNK(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+    return fd
+
+
+def best_opener() -> Opener:
+    """openat2 where the kernel has it and lets us use it."""
+    try:
+        os.close(by_openat2(-100, ".", FOLDER))  # -100: the current folder
+    except OSError:
+        return by_walk
+    return by_openat2
+
+
+def content(fd: int, path: str) -> Content:
+    """What an open file holds, if it is a regular one."""
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.ENXIO, "no regular file", path)
+    parts, left, chunk = [], MOST + 1, min(found.st_size + 4096, 1 << 20)
+    while left and (part := os.read(fd, min(chunk, left))):
+        parts.append(part)
+        left -= len(part)
+    return Content(b"".join(parts), found)
+
+
+def stamp(found: os.stat_result) -> Stamp:
+    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@contextlib.contextmanager
+def told(path: str) -> Iterator[None]:
+    """Trouble with a file as a sentence for the model."""
+    try:
+        yield
+    except OSError as e:
+        sentence = SENTENCES.get(e.errno or 0, "{path} cannot be used: " + (e.strerror or "unknown trouble") + ".")
+        raise ToolError(sentence.format(path=path[:300] + "…" * (len(path) > 300) or "the workspace")) from e
+
+
+@contextlib.contextmanager
+def _closing(fd: int) -> Iterator[int]:
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _entry(folder: int, name: str) -> os.stat_result | None:
+    """The file that is to be replaced; None if there is none. Anything but a regular file stays."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(found.st_mode):
+        return found
+    kinds = {stat.S_IFDIR: errno.EISDIR, stat.S_IFLNK: errno.ELOOP}
+    raise OSError(kinds.get(stat.S_IFMT(found.st_mode), errno.ENXIO), "no regular file", name)
+
+
+def _put(folder: int, name: str, data: bytes, old: os.stat_result | None) -> Stamp:
+    temporary = f".detent-{secrets.token_hex(8)}"
+    out = os.open(temporary, NEW, 0o666 if old is None else 0o600, dir_fd=folder)
+    try:
+        with _closing(out):
+            _write(out, data)
+            _keep_rights(out, old)
+            new = os.fstat(out)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    return stamp(new)
+
+
+def _write(out: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(out, rest) :]
+
+
+def _keep_rights(out: int, old: os.stat_result | None) -> None:
+    if old is None:
+        return
+    if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+        with contextlib.suppress(PermissionError):
+            os.fchown(out, old.st_uid, old.st_gid)
+    os.fchmod(out, stat.S_IMODE(old.st_mode) & 0o777)
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True)

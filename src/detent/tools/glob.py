@@ -1,0 +1,99 @@
+"""Glob: files by name, the newest first."""
+
+import os
+import re
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+
+from detent.errors import ToolError
+from detent.tools.globs import expression, source
+from detent.tools.model import Answer, Room
+from detent.tools.paths import CONTROL, relative
+from detent.tools.search import PLAIN_NAME, Found, Query, search
+from detent.tools.visible import MOST, one_line
+
+PATHS = 200
+
+DESCRIPTION = f"""Finds files of the workspace by a pattern for their paths, such as **/*.py or src/**/*.{{ts,tsx}}; those changed last come first, at most {PATHS}.
+** stands for any folders, * and ? for letters within a name; a pattern without a slash is for names in every folder.
+What .gitignore leaves out, .git and symbolic links are not shown; hidden files are."""
+
+
+class GlobArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: Annotated[str, Meta(description="The pattern, relative to path.")]
+    path: Annotated[str, Meta(description="The folder to look in; the workspace if left out.")] = "."
+
+
+def glob(room: Room, args: GlobArguments) -> Answer:
+    start = folder(room, args.path)
+    pattern = checked(room, args.pattern, start)
+    name = narrowed(pattern)
+    found = search(room, Query("files", start=start, name=name))
+    paths = matching(found, pattern, start, chosen=bool(room.rg and name and pattern == f"**/{name}"))
+    there = room.files.those_there(paths.first)
+    if not there:
+        return Answer(f"No file matches {args.pattern} in {start or 'the workspace'}.")
+    return Answer("\n".join([*fitting([one_line(p) for p in there]), *_more(paths.total - len(there), found.whole)]))
+
+
+def folder(room: Room, path: str) -> str:
+    """Where a search starts."""
+    start = relative(room.files.roots, path)
+    if not room.files.is_folder(start):
+        raise ToolError(f"{path} is a file, not a folder.")
+    return start
+
+
+def checked(room: Room, pattern: str, start: str) -> str:
+    """The pattern relative to where the search starts; one without a slash is for names in every folder."""
+    if not pattern or CONTROL.search(pattern):
+        raise ToolError("The pattern is empty or holds control characters.")
+    inside = relative(room.files.roots, pattern)
+    if pattern.startswith("/") and start:
+        if not inside.startswith(start + "/"):
+            raise ToolError(f"{pattern} is not below {start}. Leave path out, or give a pattern relative to it.")
+        inside = inside[len(start) + 1 :]
+    whole = f"{inside}/**" if pattern.endswith("/") else inside if "/" in pattern else f"**/{inside}"
+    expression(whole, wide=True)
+    return whole
+
+
+def narrowed(pattern: str) -> str:
+    """The last part of a pattern, if every program reads it alike: enough to leave out most files early."""
+    last = pattern.rpartition("/")[2]
+    return last if PLAIN_NAME.fullmatch(last) and pattern.count("{") == last.count("{") else ""
+
+
+class Paths(NamedTuple):
+    """The newest of the paths that were found, and how many there are in all."""
+
+    first: list[str]
+    total: int
+
+
+def matching(found: Found, pattern: str, start: str, chosen: bool) -> Paths:
+    """The candidates that match, as paths of the workspace. `chosen`: the program has left out all others already."""
+    if chosen:
+        first = found.data.split(b"\0", PATHS)[:-1]
+        return Paths([os.fsdecode(p.removeprefix(b"./")) for p in first], found.data.count(b"\0"))
+    text = "\0" + found.data.decode("utf-8", "surrogateescape").replace("\0./", "\0").removeprefix("./")
+    below = re.escape(start + "/") if start else ""
+    paths = re.findall(f"(?<=\0){below}(?:{source(pattern, wide=True)})(?=\0)", text)
+    return Paths(paths[:PATHS], len(paths))
+
+
+def fitting(lines: list[str]) -> list[str]:
+    """As many lines as an answer holds."""
+    size = 0
+    for count, line in enumerate(lines):
+        size += len(line) + 1
+        if size > MOST:
+            return [*lines[:count], f"[… {len(lines) - count} more lines left out: too long]"]
+    return lines
+
+
+def _more(left: int, whole: bool) -> list[str]:
+    if whole and left <= 0:
+        return []
+    return [f"[{'' if whole else 'at least '}{left:,} more files; use a narrower pattern or path]"]

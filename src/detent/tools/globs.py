@@ -1,0 +1,85 @@
+"""Patterns for paths: `**` for any folders, `*` and `?` within a name; in searches also `[a-z]` and `{a,b}`. Pure.
+
+The regular expressions made here never go back over what a star has matched (the earliest match is as good as any other), so that no
+pattern, however it is made, takes long.
+"""
+
+import re
+from functools import lru_cache
+from itertools import groupby
+
+from detent.errors import ToolError
+
+LONGEST = 1_000
+ALTERNATIVES = 100
+BRACES = re.compile(r"\{([^{}]*)\}")
+TOKEN = re.compile(r"\*+|\?|\[[!^]?\]?[^\]]*\]|[^*?\[]+|\[", re.DOTALL)
+
+
+@lru_cache(256)
+def expression(pattern: str, wide: bool = False, any_case: bool = False) -> re.Pattern[str]:
+    """The regular expression for whole relative paths. `wide` adds classes and alternatives; without it they are plain letters."""
+    if len(pattern) > LONGEST:
+        raise ToolError(f"The pattern is longer than {LONGEST:,} characters.")
+    try:
+        return re.compile(source(pattern, wide), re.IGNORECASE if any_case else 0)
+    except re.error as e:
+        raise ToolError(f"The pattern {pattern} cannot be read: {e}.") from e
+
+
+def source(pattern: str, wide: bool = False) -> str:
+    """The same as text. It matches no NUL, so it may be used on many paths with NUL between them."""
+    return "|".join(f"(?:{_path(each, wide)})" for each in (_alternatives(pattern) if wide else [pattern]))
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Each pattern that the braces stand for, the innermost first."""
+    todo, done = [pattern], list[str]()
+    while todo:
+        if len(todo) + len(done) > ALTERNATIVES:
+            raise ToolError(f"The braces of the pattern stand for more than {ALTERNATIVES} patterns.")
+        each = todo.pop()
+        if found := BRACES.search(each):
+            todo += [each[: found.start()] + choice + each[found.end() :] for choice in found[1].split(",")]
+        elif "{" in each or "}" in each:
+            raise ToolError(f"The pattern {pattern} has a brace without its other half.")
+        else:
+            done.append(each)
+    return done
+
+
+def _path(pattern: str, wide: bool) -> str:
+    """Runs of names, with any folders between them where `**` stands."""
+    names = [name for name in pattern.split("/") if name]
+    runs = [["**"] if deep else [_name(n, wide) for n in group] for deep, group in groupby(names, lambda n: n == "**")]
+    out = ""
+    for at, run in enumerate(runs):
+        last, after_deep = at == len(runs) - 1, at > 0  # two runs in a row have `**` between them
+        if run == ["**"]:
+            out += "[^\0]+" if last else ""
+        elif last:
+            out += ("(?:[^/\0]+/)*" if after_deep else "") + "/".join(run)
+        else:
+            out += f"(?>(?:[^/\0]+/)*?{'/'.join(run)}/)" if after_deep else "/".join(run) + "/"
+    return out
+
+
+def _name(name: str, wide: bool) -> str:
+    """One name: what stands between its stars is matched as early as it can be."""
+    pieces = [""]
+    for token in TOKEN.findall(name):
+        if token.startswith("*"):
+            pieces.append("")
+        else:
+            pieces[-1] += (
+                "[^/\0]" if token == "?" else _letters(token) if wide and token.startswith("[") and len(token) > 2 else re.escape(token)
+            )
+    first, *others = pieces
+    return first + "".join(f"(?>[^/\0]*?{p})" for p in others[:-1]) + "".join(f"[^/\0]*{p}" for p in others[-1:])
+
+
+def _letters(token: str) -> str:
+    inner = token[1:-1]
+    no = inner[0] in "!^"
+    inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner[no:])
+    return f"[^/\0{inner}]" if no else f"(?![/\0])[{inner}]"

