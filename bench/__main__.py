@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, sandbox
+from bench import Figure, agents, commands, journal, sandbox, tools
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
     "journal-append": journal.appending,
@@ -18,6 +18,10 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "submit-work": commands.submit_work,
     "prompt-cache": agents.prompt_cache,
     "sandbox-start": sandbox.starting,
+    "search-grep": tools.grep,
+    "search-glob": tools.glob,
+    "search-glob-folders": tools.glob_folders,
+    "tool-call": tools.tool_call,
 }
 
 

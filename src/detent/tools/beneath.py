@@ -85,12 +85,19 @@ class Beneath(NamedTuple):
     def is_folder(self, path: str) -> bool:
         return stat.S_ISDIR(self.look(path).st_mode)
 
-    def has(self, path: str) -> bool:
-        """Whether a regular file is there that is reached without a link."""
+    def those_there(self, paths: list[str]) -> list[str]:
+        """Those of the paths that are regular files and reached without a link."""
+        with told(""), _closing(os.open(self.root, FOLDER)) as root:
+            return [path for path in paths if self._is_file(root, path)]
+
+    def _is_file(self, root: int, path: str) -> bool:
         try:
-            return stat.S_ISREG(self.look(path).st_mode)
-        except ToolError:
+            fd = self.opener(root, path, LOOK)
+        except OSError:
             return False
+        mode = os.fstat(fd).st_mode
+        os.close(fd)
+        return stat.S_ISREG(mode)
 
     def replace(self, path: str, data: bytes, expected: Stamp | None = None) -> Stamp:
         """Put a new file in the place of the old one, which is never written to: other names of it (hard links) keep what they have."""

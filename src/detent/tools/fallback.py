@@ -44,9 +44,9 @@ def main(query: dict[str, Any], start: str) -> int:
     ends = tuple("." + end for end in TYPES.get(kinds, "").split()) or None
     paths = (item for item in _walk(start.removeprefix("./").rstrip("/")) if ends is None or item[0].endswith(ends))
     if query["mode"] == "files":
-        newest = sorted(paths, key=lambda item: -_time(item))
-        return 0 if out.write(b"".join(os.fsencode(path) + b"\0" for path, _, _ in newest)) else 1
-    return 0 if sum(_search(path, _content(path, fd), pattern, query, out.write) for path, _, fd in paths) else 1
+        times = sorted(((_changed(path, fd), path) for path, fd in paths), reverse=True)
+        return 0 if out.write(b"".join(os.fsencode(path) + b"\0" for _, path in times)) else 1
+    return 0 if sum(_search(path, _content(path, fd), pattern, query, out.write) for path, fd in paths) else 1
 
 
 def _fail(sentence: str) -> int:
@@ -54,8 +54,8 @@ def _fail(sentence: str) -> int:
     return 2
 
 
-def _walk(start: str) -> Iterator[tuple[str, float, int]]:
-    """(path, time of the last change, descriptor of its folder) of every regular file that is not ignored."""
+def _walk(start: str) -> Iterator[tuple[str, int]]:
+    """(path, descriptor of its folder) of every regular file that is not ignored."""
     rules: dict[str, list[Rule]] = {}
     for folder, names, files, fd in os.fwalk(".", follow_symlinks=False):
         here = folder.removeprefix(".").lstrip("/")
@@ -64,19 +64,28 @@ def _walk(start: str) -> Iterator[tuple[str, float, int]]:
         if f"{here}/".startswith(f"{start}/") or not start:
             for name in sorted(files):
                 path = f"{here}/{name}".lstrip("/")
-                found = os.stat(name, dir_fd=fd, follow_symlinks=False)
-                if name.casefold() != ".git" and stat.S_ISREG(found.st_mode) and not _ignored(path, False, rules[here]):
-                    yield path, found.st_mtime, fd
+                if name.casefold() != ".git" and not _ignored(path, False, rules[here]) and _is_regular(name, fd):
+                    yield path, fd
+
+
+def _is_regular(name: str, folder: int) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _changed(path: str, folder: int) -> int:
+    try:
+        return os.stat(path.rpartition("/")[2], dir_fd=folder, follow_symlinks=False).st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def _leads(folder: str, start: str, rules: list[Rule]) -> bool:
     """Whether a folder is on the way to where the search starts, or is searched itself."""
     on_the_way = start == folder or start.startswith(folder + "/")
     return on_the_way or ((not start or folder.startswith(start + "/")) and not _ignored(folder, True, rules))
-
-
-def _time(item: tuple[str, float, int]) -> float:
-    return item[1]
 
 
 def _rules(here: str, files: list[str], fd: int) -> list[Rule]:

@@ -1,11 +1,13 @@
 """Glob: files by name, the newest first."""
 
-from typing import Annotated
+import os
+import re
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
 from detent.errors import ToolError
-from detent.tools.globs import expression
+from detent.tools.globs import expression, source
 from detent.tools.model import Answer, Room
 from detent.tools.paths import CONTROL, relative
 from detent.tools.search import PLAIN_NAME, Found, Query, search
@@ -26,13 +28,13 @@ class GlobArguments(Struct, frozen=True, forbid_unknown_fields=True):
 def glob(room: Room, args: GlobArguments) -> Answer:
     start = folder(room, args.path)
     pattern = checked(room, args.pattern, start)
-    query = Query("files", start=start, name=narrowed(pattern))
-    found = search(room, query)
-    paths = matching(found, pattern, start, exact=bool(room.rg and query.name))
-    there = [p for p in paths[:PATHS] if room.files.has(p)]
+    name = narrowed(pattern)
+    found = search(room, Query("files", start=start, name=name))
+    paths = matching(found, pattern, start, chosen=bool(room.rg and name and pattern == f"**/{name}"))
+    there = room.files.those_there(paths.first)
     if not there:
         return Answer(f"No file matches {args.pattern} in {start or 'the workspace'}.")
-    return Answer("\n".join([*fitting([one_line(p) for p in there]), *_more(len(paths) - len(there), found.whole)]))
+    return Answer("\n".join([*fitting([one_line(p) for p in there]), *_more(paths.total - len(there), found.whole)]))
 
 
 def folder(room: Room, path: str) -> str:
@@ -63,14 +65,22 @@ def narrowed(pattern: str) -> str:
     return last if PLAIN_NAME.fullmatch(last) and pattern.count("{") == last.count("{") else ""
 
 
-def matching(found: Found, pattern: str, start: str, exact: bool) -> list[str]:
-    """The candidates that match, as paths of the workspace. `exact`: the program has looked at the last part already."""
-    paths = [p.removeprefix("./") for p in found.data.decode("utf-8", "surrogateescape").split("\0")[:-1]]
-    if exact and pattern.startswith("**/") and "/" not in pattern[3:]:
-        return paths
-    fits = expression(pattern, wide=True).fullmatch
-    cut = len(start) + 1 if start else 0
-    return [p for p in paths if fits(p, cut)]
+class Paths(NamedTuple):
+    """The newest of the paths that were found, and how many there are in all."""
+
+    first: list[str]
+    total: int
+
+
+def matching(found: Found, pattern: str, start: str, chosen: bool) -> Paths:
+    """The candidates that match, as paths of the workspace. `chosen`: the program has left out all others already."""
+    if chosen:
+        first = found.data.split(b"\0", PATHS)[:-1]
+        return Paths([os.fsdecode(p.removeprefix(b"./")) for p in first], found.data.count(b"\0"))
+    text = "\0" + found.data.decode("utf-8", "surrogateescape").replace("\0./", "\0").removeprefix("./")
+    below = re.escape(start + "/") if start else ""
+    paths = re.findall(f"(?<=\0){below}(?:{source(pattern, wide=True)})(?=\0)", text)
+    return Paths(paths[:PATHS], len(paths))
 
 
 def fitting(lines: list[str]) -> list[str]:

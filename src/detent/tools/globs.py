@@ -22,10 +22,14 @@ def expression(pattern: str, wide: bool = False, any_case: bool = False) -> re.P
     if len(pattern) > LONGEST:
         raise ToolError(f"The pattern is longer than {LONGEST:,} characters.")
     try:
-        parts = [_path(each, wide) for each in (_alternatives(pattern) if wide else [pattern])]
-        return re.compile("|".join(f"(?:{part})" for part in parts), re.DOTALL | (re.IGNORECASE if any_case else 0))
+        return re.compile(source(pattern, wide), re.IGNORECASE if any_case else 0)
     except re.error as e:
         raise ToolError(f"The pattern {pattern} cannot be read: {e}.") from e
+
+
+def source(pattern: str, wide: bool = False) -> str:
+    """The same as text. It matches no NUL, so it may be used on many paths with NUL between them."""
+    return "|".join(f"(?:{_path(each, wide)})" for each in (_alternatives(pattern) if wide else [pattern]))
 
 
 def _alternatives(pattern: str) -> list[str]:
@@ -52,11 +56,11 @@ def _path(pattern: str, wide: bool) -> str:
     for at, run in enumerate(runs):
         last, after_deep = at == len(runs) - 1, at > 0  # two runs in a row have `**` between them
         if run == ["**"]:
-            out += ".+" if last else ""
+            out += "[^\0]+" if last else ""
         elif last:
-            out += ("(?:[^/]+/)*" if after_deep else "") + "/".join(run)
+            out += ("(?:[^/\0]+/)*" if after_deep else "") + "/".join(run)
         else:
-            out += f"(?>(?:[^/]+/)*?{'/'.join(run)}/)" if after_deep else "/".join(run) + "/"
+            out += f"(?>(?:[^/\0]+/)*?{'/'.join(run)}/)" if after_deep else "/".join(run) + "/"
     return out
 
 
@@ -68,14 +72,14 @@ def _name(name: str, wide: bool) -> str:
             pieces.append("")
         else:
             pieces[-1] += (
-                "[^/]" if token == "?" else _letters(token) if wide and token.startswith("[") and len(token) > 2 else re.escape(token)
+                "[^/\0]" if token == "?" else _letters(token) if wide and token.startswith("[") and len(token) > 2 else re.escape(token)
             )
     first, *others = pieces
-    return first + "".join(f"(?>[^/]*?{p})" for p in others[:-1]) + "".join(f"[^/]*{p}" for p in others[-1:])
+    return first + "".join(f"(?>[^/\0]*?{p})" for p in others[:-1]) + "".join(f"[^/\0]*{p}" for p in others[-1:])
 
 
 def _letters(token: str) -> str:
     inner = token[1:-1]
     no = inner[0] in "!^"
     inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner[no:])
-    return f"[^/{inner}]" if no else f"(?!/)[{inner}]"
+    return f"[^/\0{inner}]" if no else f"(?![/\0])[{inner}]"

@@ -97,12 +97,14 @@ def _query(args: GrepArguments, name: str, glob: str, content: Content | None) -
 
 def _names(room: Room, args: GrepArguments, source: Source) -> tuple[list[str], int]:
     paths = sorted(p for raw in source.found.data.split(b"\0")[:-1] if (p := source.path(raw)) is not None)
-    return [one_line(p) for p in paths[: args.head_limit] if source.content or room.files.has(p)], max(0, len(paths) - args.head_limit)
+    there = paths if source.content else room.files.those_there(paths[: args.head_limit])
+    return [one_line(p) for p in there], max(0, len(paths) - args.head_limit)
 
 
 def _counts(room: Room, args: GrepArguments, source: Source) -> tuple[list[str], int]:
     counts = sorted((p, int(n)) for raw, n in COUNT.findall(source.found.data) if (p := source.path(raw)) is not None)
-    there = [f"{one_line(p)}:{n}" for p, n in counts[: args.head_limit] if source.content or room.files.has(p)]
+    known = {source.name} if source.content else set(room.files.those_there([p for p, _ in counts[: args.head_limit]]))
+    there = [f"{one_line(p)}:{n}" for p, n in counts[: args.head_limit] if p in known]
     total = [f"[{sum(n for _, n in counts):,} lines in {len(counts):,} files]"] if len(there) > 1 else []
     return [*there, *total], max(0, len(counts) - args.head_limit)
 

@@ -28,7 +28,7 @@ INTO_FILE = f'ulimit -c 0; ulimit -f {BYTES // 512}; exec "$@" 3>&1 >"$0"'
 FALLBACK = Path(__file__).with_name("fallback.py")
 
 ALWAYS = (
-    "--no-config", "--no-messages", "--color=never", "--hidden", "--iglob=!.git", "--no-require-git", "--no-ignore-parent", "--no-ignore-global",
+    "--no-config", "--no-messages", "--color=never", "--hidden", "--glob=!.git", "--no-require-git", "--no-ignore-parent", "--no-ignore-global",
     "--no-ignore-exclude", "--no-ignore-dot", "--encoding=none", "--null", "--with-filename", "--no-heading", "--line-number", "--max-columns=200",
 )  # fmt: skip
 MODES = {"files": ("--files", "--sortr=modified"), "names": ("--files-with-matches",), "counts": ("--count",), "lines": ()}
@@ -72,14 +72,23 @@ def search(room: Room, query: Query, content: Content | None = None) -> Found:
     """The program's answer about the workspace, or about one file that was opened already."""
     room.spill.mkdir(mode=0o700, parents=True, exist_ok=True)
     argv = _ripgrep(room, query) if room.rg else _fallback(query)
-    with tempfile.NamedTemporaryFile(dir=room.spill) as out, tempfile.NamedTemporaryFile(dir=room.spill) as given:
-        if content:
-            given.write(content.data)
-            given.flush()
+    with tempfile.NamedTemporaryFile(dir=room.spill) as out, _as_file(room.spill, content) as given:
         argv += ["--text", "--", "-"] if content else ["--", f"./{query.start}"]
         shell = ["/bin/sh", "-c", INTO_FILE, out.name]
-        ran = run([*shell, *argv], room.files.root, {"LC_ALL": "C.UTF-8"}, SECONDS, stdin=Path(given.name))
+        ran = run([*shell, *argv], room.files.root, {"LC_ALL": "C.UTF-8"}, SECONDS, stdin=given)
         return _judged(ran, Path(out.name).read_bytes())
+
+
+@contextlib.contextmanager
+def _as_file(folder: Path, content: Content | None) -> Iterator[Path]:
+    """The bytes that were read, as a file that no one else changes."""
+    if content is None:
+        yield Path(os.devnull)
+        return
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
+        file.write(content.data)
+        file.flush()
+        yield Path(file.name)
 
 
 def _judged(ran: Ran, data: bytes) -> Found:
@@ -93,8 +102,8 @@ def _judged(ran: Ran, data: bytes) -> Found:
 def _ripgrep(room: Room, query: Query) -> list[str]:
     assert room.rg is not None
     argv = [str(room.rg), *ALWAYS, *MODES[query.mode], *_kinds(query)]
-    if room.files.has(".gitignore"):
-        argv.append("--ignore-file=.gitignore")  # for a search that starts below it
+    if query.start and room.files.those_there([".gitignore"]):
+        argv.append("--ignore-file=.gitignore")  # the search starts below it
     if query.mode == "files":
         return argv
     if query.multiline:
