@@ -245,6 +245,7 @@ class Door:
             raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
+        found = msgspec.structs.replace(found, heard=min(found.heard, self._shown(event.run, sent)))
         while True:
             before = event.run
             decision = decide(table, before, sent, row, found)
@@ -267,6 +268,12 @@ class Door:
         if claim is not None:
             self._settle(run)
         return after
+
+    def _shown(self, run: AnyRun, sent: Sent) -> int:
+        """How many steers stood in the briefing that a call answers: its attempt says which one, else it is the newest."""
+        of, _, seq = sent.attempt_id.rpartition(".")
+        entry = self.journal.at(run.id, int(seq)) if of == run.id and seq.isdigit() else None
+        return len(from_entry(self._table(entry.workflow), entry).run.steers) if entry else len(run.steers)
 
     def _people(self, run: str, sent: Sent) -> AnyEvent:
         """People need no claim. What their word owes is settled now, or by whoever is at work."""

@@ -121,7 +121,7 @@ def _usage_hint(error: click.UsageError) -> str:
 
 def _told(argv: Sequence[str], message: str, hint: str, code: int) -> int:
     """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
-    if "--json" in argv:
+    if "--json" in argv or "--events" in argv:
         print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
     else:
         print(f"detent: {message}", *([f"  {hint}"] if hint else []), sep="\n", file=sys.stderr)
