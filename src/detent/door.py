@@ -253,6 +253,7 @@ class Door:
         on, row, found = self._found(table, event.run, sent)
         if sent.by == "agent" or found.unclear:  # what a job has done is always marked
             self._still_wanted(run)
+        found = msgspec.structs.replace(found, heard=min(found.heard, self._shown(event.run, sent)))
         while True:
             before = event.run
             decision = decide(table, before, sent, row, found)
@@ -275,6 +276,12 @@ class Door:
         if claim is not None:
             self._settle(run)
         return after
+
+    def _shown(self, run: AnyRun, sent: Sent) -> int:
+        """How many steers stood in the briefing that a call answers: its attempt says which one, else it is the newest."""
+        of, _, seq = sent.attempt_id.rpartition(".")
+        entry = self.journal.at(run.id, int(seq)) if of == run.id and seq.isdigit() else None
+        return len(from_entry(self._table(entry.workflow), entry).run.steers) if entry else len(run.steers)
 
     def _people(self, run: str, sent: Sent) -> AnyEvent:
         """People need no claim. What their word owes is settled now, or by whoever is at work."""

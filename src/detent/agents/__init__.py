@@ -12,7 +12,7 @@ from detent.agents.redact import redactor, secrets_of
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
 
-__all__ = ["BACKENDS", "FORMS", "AgentFailed", "Answer", "Budget", "Progress", "Reply", "Toolbox", "Turn", "Usage", "ask"]
+__all__ = ["BACKENDS", "FORMS", "AgentFailed", "Answer", "Budget", "Progress", "Reply", "Toolbox", "Turn", "Usage", "ask", "named"]
 
 
 def _anthropic(asked: Asked) -> Reply:
@@ -59,16 +59,23 @@ def asked_of(rest: str, turn: Turn, outer: Mapping[str, str]) -> Asked:
     return Asked(rest.strip(), turn, outer, Transcript(turn.transcript, redact), Meter(turn), redact)
 
 
-def ask(spec: str, turn: Turn, outer: Mapping[str, str]) -> Reply:
-    """The reply of the agent that a spec names. AgentFailed if it gave none, DetentError if it cannot be asked at all."""
+def named(spec: str) -> tuple[str, str]:
+    """The backend of a spec, and the rest of it. DetentError if there is none."""
     name, _, rest = spec.partition(":")
     if name not in BACKENDS:
         raise DetentError(f"there is no agent '{spec}'", f"known: {', '.join(FORMS.values())}")
+    return name, rest
+
+
+def ask(spec: str, turn: Turn, outer: Mapping[str, str]) -> Reply:
+    """The reply of the agent that a spec names. AgentFailed if it gave none, DetentError if it cannot be asked at all."""
+    name, rest = named(spec)
     asked = asked_of(rest, turn, outer)
     asked.log.add("asked", agent=spec, briefing=turn.briefing)
     try:
         asked.meter.before_call()
         reply = BACKENDS[name](asked)
+        reply = reply._replace(text=asked.redact(reply.text))  # it goes into the journal
     except AgentFailed as e:
         e.usage = asked.meter.usage
         asked.log.add("failed", sort=e.sort, message=e.message, not_before=e.not_before, usage=e.usage._asdict())

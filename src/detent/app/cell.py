@@ -8,12 +8,16 @@ from typing import Any, NamedTuple
 
 from detent.config import Settings
 from detent.errors import DetentError
+from detent.git.snapshot import BORROWED
 from detent.sandbox import Limits, Room, Sandbox, choose
 from detent.sandbox.limits import size
+from detent.sandbox.mounts import SYSTEM
 from detent.sandbox.process import Ran
 
-DEPENDENCIES = (".venv", "venv", "node_modules", "vendor", "target")  # of the project's own checkout: seen, not written
+DEPENDENCIES = (*BORROWED, "target")  # of the project's own checkout: seen, not written
 PUSH, PULL = "bubblewrap", "none"
+NOT_FOUND = 127  # the exit code by which a shell says that there is no such program
+MOST_WORDS = 50
 
 
 class Cell(NamedTuple):
@@ -24,22 +28,49 @@ class Cell(NamedTuple):
     network: bool
 
     def room(self, workspace: Path, writable: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> Room:
-        return Room(workspace, (workspace / ".git",), writable, (*self.readable, *also), self.network)
+        links = tuple(workspace / name for name in BORROWED if (workspace / name).is_symlink())
+        return Room(workspace, (workspace / ".git", *links), writable, (*self.readable, *also), self.network)
 
     def tests(
         self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
     ) -> Ran:
         """Start a program of the project: its folder is its own."""
-        return self.sandbox.run(argv, cwd, env, timeout, self.room(cwd, writable), wanted)
+        return self._run(argv, cwd, env, timeout, self.room(cwd, writable), wanted)
 
     def agent(self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, *args: Any, **more: Any) -> Ran:
         """Start an agent's program. Files that its words name are visible to it."""
-        named = tuple(Path(word) for word in argv if word.startswith("/") and Path(word).exists())
-        return self.sandbox.run(argv, cwd, env, timeout, self.room(cwd, (), named), *args, **more)
+        named = (Path(word) for word in argv if word.startswith("/") and Path(word).exists())
+        shown = (*self.readable, cwd, *map(Path, SYSTEM))
+        also = tuple(path for each in named for path in {each, each.resolve()} if not any(path.is_relative_to(s) for s in shown))
+        return self._run(argv, cwd, env, timeout, self.room(cwd, (), also), *args, **more)
 
     def shell(self, workspace: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool]) -> Callable[[str], Ran]:
         """How one command line of an agent is run."""
-        return lambda command: self.sandbox.run(["sh", "-c", command], workspace, env, timeout, self.room(workspace), wanted)
+        return lambda command: self._run(["sh", "-c", command], workspace, env, timeout, self.room(workspace), wanted)
+
+    def _run(self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, room: Room, *args: Any, **more: Any) -> Ran:
+        """Start it in its room. A program that is there outside and not inside is named, with the line that shows it."""
+        try:
+            ran = self.sandbox.run(argv, cwd, env, timeout, room, *args, **more)
+        except OSError as e:
+            raise OSError(e.errno, f"{e.strerror}. {said}" if (said := self._hidden(argv, env, room)) else e.strerror, argv[0]) from e
+        said = self._hidden(argv, env, room) if ran.exit_code == NOT_FOUND else ""
+        return ran._replace(output=f"{ran.output}\n[{said}]\n") if said else ran
+
+    def _hidden(self, argv: list[str], env: Mapping[str, str], room: Room) -> str:
+        from detent.sandbox.visible import missing_inside
+
+        words = _words(argv[2]) if argv[:2] == ["sh", "-c"] else argv[:1]
+        found = (missing_inside(word, env.get("PATH", ""), room) for word in words) if self.sandbox.name != PULL else ()
+        return next((said for said in found if said), "")
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command line that may name a program."""
+    try:
+        return [word for word in shlex.split(command, comments=True) if not word.startswith("-")][:MOST_WORDS]
+    except ValueError:
+        return []
 
 
 def level_of(settings: Settings, driven: bool) -> str:

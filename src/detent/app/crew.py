@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from detent.agents import Reply, Turn, ask
-from detent.app import App
+from detent.agents import AgentFailed, Reply, Turn, ask
+from detent.app import App, now
 from detent.app.cell import Cell, cell_of
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.drive import Crew, Seen
 from detent.drive.spent import Limits
-from detent.errors import Busy
+from detent.errors import Busy, CannotTell
 from detent.evidence.runners import RUNNERS
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
@@ -46,7 +46,10 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         return _turn(app, run, briefing, settings, cell)
 
     def asked(briefing: Briefing, turn: Turn) -> Reply:
-        return ask(agent_of(first, briefing.role, settings), turn, outer)
+        try:
+            return ask(agent_of(first, briefing.role, settings), turn, outer)
+        except CannotTell as e:  # the sandbox broke, or a guarded path was touched
+            raise AgentFailed("Crashed", str(e)) from e
 
     def defaults(run: AnyRun, briefing: Briefing) -> dict[str, str]:
         return _known(app, run, briefing)
@@ -61,7 +64,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
     world = app.worlds.of(run)
     root: Path = world.place.root
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
-    shell = cell.shell(root, env, float(settings.bash.timeout), lambda: True)
+    shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
     return Turn(
         briefing=msgspec.json.encode(briefing).decode(),
@@ -113,7 +116,7 @@ def _backoff(run: AnyRun) -> float:
 
 @contextmanager
 def only_driver(app: App, run: str) -> Iterator[None]:
-    """One driver of a run at a time, whatever happens to it: the lock goes with the process."""
+    """One driver of a run at a time, whatever happens to it: the lock goes with the process. Its file stays: one that is removed could be held twice."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
     with file.open("a+") as lock:
         try:
@@ -122,7 +125,6 @@ def only_driver(app: App, run: str) -> Iterator[None]:
             lock.seek(0)
             raise Busy(f"run {run} is being driven by process {lock.read().strip() or '?'}", "wait for it, or stop it first") from e
         lock.truncate(0)
-        lock.write(str(os.getpid()))
+        lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
         yield
-    file.unlink(missing_ok=True)

@@ -49,19 +49,18 @@ def checkout_is_fit(git: Git) -> str:
     return head
 
 
-def is_clean(git: Git) -> None:
-    """Refuse to start over a person's work, unless it is to be taken over."""
+def is_clean(git: Git, way_out: str = "") -> None:
+    """Refuse to start over a person's work, unless it is to be taken over; `way_out` says how, where that is possible."""
     changed = git.run("diff-index", "-z", "--name-only", "HEAD").items
     fresh = [p for p in untracked(git) if not why_left_out(git.place.root, p)]
     staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
     if staged:
-        raise DetentError(
-            f"{staged[0]} is staged and not committed ({len(staged)} in all)", "commit it, unstage it, or take it over with --adopt"
-        )
+        raise DetentError(f"{staged[0]} is staged and not committed ({len(staged)} in all)", f"commit it or unstage it{way_out}")
     if changed or fresh:
         first, count = (changed or fresh)[0], len(changed) + len(fresh)
         raise DetentError(
-            f"the checkout has changes that are not committed: {first} ({count} in all)", "commit them, or take them over with --adopt"
+            f"the checkout has changes that are not committed: {first} ({count} in all)",
+            f"commit them, or put them aside with `git stash -u`{way_out}",
         )
 
 

@@ -13,7 +13,7 @@ from detent.app.start_tdd import slug
 from detent.door import Case
 from detent.effects.publish import write_whole
 from detent.errors import DetentError
-from detent.gates.testlist import FILE, ticked
+from detent.gates.testlist import FILE, read_list, ticked
 from detent.git import fingerprint
 from detent.git.commits import free_branch
 from detent.git.notes import fetch_notes, list_notes, read_note
@@ -37,6 +37,7 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
     settings = settings_at(git, head, app.world.outer)
     fetch_notes(git, NOTES, settings.git.remote)
     commit, note = newest_handoff(git, head)
+    _list_agrees(git, commit, note)
     if note.next_phase == "COMPLETE":
         raise DetentError("the handoff notes say that this feature is complete", "start another one: detent run REQUEST")
     run_id = f"tdd-{secrets.token_hex(3)}"
@@ -70,6 +71,17 @@ def parse(text: str, commit: str) -> Note:
         return msgspec.json.decode(text.encode("utf-8", "surrogateescape"), type=Note)
     except msgspec.DecodeError as e:
         raise DetentError(f"the handoff note on {commit[:12]} cannot be read: {e}", "run `detent repair-notes` where the journal is") from e
+
+
+def _list_agrees(git: Git, commit: str, note: Note) -> None:
+    """What the note calls done is ticked in the list of its commit; only the test that was just finished is ticked later."""
+    entries = read_list((git.read(commit, FILE) or b"").decode("utf-8", "replace"))[0]
+    just = {note.current_test.description} if note.current_test and note.next_phase == "PLAN" else set()
+    wrong = sorted(set(note.completed_tests) - {e.text for e in entries if e.done} - just)
+    if wrong:
+        raise DetentError(
+            f"the handoff note on {commit[:12]} says that '{wrong[0]}' is done, and {FILE} there does not", "look at it before going on"
+        )
 
 
 def _red_tree(git: Git, commit: str, note: Note) -> str:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from detent.agents import named
 from detent.app import App
 from detent.app.crew import CONFIGURED, crew_of, only_driver
 from detent.app.kit import settings_at
@@ -23,11 +24,13 @@ class Commit(NamedTuple):
     subject: str
 
 
-def fit_for_push(app: App) -> str:
+def fit_for_push(app: App, agent: str = "") -> str:
     """What must hold before a machine-driven run starts; the name of its sandbox."""
     from detent.app.cell import must_hold
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
+    for spec in (agent,) if agent else settings.agents.roles.values():
+        named(spec)
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":
             raise DetentError(
@@ -42,6 +45,8 @@ def push(app: App, run: str, watch: Callable[[Seen], None]) -> dict[str, Any]:
     begun = time.monotonic()
     with only_driver(app, run):
         briefing = drive(run, crew_of(app, run, watch))
+        if briefing.actor == "none":
+            app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)
 
 
@@ -65,7 +70,7 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
         "commits": [c._asdict() for c in commits_of(app, run)],
         "cycles": getattr(run.data, "cycle", 0),
         "tests": stands,
-        "error": (run.last_error or None) if not end or end == "stopped" else None,
+        "error": None if end == "proved" else run.last_error or briefing.last_error,
         "usage": {
             "input_tokens": total.input_tokens + total.written_tokens,
             "output_tokens": total.output_tokens,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun, Case
 from detent.git.repo import Git
-from detent.git.workspace import make_workspace, workspace_place
+from detent.git.workspace import borrow, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
 from detent.world.repo import Gear
@@ -19,13 +19,19 @@ class Worlds:
         self._made: dict[str, RepoWorld] = {}
 
     def of(self, run: AnyRun) -> RepoWorld:
-        """The world of a run. A workspace that is gone is made anew from the run's branch, unless the run has ended."""
+        """The world of a run. A workspace that is gone is made anew from the run's branch."""
         root = run.data.setup.workspace
         if not root:
             return self.own
         if root not in self._made or not Path(root).is_dir():
             self._made[root] = RepoWorld(self._git(run, Path(root)), self.gear)
+            borrow(Path(run.worktree), Path(root))
         return self._made[root]
+
+    def leave(self, run: AnyRun) -> None:
+        """See to it that a run that has ended leaves no workspace behind, whoever looked at it last."""
+        if run.data.setup.workspace:
+            remove_workspace(workspace_place(self.git.place.common_dir, Path(run.data.setup.workspace)))
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)

@@ -55,7 +55,7 @@ def drive(run: str, crew: Crew) -> Briefing:
     """Loop until the run ends or waits for a person; its last briefing."""
     tried = -1
     while True:
-        briefing = crew.door.next(run)
+        briefing = _next(run, crew)
         at = crew.door.load(briefing.run).run
         spent = spent_in(crew.history(briefing.run))
         crew.watch(Seen("state", at, briefing, spent))
@@ -65,7 +65,8 @@ def drive(run: str, crew: Crew) -> Briefing:
             crew.watch(Seen("wait", at, briefing, spent, briefing.last_error or "the machine is at work"))
             crew.sleep(WAITS)
             continue
-        _wait(crew, at, briefing, spent)
+        if not _wait(crew, at, briefing, spent):
+            continue
         if at.seq != tried and (pause := crew.backoff(at)):
             crew.watch(Seen("wait", at, briefing, spent, f"{pause:g} s before the next try"))
             crew.sleep(pause)
@@ -73,13 +74,26 @@ def drive(run: str, crew: Crew) -> Briefing:
         _submit(crew, at, briefing, spent, _turn(crew, at, briefing, spent))
 
 
-def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> None:
-    """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it."""
+def _next(run: str, crew: Crew) -> Briefing:
+    """The next briefing. Who holds the run now is not another driver (there is only one), so it is waited for."""
+    while True:
+        try:
+            return crew.door.next(run)
+        except Busy:
+            crew.sleep(WAITS)
+
+
+def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
+    """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it. False: a person moved it."""
     until = _seconds_until(run.not_before)
-    while until > 0:
+    if until > 0:
         crew.watch(Seen("wait", run, briefing, spent, f"parked until {run.not_before}"))
-        crew.sleep(min(until, 60.0))
+    while until > 0:
+        crew.sleep(min(until, WAITS))
+        if not _still(crew, run):
+            return False
         until = _seconds_until(run.not_before)
+    return True
 
 
 def _seconds_until(when: str) -> float:
@@ -107,6 +121,8 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         reply = crew.ask(briefing, turn)
     except AgentFailed as e:
         crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
+        if e.sort == "Stopped" and _still(crew, run):
+            raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
         return _of_failure(e, time.monotonic() - begun, str(file))
     sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
     facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
@@ -140,10 +156,9 @@ def _submit(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent, sent: Sen
     """Hand in what the turn came to. A call that does not fit is told to the next agent, and bounded like any other failure of an agent."""
     if sent is None:
         return
-    verdict = crew.door.submit(run.id, sent)
+    while (verdict := crew.door.submit(run.id, sent)).status == "BUSY":
+        crew.sleep(WAITS)  # a turn that was paid for is not thrown away
     crew.watch(Seen("verdict", crew.door.load(run.id).run, briefing, spent, verdict=verdict))
-    if verdict.status == "BUSY":
-        raise Busy("; ".join(verdict.reasons), "wait until it is done, then `detent resume`")
     if verdict.status in ("REFUSED", "LOCKED") and sent.verb != "outcome":
         said = "What was handed in does not fit: " + "; ".join(verdict.reasons)
         crew.door.submit(run.id, Sent("outcome", by="system", channel="drive", outcome="agent-failed", output=said))

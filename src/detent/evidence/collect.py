@@ -19,6 +19,7 @@ from detent.evidence.suite import Suite, environment, forget_bytecode, interpret
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import differs, stamp, untracked
+from detent.git.workspace import borrow
 
 Wanted = Callable[[], bool]
 
@@ -37,7 +38,7 @@ class Collector:
         self.git, self.suite, self.run = git, suite, run
         self.root = git.place.root
         self.home = home or self.root  # the project's own checkout: where its environment lies
-        self.store = git.place.git_dir / "detent" / "evidence"
+        self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache")
         self.runs = 0  # how often the suite was really run
 
@@ -93,6 +94,7 @@ class Collector:
     def clean(self, tree: str, wanted: Wanted, selectors: tuple[str, ...] = (), overlay: Mapping[str, bytes] | None = None) -> TestReport:
         """The suite in a clean checkout of a tree, with other files laid over it where given."""
         with clean_checkout(self.git, tree) as folder:
+            borrow(self.home, folder)
             for path, data in (overlay or {}).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)

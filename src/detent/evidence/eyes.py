@@ -145,12 +145,17 @@ class RepoLook:
     def bites(self) -> bool:
         """Changed tests that once failed for the code still fail on the tree before it."""
         changed = {c.path for c in self.changed() if c.sort == "test"}
-        red = self.scene.collect.known(self.scene.marks.red)
+        red = self._red() if changed and self.scene.marks.red else None
         ours = {i for i in red.bad if red.files.get(i, i.partition("::")[0]) in changed} if red else set()
         if not ours:
             return True
         laid = self.tests_laid_over(self.scene.marks.red)
         return all(i in laid.bad or _file_of(i) in laid.bad or any(b.startswith(f"{i}::") for b in laid.bad) for i in ours)
+
+    def _red(self) -> TestReport:
+        """How the tests ended on the tree of the last RED; run again where that is not known here, as in a clone."""
+        tree = self.scene.marks.red
+        return self.scene.collect.known(tree) or self.scene.collect.clean(tree, self.scene.wanted)
 
     def bites_mutant(self) -> bool:
         """The step's tests fail on at least one small mutation of the code they import, or of what this pull request wrote."""

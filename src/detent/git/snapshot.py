@@ -20,6 +20,8 @@ FOLDERS = (
 SECRETS = (".env", ".netrc", ".pypirc", "credentials.json")
 SECRET_BEGINNINGS = (".env.", "id_rsa", "id_ed25519")
 SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore")
+BORROWED = (".venv", "venv", "node_modules", "vendor")  # of a person's checkout: linked into checkouts of the machine, see workspace
+QUIET = ("", "gone", "made by a test run", "a link to dependencies")  # reasons that are not worth a word
 HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 
@@ -35,6 +37,8 @@ def why_left_out(root: Path, path: str) -> str:
     parts = path.split("/")
     if path.endswith("/"):
         return "a repository of its own"
+    if path in BORROWED and os.path.islink(root / path) and os.path.isabs(os.readlink(root / path)):
+        return "a link to dependencies"
     if any(p in FOLDERS for p in parts[:-1]):
         return "a folder of dependencies or caches"
     if _is_secret(parts[-1]):
@@ -78,7 +82,7 @@ def _tree(git: Git, index: Path, created: frozenset[str]) -> Snapshot:
     left, taken = [], []
     for path in untracked(git, index):
         why = "made by a test run" if path in created else why_left_out(git.place.root, path)
-        if why not in ("", "made by a test run", "gone"):
+        if why not in QUIET:
             left.append(f"{path} ({why})")
         if not why:
             taken.append(path)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from detent.git.place import Place
 from detent.git.repo import ZERO, Git
+from detent.git.snapshot import BORROWED
 from detent.kernel.anchor import state_dir
 
 
@@ -45,6 +46,13 @@ def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
         (place.git_dir / "index.lock").unlink(missing_ok=True)
         inner.run("read-tree", "-u", "--reset", "HEAD")
     return inner
+
+
+def borrow(home: Path, root: Path) -> None:
+    """Link the dependencies that lie beside the files of a person's checkout. Such a link is no part of any tree, see snapshot."""
+    for name in BORROWED:
+        if (home / name).is_dir() and not os.path.lexists(root / name):
+            (root / name).symlink_to(home / name)
 
 
 def remove_workspace(place: Place) -> None:

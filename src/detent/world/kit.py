@@ -1,11 +1,12 @@
 """What the configuration says about one run, ready for use. Values only."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from detent.effects.merge import Ways
 from detent.evidence.suite import Suite
+from detent.sandbox.process import Ran
 
 
 class Kit(NamedTuple):
@@ -17,4 +18,5 @@ class Kit(NamedTuple):
     ways: Ways
     squash: str
     reviewer: str
+    start: Callable[..., Ran]  # how an agent's program is started; the sandbox is behind it
     home: Path  # the project's own checkout, where its environment lies; a workspace may be elsewhere

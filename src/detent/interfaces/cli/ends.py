@@ -41,7 +41,7 @@ def _stop(number: int, frame: object) -> None:
 
 def told(argv: Sequence[str], message: str, hint: str, code: int) -> int:
     """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
-    if "--json" in argv:
+    if "--json" in argv or "--events" in argv:
         import json
 
         print(json.dumps({"error": message, "hint": hint, "exit_code": code}))

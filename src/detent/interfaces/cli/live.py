@@ -23,14 +23,24 @@ def follow(app: App, run: str, as_json: bool, events: bool) -> int:
         done = push(app, run, view.see)
     except KeyboardInterrupt:
         view.close()
-        click.echo(f"\nStopped. Nothing is lost: `detent resume --run {run}` goes on from the last event.", err=True)
-        return 130
-    view.close()
+        return _stopped(f"detent resume --run {run}", as_json or events)
+    finally:
+        view.close()
     if as_json or events:
         click.echo(json.dumps(done))
     else:
         tell_result(done)
     return 1 if done["outcome"] == "halted" and _gave_up(app, run) else CODES[done["outcome"]]
+
+
+def _stopped(way: str, as_json: bool) -> int:
+    """A person stopped it, which is no outcome of the run: where JSON was asked for, it is told like any other trouble."""
+    said = "stopped; nothing is lost"
+    if as_json:
+        click.echo(json.dumps({"error": said, "hint": f"go on from the last event: {way}", "exit_code": 130}))
+    else:
+        click.echo(f"\nStopped. Nothing is lost: `{way}` goes on from the last event.", err=True)
+    return 130
 
 
 def _gave_up(app: App, run: str) -> bool:

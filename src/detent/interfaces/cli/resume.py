@@ -26,7 +26,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
         from detent.app.from_notes import start_from_notes
         from detent.kernel.model import Sent
 
-        fit_for_push(app)
+        fit_for_push(app, agent)
         return _follow(start_from_notes(app, Sent("resume", by="human", channel=channel()), said_agent(agent)), as_json, events)
     now = app.door.load(app.chosen(run)).run
     if not is_pushed(now):

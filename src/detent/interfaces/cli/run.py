@@ -32,6 +32,6 @@ def command(request: tuple[str, ...], workflow: str, agent: str, baseline: bool,
     from detent.interfaces.cli.runner import begin, here
 
     app = here(create=True)
-    fit_for_push(app)
+    fit_for_push(app, agent)
     run = begin(app, workflow, Terms(" ".join(request), baseline=baseline, agent=said_agent(agent)))
     return follow(app, run, as_json, events)

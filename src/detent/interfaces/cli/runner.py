@@ -71,7 +71,7 @@ def told(app: App, run: str | None, sent: Sent) -> Verdict:
 def remember(app: App, run: str) -> None:
     """Keep the finished briefing for the quick way, if nothing is left to be done before it is given."""
     event = app.door.load(run)
-    if event.briefing is None or event.run.parent or app.journal.owed(run):
+    if event.briefing is None or event.run.parent or event.run.data.setup.workspace or app.journal.owed(run):
         return
     stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.worlds.of(event.run).stamps(event.run).items())
     text, raw, code = shown(event.briefing)
