@@ -97,5 +97,5 @@ def _named(name: str) -> Tool:
 def _checked(tool: Tool, arguments: object) -> msgspec.Struct:
     try:
         return msgspec.convert(arguments, tool.arguments)
-    except msgspec.ValidationError as e:
+    except (msgspec.ValidationError, UnicodeError) as e:  # a text that is no text cannot be converted
         raise ToolError(f"Nothing was done: {shorten(str(e), 300)}. The form is {tool.form}.") from e
