@@ -15,6 +15,7 @@ from detent.app import App, open_app
 from detent.app.start import start_pr
 from detent.errors import DetentError
 from detent.gates.review import read_findings
+from detent.interfaces.cli.demo_repo import make_repo
 from detent.interfaces.cli.demo_script import FILES, REVIEWER, TURNS, Turn
 from detent.kernel.codec import from_entry
 from detent.kernel.model import Sent, Verdict
@@ -85,14 +86,7 @@ def _make(repo: Path, env: dict[str, str], folder: Path) -> None:
     for path, text in {**FILES, "detent.toml": config}.items():
         (repo / path).parent.mkdir(parents=True, exist_ok=True)
         (repo / path).write_text(text, "utf-8")
-    for args in (
-        ["init", "-q", "-b", "main"],
-        ["config", "user.name", "Demo"],
-        ["config", "user.email", "demo@localhost"],
-        ["add", "-A"],
-        ["commit", "-qm", "start"],
-    ):
-        subprocess.run(["git", *args], cwd=repo, env=env, check=True, capture_output=True)
+    make_repo(repo, env)
 
 
 def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple[Turn, str, str, Verdict]]:

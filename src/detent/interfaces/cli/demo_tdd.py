@@ -13,6 +13,7 @@ from detent.app.fit import Terms
 from detent.app.push import fit_for_push, push
 from detent.app.start_tdd import start_tdd
 from detent.errors import DetentError
+from detent.interfaces.cli.demo_repo import make_repo
 from detent.interfaces.cli.live import Terminal, tell_result
 from detent.kernel.model import Sent
 
@@ -35,14 +36,7 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     shutil.copytree(source, repo, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
     script = folder / SCRIPT
     (repo / SCRIPT).replace(script)
-    for args in (
-        ["init", "-q", "-b", "main"],
-        ["config", "user.name", "Demo"],
-        ["config", "user.email", "demo@localhost"],
-        ["add", "-A"],
-        ["commit", "-qm", "start"],
-    ):
-        subprocess.run(["git", *args], cwd=repo, env=dict(env), check=True, capture_output=True)
+    make_repo(repo, env)
     env, sandbox = _kept_in(repo, env)
     click.echo(f"The example {EXAMPLE}; git and pytest are real, the agent is scripted, mistakes and cheats included. Sandbox: {sandbox}\n")
     app = open_app(repo, create=True, env=env)
