@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import anyio
@@ -432,7 +433,7 @@ def test_an_answer_to_a_question_that_no_longer_stands_lapses(project: Project, 
 def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     halted(project)
     monkeypatch.chdir(project.root)
-    asked = get_task(GetTask(), lambda: True)[1]
+    asked = get_task(GetTask(), Lock(), lambda: True)[1]
     assert asked is not None
     assert answer(Answer(asked.run, "0" * 64, "finish", ""), lambda: True) is None
     assert answer(Answer(asked.run, asked.digest, "approve", ""), lambda: True) is None
@@ -445,7 +446,7 @@ def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, mon
 def test_an_answer_that_no_dialog_asked_for_is_turned_away(project: Project, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     halted(project)
     monkeypatch.chdir(project.root)
-    asked = get_task(GetTask(), lambda: True)[1]
+    asked = get_task(GetTask(), Lock(), lambda: True)[1]
     assert asked is not None
     made_up: dict[str, Any] = {"action": "accept", "content": {"choice": "finish"}}
     params = {"name": "get_task", "arguments": {}, "inputResponses": {"decision": made_up}, "requestState": f"{asked.run} {asked.digest}"}

@@ -179,8 +179,8 @@ class Door:
         """System moves, one event each, until someone must act or the run ends."""
         for _ in range(MOST_MOVES):
             self._settle(run)
-            self._still_wanted(run)
             event = self.load(run)
+            self._still_wanted(run)
             table, state = self._table(event.run.workflow), self._table(event.run.workflow).states[event.run.state]
             if state.end:
                 return event

@@ -47,6 +47,7 @@ class Calls:
     def __init__(self, dialogs: bool = True) -> None:
         self.dialogs = dialogs
         self.asked: set[str] = set()  # runs whose question was shown; again only after the run went on
+        self.starting = threading.Lock()
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Result:
         try:
@@ -78,7 +79,7 @@ class Calls:
         return told((await self._briefed(ctx, call))[0])
 
     async def _briefed(self, ctx: Context, call: GetTask) -> tuple[Briefing, Question | None]:
-        briefing, question = await attended(ctx, "get_task", partial(work.get_task, call))
+        briefing, question = await attended(ctx, "get_task", partial(work.get_task, call, self.starting))
         if question is None:
             self.asked.discard(briefing.run)
         return briefing, question

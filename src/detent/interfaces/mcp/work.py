@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Wanted = Callable[[], bool]
 CHANNEL = "mcp"
 LARGEST = 5_000_000  # bytes of a file or a text that is handed in
-STARTING = threading.Lock()  # two calls at once must not both start a run
 
 
 @contextmanager
@@ -40,13 +39,13 @@ def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
         app.journal.close()
 
 
-def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
-    """The next briefing; and, where it is a person's turn, what a dialog may ask."""
+def get_task(call: GetTask, starting: threading.Lock, wanted: Wanted) -> tuple[Briefing, Question | None]:
+    """The next briefing; and, where it is a person's turn, what a dialog may ask. Of two calls at once, one starts a run."""
     from detent.interfaces.cli.runner import briefed
     from detent.interfaces.mcp.asking import question
 
     with opened(wanted, create=True) as app:
-        with STARTING:
+        with starting:
             fresh = not call.run and app.newest() is None
             briefing = briefed(app, None, CHANNEL) if fresh else None
         if briefing is None:
