@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
@@ -45,10 +47,10 @@ CYCLE = (PLANS, REDS, GREENS, REFACTORS, ENDS)
 
 
 def project(folder: Path, config: str = ALONE, files: Mapping[str, str] | None = None) -> Project:
-    """A project whose tests run quickly, also inside the sandbox."""
+    """A project whose tests run quickly, also inside the sandbox, with a state folder beside it."""
     made = Project(folder, {**FILES, "detent.toml": config, **(files or {})})
     BYTECODE.mkdir(exist_ok=True)
-    made.env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
+    made.env |= {"PYTHONPYCACHEPREFIX": str(BYTECODE), "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
     made.env.pop("PYTHONDONTWRITEBYTECODE", None)
     return made
 
@@ -74,10 +76,12 @@ def workspaces(p: Project) -> list[Path]:
 class Driven:
     """A run of `tdd` that is driven in this process. Nobody sleeps: what would have been slept is noted."""
 
-    def __init__(self, p: Project, *entries: Json, agent: str = "", request: str = "add numbers") -> None:
+    def __init__(self, p: Project, *entries: Json, agent: str = "", request: str = "add numbers", **env: str) -> None:
         self.project, self.seen, self.slept = p, list[Seen](), list[float]()
-        self.app: App = open_app(p.root, create=True, env=p.env)
-        self.id = start_tdd(self.app, Sent("start", by="human"), Terms(request, agent=agent or scripted(p, *entries)))
+        self.app: App = open_app(p.root, create=True, env={**p.env, **env})
+        head = None if entries or agent else self.app.current()
+        terms = Terms(request, agent=agent or scripted(p, *entries))
+        self.id = head.run if head else start_tdd(self.app, Sent("start", by="human"), terms)
 
     def crew(self) -> Crew:
         return crew_of(self.app, self.id, self.seen.append)._replace(sleep=self.slept.append)
@@ -109,12 +113,28 @@ class Driven:
 
 
 @contextmanager
-def driven(p: Project, *entries: Json, agent: str = "", request: str = "add numbers") -> Iterator[Driven]:
-    made = Driven(p, *entries, agent=agent, request=request)
+def driven(p: Project, *entries: Json, agent: str = "", request: str = "add numbers", **env: str) -> Iterator[Driven]:
+    made = Driven(p, *entries, agent=agent, request=request, **env)
     try:
         yield made
     finally:
         made.app.journal.close()
+
+
+def driven_on(p: Project) -> AbstractContextManager[Driven]:
+    """The run that is open in a project, driven on."""
+    return driven(p)
+
+
+@contextmanager
+def lent(p: Project) -> Iterator[Project]:
+    """A project that several tests use, one after another: what one of them leaves open is ended."""
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv("XDG_STATE_HOME", p.env["XDG_STATE_HOME"])
+        yield p
+        with closing((app := open_app(p.root, create=True, env=p.env)).journal):
+            if (head := app.current()) is not None:
+                app.door.submit(head.run, Sent("abort", by="human"))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.driven import (
     Json,
     driven,
     later,
+    lent,
     lines_until,
     project,
     run,
@@ -45,15 +47,30 @@ def fails(sort: str, **more: str) -> Json:
     return {"fail": {"sort": sort, "message": f"it was {sort}", **more}}
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """One project for all: a tree that passed once is not run again."""
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield project(tmp_path_factory.mktemp("shared") / "p")
+
+
 @pytest.fixture
-def p(tmp_path: Path) -> Project:
+def p(shared: Project) -> Iterator[Project]:
+    with lent(shared):
+        yield shared
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Project:
     return project(tmp_path / "p")
 
 
 # -- outcomes and exit codes -------------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_ends_well_is_done_with_exit_0_and_the_result_of_the_contract(p: Project) -> None:
+def test_a_run_that_ends_well_is_done_with_exit_0_and_the_result_of_the_contract(new: Project) -> None:
+    p = new
     agent = scripted(p, {**PLANS, "usage": SPENT}, REDS, {**GREENS, "usage": SPENT}, *CYCLE[3:])
     ran = run(p, "--agent", agent, "--json")
     assert ran.code == 0, ran
@@ -88,24 +105,23 @@ def test_events_are_json_lines_as_things_happen_and_the_result_comes_last(p: Pro
 
 
 def test_trouble_is_one_json_object_too_where_json_or_events_were_asked_for(p: Project) -> None:
+    before = p.run("runs", "--all", "--json").out
     for flag in ("--json", "--events"):
         ran = run(p, "--agent", "nobody", flag)
         assert ran.code == 2 and "there is no agent 'nobody'" in ran.json["error"], ran
         assert set(ran.json) == {"error", "hint", "exit_code"}
-    assert p.run("runs", "--all", "--json").json["runs"] == []  # an agent that is not there is found before anything is started
+    assert p.run("runs", "--all", "--json").out == before  # an agent that is not there is found before anything is started
 
 
 def test_when_the_retries_are_spent_it_ends_with_exit_1_and_resume_goes_on_from_there(p: Project) -> None:
-    with driven(p, PLANS, REDS, *[WRONG] * 8, *CYCLE[2:]) as d:
+    with driven(p, PLANS, REDS, *[WRONG] * 4, *CYCLE[2:]) as d:
         done = d.go()
         assert (done["outcome"], done["state"], d.run.cause) == ("halted", "HALTED", "retries")
         assert "assert 0 == 3" in done["error"]
         assert d.slept == [1.0, 2.0, 4.0]  # the back-off, asked of whoever sleeps
         assert d.moves.count("green") == 4  # one try and three retries
-        note = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", "detent/add-numbers"))
+        note = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", done["branch"]))
         assert (note["phase"], note["nextPhase"], note["retryCount"], note["errorDetails"]["type"]) == ("RED", "GREEN", 3, "TestFailure")
-        d.person("resume")
-        assert d.go()["outcome"] == "halted"
     again = p.run("resume", "--json", "--guidance", "add them")
     assert (again.code, again.json["outcome"]) == (0, "done"), again
 
@@ -223,15 +239,20 @@ def test_a_reply_that_is_refused_is_told_to_the_next_agent_and_bounded(p: Projec
 # -- agents that fail --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sort", ["Timeout", "Network", "Stuck", "Crashed", "Truncated", "Refused", "RateLimit"])
-def test_an_agent_that_fails_is_asked_again_three_times_and_then_the_run_halts(p: Project, sort: str) -> None:
-    with driven(p, {**fails(sort), "again": True}, *[fails(sort)] * 4) as d:
-        done = d.go()
-        assert (done["outcome"], d.run.cause, done["error"]) == ("halted", "agent", f"it was {sort}")
-        assert d.moves == ["start", *["agent-failed"] * 4]
-        assert [e.sent.facts["trouble"] for e in d.events[1:]] == [sort] * 4
-        trouble = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", "main"))["errorDetails"]["type"]
-        assert trouble == (sort if sort in ("Timeout", "Network", "RateLimit") else "AgentStuck")
+SORTS = ("Timeout", "Network", "Stuck", "Crashed", "Truncated", "Refused", "RateLimit")
+
+
+def test_an_agent_that_fails_is_asked_again_three_times_and_then_the_run_halts(p: Project) -> None:
+    with driven(p, *(fails(sort) for sort in SORTS for _ in range(4))) as d:
+        for n, sort in enumerate(SORTS):
+            done = d.go()
+            assert (done["outcome"], d.run.cause, done["error"]) == ("halted", "agent", f"it was {sort}")
+            now = d.events[1 + 5 * n :]
+            assert [e.on for e in now] == ["agent-failed"] * 4
+            assert [e.sent.facts["trouble"] for e in now] == [sort] * 4
+            trouble = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", "main"))["errorDetails"]["type"]
+            assert trouble == (sort if sort in ("Timeout", "Network", "RateLimit") else "AgentStuck")
+            d.person("resume")
 
 
 def test_a_success_between_resets_the_count_of_agents_that_failed(p: Project) -> None:
@@ -292,16 +313,17 @@ def test_a_person_who_plays_the_agent_and_stops_ends_the_command_and_not_the_run
 @pytest.mark.parametrize(
     ("limit", "spent", "said"),
     [
-        ("tokens = 1000", Usage(900, 80, 20), "1000 of 1000 tokens"),
-        ("usd = 0.5", Usage(usd=0.5), "0.5 of 0.5 usd"),
-        ("turns = 1", Usage(), "1 of 1 turns"),
-        ("minutes = 1", Usage(), "of 60 seconds"),
+        ({"DETENT_LIMITS_TOKENS": "1000"}, Usage(900, 80, 20), "1000 of 1000 tokens"),
+        ({"DETENT_LIMITS_USD": "0.5"}, Usage(usd=0.5), "0.5 of 0.5 usd"),
+        ({"DETENT_LIMITS_TURNS": "1"}, Usage(), "1 of 1 turns"),
+        ({"DETENT_LIMITS_MINUTES": "1"}, Usage(), "of 60 seconds"),
     ],
 )
-def test_a_budget_is_looked_at_before_each_call_and_resume_grants_it_again(tmp_path: Path, limit: str, spent: Usage, said: str) -> None:
-    p = project(tmp_path / "p", f"{ALONE}[limits]\n{limit}\n")
-    seconds = 61.0 if "minutes" in limit else 0.0
-    with driven(p, PLANS, REDS, GREENS) as d:
+def test_a_budget_is_looked_at_before_each_call_and_resume_grants_it_again(
+    p: Project, limit: dict[str, str], spent: Usage, said: str
+) -> None:
+    seconds = 61.0 if "DETENT_LIMITS_MINUTES" in limit else 0.0
+    with driven(p, PLANS, REDS, GREENS, **limit) as d:
         real, asked = d.crew(), list[str]()
 
         def ask(briefing: Any, turn: Any) -> Reply:

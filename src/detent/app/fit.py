@@ -85,6 +85,7 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
 
 
 def suite_at(app: App, run: Run[Data], tree: str) -> TestReport:
-    """The project's tests at a tree, before the run begins."""
+    """The project's tests at a tree, before the run begins; a pass that is known is not run again."""
     kit = app.world.kit_of(run)
-    return Collector(app.world.git, kit.suite, run.id, app.world.outer, kit.home).clean(tree, lambda: True)
+    collector = Collector(app.world.git, kit.suite, run.id, app.world.outer, kit.home)
+    return collector.passed(tree) or collector.clean(tree, lambda: True)

@@ -13,6 +13,7 @@ from detent.errors import DetentError
 from detent.git.repo import ZERO, Git, GitError
 
 TRIES = 5
+UNFINISHED = "refs/notes/detent-unfinished"  # where notes are made before the real ref moves; under the lock there is only one
 
 
 @contextmanager
@@ -22,6 +23,8 @@ def _locked(git: Git) -> Iterator[None]:
     folder.mkdir(exist_ok=True)
     with (folder / "notes.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        if (git.place.common_dir / UNFINISHED).exists():  # of a writer that was killed
+            git.call("update-ref", "-d", UNFINISHED)
         yield
 
 
@@ -58,14 +61,14 @@ def _blob(text: str, commit: str) -> str:
 
 def _with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
     """A commit of the notes tree with these notes in it, made beside the real ref."""
-    scratch = f"refs/notes/detent-scratch/{os.getpid()}"
-    git.run("update-ref", scratch, old) if old else git.call("update-ref", "-d", scratch)
+    if old:
+        git.run("update-ref", UNFINISHED, old)
     try:
         for commit, text in notes.items():
-            git.run("notes", f"--ref={scratch}", "add", "-f", "-F", "-", commit, stdin=text.encode(), also=git.identity())
-        return git.resolve(scratch)
+            git.run("notes", f"--ref={UNFINISHED}", "add", "-f", "-F", "-", commit, stdin=text.encode(), also=git.identity())
+        return git.resolve(UNFINISHED)
     finally:
-        git.call("update-ref", "-d", scratch)
+        git.call("update-ref", "-d", UNFINISHED)
 
 
 def list_notes(git: Git, ref: str) -> dict[str, str]:

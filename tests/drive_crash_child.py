@@ -1,0 +1,80 @@
+"""One process that drives a feature of several cycles through the real machine, and can be killed at any point of it.
+
+Called as `python -m tests.drive_crash_child FOLDER AGENT REQUEST [POINT]`: starts the run, or goes on from wherever it stands. Every
+journal write, effect, job, git call, turn of an agent and test run is a point before and a point after; at POINT the process kills
+itself. Without one it runs to the end and prints how many points it passed.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from detent.app import App, open_app
+from detent.app.crew import crew_of, only_driver
+from detent.app.fit import Terms
+from detent.app.start_tdd import start_tdd
+from detent.door import AnyRun
+from detent.drive import drive
+from detent.git.repo import Git, Out
+from detent.kernel.model import Sent
+from detent.world import RepoWorld
+from tests.real_crash_child import Fragile, Points
+
+POINTS = Points(0)
+
+
+class FragileGit(Git):
+    """git, each call of which has a point before and after."""
+
+    def call(
+        self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
+    ) -> Out:
+        POINTS()
+        out = super().call(*args, stdin=stdin, index=index, also=also, timeout=timeout)
+        POINTS()
+        return out
+
+
+def fragile(folder: Path) -> App:
+    """The machine as it is, with points at everything it does to the world."""
+    app = open_app(folder, create=True)
+    worlds, of = app.worlds, app.worlds.of
+    app.world.git = worlds.git = FragileGit(app.place, os.environ)
+
+    def world_of(run: AnyRun) -> RepoWorld:
+        POINTS()
+        world: RepoWorld = of(run)
+        if not isinstance(world.git, FragileGit):
+            world.git = FragileGit(world.place, os.environ)
+        POINTS()
+        return world
+
+    worlds.of = world_of
+    journal = Fragile(app.journal, ("append", "settled", "claim", "release"), POINTS)
+    hands = app.door.hands
+    app.door.journal = journal
+    app.door.hands = hands._replace(
+        journal=journal, world=Fragile(worlds, ("settle", "perform"), POINTS), judge=Fragile(worlds, ("judge",), POINTS)
+    )
+    return app
+
+
+def main() -> None:
+    folder, agent, request = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    POINTS.die_at = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+    os.chdir(folder)
+    app = fragile(folder)
+    head = app.current() or app.newest()
+    run = head.run if head else start_tdd(app, Sent("start", by="human"), Terms(request, agent=agent))
+    crew = crew_of(app, run, lambda seen: None)
+    with only_driver(app, run):
+        briefing = drive(run, crew._replace(ask=POINTS.around(crew.ask)))
+        if briefing.actor == "none":
+            app.worlds.leave(app.door.load(run).run)
+    print(json.dumps({"points": POINTS.passed, "state": app.door.load(run).run.state}))
+
+
+if __name__ == "__main__":
+    main()
