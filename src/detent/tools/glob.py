@@ -1,19 +1,19 @@
 """Glob: files by name, the newest first."""
 
-import os
 import re
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
 from detent.errors import ToolError
-from detent.tools.globs import expression, source
+from detent.tools.globs import alternatives, expression, source
 from detent.tools.model import Answer, Room
 from detent.tools.paths import CONTROL, relative
-from detent.tools.search import PLAIN_NAME, Found, Query, search
+from detent.tools.search import Found, Query, search
 from detent.tools.visible import MOST, one_line
 
 PATHS = 200
+PLAIN = re.compile(r"[\w./*?-]+")
 
 DESCRIPTION = f"""Finds files of the workspace by a pattern for their paths, such as **/*.py or src/**/*.{{ts,tsx}}; those changed last come first, at most {PATHS}.
 ** stands for any folders, * and ? for letters within a name; a pattern without a slash is for names in every folder.
@@ -28,9 +28,8 @@ class GlobArguments(Struct, frozen=True, forbid_unknown_fields=True):
 def glob(room: Room, args: GlobArguments) -> Answer:
     start = folder(room, args.path)
     pattern = checked(room, args.pattern, start)
-    name = narrowed(pattern)
-    found = search(room, Query("files", start=start, name=name))
-    paths = matching(found, pattern, start, chosen=bool(room.rg and name and pattern == f"**/{name}"))
+    found = search(room, Query("files", start=start, only=narrowed(pattern, start)))
+    paths = matching(found, pattern, start)
     there = room.files.those_there(paths.first)
     if not there:
         return Answer(f"No file matches {args.pattern} in {start or 'the workspace'}.")
@@ -59,10 +58,10 @@ def checked(room: Room, pattern: str, start: str) -> str:
     return whole
 
 
-def narrowed(pattern: str) -> str:
-    """The last part of a pattern, if every program reads it alike: enough to leave out most files early."""
-    last = pattern.rpartition("/")[2]
-    return last if PLAIN_NAME.fullmatch(last) and pattern.count("{") == last.count("{") else ""
+def narrowed(pattern: str, start: str) -> tuple[str, ...]:
+    """The pattern as globs of the workspace for the search program, if there is nothing in it that it could read in another way."""
+    globs = tuple(f"{start}/{each}" if start else each for each in alternatives(pattern))
+    return globs if all(PLAIN.fullmatch(glob) for glob in globs) else ()
 
 
 class Paths(NamedTuple):
@@ -72,11 +71,8 @@ class Paths(NamedTuple):
     total: int
 
 
-def matching(found: Found, pattern: str, start: str, chosen: bool) -> Paths:
-    """The candidates that match, as paths of the workspace. `chosen`: the program has left out all others already."""
-    if chosen:
-        first = found.data.split(b"\0", PATHS)[:-1]
-        return Paths([os.fsdecode(p.removeprefix(b"./")) for p in first], found.data.count(b"\0"))
+def matching(found: Found, pattern: str, start: str) -> Paths:
+    """The candidates that match, as paths of the workspace."""
     text = "\0" + found.data.decode("utf-8", "surrogateescape").replace("\0./", "\0").removeprefix("./")
     below = re.escape(start + "/") if start else ""
     paths = re.findall(f"(?<=\0){below}(?:{source(pattern, wide=True)})(?=\0)", text)

@@ -29,10 +29,10 @@ def expression(pattern: str, wide: bool = False, any_case: bool = False) -> re.P
 
 def source(pattern: str, wide: bool = False) -> str:
     """The same as text. It matches no NUL, so it may be used on many paths with NUL between them."""
-    return "|".join(f"(?:{_path(each, wide)})" for each in (_alternatives(pattern) if wide else [pattern]))
+    return "|".join(f"(?:{_path(each, wide)})" for each in (alternatives(pattern) if wide else [pattern]))
 
 
-def _alternatives(pattern: str) -> list[str]:
+def alternatives(pattern: str) -> list[str]:
     """Each pattern that the braces stand for, the innermost first."""
     todo, done = [pattern], list[str]()
     while todo:

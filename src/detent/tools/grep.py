@@ -92,7 +92,7 @@ def _query(args: GrepArguments, name: str, glob: str, content: Content | None) -
     what = Query(MODES[args.output_mode], args.pattern, any_case=args.any_case, multiline=args.multiline)
     if args.output_mode == "content":
         what = what._replace(before=args.before or args.around, after=args.after or args.around)
-    return what if content else what._replace(start=name, name=narrowed(glob), type=args.type)
+    return what if content else what._replace(start=name, only=narrowed(glob, name) if glob else (), type=args.type)
 
 
 def _names(room: Room, args: GrepArguments, source: Source) -> tuple[list[str], int]:

@@ -6,10 +6,9 @@ moment could lead it out. Callers look at each file again through `Beneath`, and
 
 import contextlib
 import os
-import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +31,6 @@ ALWAYS = (
     "--no-ignore-exclude", "--no-ignore-dot", "--encoding=none", "--null", "--with-filename", "--no-heading", "--line-number", "--max-columns=200",
 )  # fmt: skip
 MODES = {"files": ("--files", "--sortr=modified"), "names": ("--files-with-matches",), "counts": ("--count",), "lines": ()}
-PLAIN_NAME = re.compile(r"[\w.*?{},-]*[\w.][\w.*?{},-]*")  # what every program reads alike
 
 
 class Query(NamedTuple):
@@ -41,7 +39,7 @@ class Query(NamedTuple):
     mode: str  # files: PATH NUL, newest first · names: PATH NUL · counts: PATH NUL NUMBER LF · lines: PATH NUL NUMBER and : or - … LF
     pattern: str = ""
     start: str = ""  # a folder of the workspace
-    name: str = ""  # a glob for the last part of a path, to look at fewer files
+    only: tuple[str, ...] = ()  # globs of paths, to look at fewer files; others may be in the answer all the same
     type: str = ""
     any_case: bool = False
     multiline: bool = False
@@ -71,24 +69,15 @@ def _packaged() -> Iterator[Path]:
 def search(room: Room, query: Query, content: Content | None = None) -> Found:
     """The program's answer about the workspace, or about one file that was opened already."""
     room.spill.mkdir(mode=0o700, parents=True, exist_ok=True)
-    argv = _ripgrep(room, query) if room.rg else _fallback(query)
-    with tempfile.NamedTemporaryFile(dir=room.spill) as out, _as_file(room.spill, content) as given:
+    with tempfile.TemporaryDirectory(dir=room.spill) as work:
+        out, given = Path(work, "out"), Path(work, "given") if content else Path(os.devnull)
+        if content:
+            given.write_bytes(content.data)
+        argv = _ripgrep(room, query, Path(work)) if room.rg else _fallback(query)
         argv += ["--text", "--", "-"] if content else ["--", f"./{query.start}"]
-        shell = ["/bin/sh", "-c", INTO_FILE, out.name]
+        shell = ["/bin/sh", "-c", INTO_FILE, str(out)]
         ran = run([*shell, *argv], room.files.root, {"LC_ALL": "C.UTF-8"}, SECONDS, stdin=given)
-        return _judged(ran, Path(out.name).read_bytes())
-
-
-@contextlib.contextmanager
-def _as_file(folder: Path, content: Content | None) -> Iterator[Path]:
-    """The bytes that were read, as a file that no one else changes."""
-    if content is None:
-        yield Path(os.devnull)
-        return
-    with tempfile.NamedTemporaryFile(dir=folder) as file:
-        file.write(content.data)
-        file.flush()
-        yield Path(file.name)
+        return _judged(ran, out.read_bytes() if out.exists() else b"")
 
 
 def _judged(ran: Ran, data: bytes) -> Found:
@@ -99,13 +88,12 @@ def _judged(ran: Ran, data: bytes) -> Found:
     return Found(data, ran.exit_code in (0, 1, 2))  # 2: some files could not be read
 
 
-def _ripgrep(room: Room, query: Query) -> list[str]:
-    assert room.rg is not None
-    argv = [str(room.rg), *ALWAYS, *MODES[query.mode], *_kinds(query)]
-    if query.start and room.files.those_there([".gitignore"]):
-        argv.append("--ignore-file=.gitignore")  # the search starts below it
+def _ripgrep(room: Room, query: Query, work: Path) -> list[str]:
+    argv = [str(room.rg), *ALWAYS, *MODES[query.mode], *_ignoring(room, query, work)]
     if query.mode == "files":
         return argv
+    if query.type:
+        argv.append(f"--type={query.type}")
     if query.multiline:
         argv += ["--multiline", "--multiline-dotall"]
     if query.any_case:
@@ -113,11 +101,14 @@ def _ripgrep(room: Room, query: Query) -> list[str]:
     return [*argv, f"--before-context={query.before}", f"--after-context={query.after}", f"--regexp={query.pattern}"]
 
 
-def _kinds(query: Query) -> Iterable[str]:
-    """Files by kind. Not by --glob, which would bring back what .gitignore leaves out."""
-    if query.type:
-        return [f"--type={query.type}"]
-    return [f"--type-add=asked:{query.name}", "--type=asked"] if query.name else []
+def _ignoring(room: Room, query: Query, work: Path) -> Iterator[str]:
+    """Files of rules, the weakest first. Not --glob for the names that are wanted: it would bring back what .gitignore leaves out."""
+    if query.only:
+        only = work / "only"
+        only.write_text("\n".join(["*", "!*/", *(f"!/{glob}" for glob in query.only)]), "utf-8")
+        yield f"--ignore-file={only}"
+    if query.start and room.files.those_there([".gitignore"]):
+        yield "--ignore-file=.gitignore"  # the search starts below it
 
 
 def _fallback(query: Query) -> list[str]:
