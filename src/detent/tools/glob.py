@@ -1,7 +1,9 @@
 """Glob: files by name, the newest first."""
 
 import re
-from typing import Annotated, NamedTuple
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -28,12 +30,17 @@ class GlobArguments(Struct, frozen=True, forbid_unknown_fields=True):
 def glob(room: Room, args: GlobArguments) -> Answer:
     start = folder(room, args.path)
     pattern = checked(room, args.pattern, start)
-    found = search(room, Query("files", start=start, only=narrowed(pattern, start)))
-    paths = matching(found, pattern, start)
-    there = room.files.those_there(paths.first)
+    only = narrowed(pattern, start)
+    found = search(room, Query("files", start=start, only=only))
+    hits = matching(found, pattern, start)
+    first = list(islice(hits, PATHS))
+    there = room.files.those_there(first)
     if not there:
         return Answer(f"No file matches {args.pattern} in {start or 'the workspace'}.")
-    return Answer("\n".join([*fitting([one_line(p) for p in there]), *_more(paths.total - len(there), found.whole)]))
+    # Almost all that is left matches, if it was asked for so; matching 50,000 paths takes longer than it helps.
+    most = bool(room.rg and only and len(first) == PATHS)
+    left = found.data.count(b"\0") - PATHS if most else sum(1 for _ in hits)
+    return Answer("\n".join([*fitting([one_line(p) for p in there]), *_more(left, "up to " if most else "", found.whole)]))
 
 
 def folder(room: Room, path: str) -> str:
@@ -64,19 +71,11 @@ def narrowed(pattern: str, start: str) -> tuple[str, ...]:
     return globs if all(PLAIN.fullmatch(glob) for glob in globs) else ()
 
 
-class Paths(NamedTuple):
-    """The newest of the paths that were found, and how many there are in all."""
-
-    first: list[str]
-    total: int
-
-
-def matching(found: Found, pattern: str, start: str) -> Paths:
-    """The candidates that match, as paths of the workspace."""
-    text = "\0" + found.data.decode("utf-8", "surrogateescape").replace("\0./", "\0").removeprefix("./")
+def matching(found: Found, pattern: str, start: str) -> Iterator[str]:
+    """The candidates that match, as paths of the workspace, in their order."""
+    text = "\0" + found.data.decode("utf-8", "surrogateescape")
     below = re.escape(start + "/") if start else ""
-    paths = re.findall(f"(?<=\0){below}(?:{source(pattern, wide=True)})(?=\0)", text)
-    return Paths(paths[:PATHS], len(paths))
+    return (hit[1] for hit in re.finditer(f"\0(?:\\./)?({below}(?:{source(pattern, wide=True)}))(?=\0)", text))
 
 
 def fitting(lines: list[str]) -> list[str]:
@@ -89,7 +88,7 @@ def fitting(lines: list[str]) -> list[str]:
     return lines
 
 
-def _more(left: int, whole: bool) -> list[str]:
+def _more(left: int, about: str, whole: bool) -> list[str]:
     if whole and left <= 0:
         return []
-    return [f"[{'' if whole else 'at least '}{left:,} more files; use a narrower pattern or path]"]
+    return [f"[{about if whole else 'at least '}{left:,} more files; use a narrower pattern or path]"]
