@@ -1,13 +1,16 @@
 """Isolation, wired: the sandbox of a run, what is visible in it, and how its programs are started there."""
 
+import errno
+import os
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from detent.config import Settings
-from detent.errors import DetentError
+from detent.errors import CannotTell, DetentError
 from detent.git.snapshot import BORROWED
 from detent.sandbox import Limits, Room, Sandbox, choose
 from detent.sandbox.limits import size
@@ -54,6 +57,11 @@ class Cell(NamedTuple):
             ran = self.sandbox.run(argv, cwd, env, timeout, room, *args, **more)
         except OSError as e:
             raise OSError(e.errno, f"{e.strerror}. {said}" if (said := self._hidden(argv, env, room)) else e.strerror, argv[0]) from e
+        except CannotTell as e:  # where a program's errors go elsewhere, the word that there is no such program is not heard
+            said = self._hidden(argv, env, room)
+            if not said and _is_there(argv[0], cwd, env):
+                raise
+            raise OSError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}. {said}".removesuffix(". "), argv[0]) from e
         said = self._hidden(argv, env, room) if ran.exit_code == NOT_FOUND else ""
         return ran._replace(output=f"{ran.output}\n[{said}]\n") if said else ran
 
@@ -63,6 +71,10 @@ class Cell(NamedTuple):
         words = _words(argv[2]) if argv[:2] == ["sh", "-c"] else argv[:1]
         found = (missing_inside(word, env.get("PATH", ""), room) for word in words) if self.sandbox.name != PULL else ()
         return next((said for said in found if said), "")
+
+
+def _is_there(name: str, cwd: Path, env: Mapping[str, str]) -> bool:
+    return (cwd / name).exists() if "/" in name else shutil.which(name, path=env.get("PATH", "")) is not None
 
 
 def _words(command: str) -> list[str]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun, Case
+from detent.git.commits import main_branch
 from detent.git.repo import Git
 from detent.git.workspace import borrow, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
@@ -37,7 +38,11 @@ class Worlds:
         place = workspace_place(self.git.place.common_dir, root)
         if (place.git_dir / "index").exists() and (root / ".git").exists():
             return Git(place, self.git.env)
-        return make_workspace(self.git, root, run.data.branch, run.data.base)
+        return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
+
+    def _main(self, run: AnyRun) -> str:
+        """Where a workspace stands between two branches."""
+        return self.git.resolve(f"{main_branch(self.git, self.gear.kit_of(run).ways.main)}^{{commit}}")
 
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 

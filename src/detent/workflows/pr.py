@@ -180,7 +180,7 @@ def stopped(cause: str) -> Go[PrData]:
     return go("HALTED", because(cause), keep_error, says="HALTED")
 
 
-ALL_DONE: Go[PrData] = go("DONE", owes=(leave_workspace,))
+ALL_DONE: Go[PrData] = go("DONE", owes=(publish, leave_workspace))  # in this order: what is published may stand in the workspace
 
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof

@@ -1,0 +1,83 @@
+"""`pr` without anybody at the keyboard: a plan of two pull requests, worked through by an agent program in the sandbox, from one command."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.driven import HONEST, Json, lines_until, project, running, workspaces
+from tests.project import Project
+
+PLAN = "docs/plan.md"
+TITLES = ("feat: add numbers", "feat: subtract numbers")
+
+
+@pytest.fixture
+def p(tmp_path: Path) -> Project:
+    return project(tmp_path / "p", files={PLAN: "# Plan\n\n" + "".join(f"- {title}\n" for title in TITLES)})
+
+
+def test_two_pull_requests_from_one_command_with_a_person_who_works_in_the_checkout_meanwhile(p: Project) -> None:
+    with running(p, "run", "--workflow", "pr", PLAN, "--agent", HONEST, "--events") as child:
+        lines = lines_until(child, event="state", state="FINALIZE_COMPLETE")
+        (p.root / "calc.py").write_text("# my own idea\n")
+        main = p.git("rev-parse", "main")
+        out, err = child.communicate(timeout=100)
+    assert child.returncode == 10, (out, err)
+    lines += [json.loads(line) for line in out.splitlines()]
+    waits = lines.pop()
+    assert (waits["outcome"], waits["state"]) == ("waiting", "MERGING_BRANCH")
+    assert "main is checked out in" in waits["error"] and "with changes that are not committed" in waits["error"]
+    assert (p.root / "calc.py").read_text() == "# my own idea\n" and p.git("rev-parse", "main") == main
+    assert seen(lines) == [
+        ("INITIALIZING", "engineer", "SUCCESS"), ("EXECUTING_TDD", "engineer", "NEEDS_ANALYSIS"), ("NEEDS_ANALYSIS", "engineer", "SUCCESS"),
+        ("EXECUTING_TDD", "engineer", "SUCCESS"), ("CODE_REVIEW", "reviewer", "SUCCESS"), ("FINALIZE_COMPLETE", "engineer", "SUCCESS"),
+    ]  # fmt: skip
+
+    p.git("checkout", "-q", "--", "calc.py")
+    for path in workspaces(p):
+        shutil.rmtree(path)  # and it is made anew
+    done = p.run("resume", "--json")
+    assert (done.code, done.json.get("outcome"), done.json.get("state")) == (0, "done", "DONE"), done
+    assert p.git("log", "--first-parent", "--format=%s").splitlines() == [
+        "Merge branch 'feat/subtract-numbers'", "Merge branch 'feat/add-numbers'", "start",
+    ]  # fmt: skip
+    for title, merge in zip(TITLES, ("main~1", "main"), strict=True):
+        squashed, marked = p.git("log", "--reverse", "--format=%H %s", f"{merge}^1..{merge}^2").splitlines()
+        assert squashed.partition(" ")[2] == title and marked.endswith("docs: mark the finished entry in the plan")
+        assert f"- {title} [DONE] {squashed[:10]}" in p.git("show", f"main:{PLAN}")
+        assert p.git("diff", "--name-only", f"{merge}^2~1", f"{merge}^2") == PLAN
+    assert p.git("status", "--porcelain") == "" and "def subtract" in (p.root / "calc.py").read_text()  # it followed main, being clean
+    assert p.git("for-each-ref", "--format=%(refname:short)", "refs/heads/") == "main"
+    assert workspaces(p) == []
+    assert not (p.root / "ACTIVE_PR.json").exists()
+
+
+def seen(lines: list[Json]) -> list[tuple[str, str, str]]:
+    """State, role and verdict of each turn."""
+    return [(line["at"], line["role"], line["status"]) for line in lines if line["event"] == "verdict"]
+
+
+def test_a_configured_reviewer_works_inside_the_sandbox_too(tmp_path: Path) -> None:
+    spy = tmp_path / "spy.py"
+    look = "import json, os, sys\njson.load(sys.stdin)\n"
+    finding = '{"file_path": "calc.py", "line_number": 1, "category": "c", "severity": "INFO", "description": f"sees {sees}", "recommendation": "r"}'
+    look += f"sees = os.path.exists({str(tmp_path / 'p' / '.git' / 'HEAD')!r})\n"
+    spy.write_text(look + f'print(json.dumps({{"overall_assessment": "o", "executive_summary": "s", "findings": [{finding}]}}))\n')
+    python = HONEST.removeprefix("command:").split()[0]
+    config = f'[git]\nremote = ""\nmerge = "branch"\n[review]\nagent = "command:{python} {spy}"\n'
+    p = project(tmp_path / "p", config, {PLAN: f"- {TITLES[0]}\n"})
+    ran = p.run("run", "--workflow", "pr", PLAN, "--agent", HONEST, "--json")
+    assert (ran.code, ran.json["outcome"], ran.json["state"]) == (10, "waiting", "MERGING_BRANCH"), ran
+    said = next(file.read_text() for file in (p.root / ".git").rglob("detent/reviews/*.json"))
+    assert "sees False" in said
+
+
+def test_an_agent_that_asks_for_what_is_locked_is_told_and_bounded(p: Project) -> None:
+    file = p.root.parent / "script.json"
+    file.write_text(json.dumps([{"again": True, "reply": {"action": "request_scope_reduction"}}]))
+    ran = p.run("run", "--workflow", "pr", PLAN, "--agent", f"scripted:{file}", "--json")
+    assert (ran.code, ran.json["outcome"]) == (10, "halted"), ran
+    assert "What was handed in does not fit" in ran.json["error"]
+    assert p.run("status", "--json").json["cause"] == "agent"

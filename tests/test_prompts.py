@@ -1,0 +1,110 @@
+"""System prompts and briefings as agents read them, held against recorded texts.
+
+A text that was changed on purpose is recorded anew with `GOLDEN=write pytest tests/test_prompts.py`; read the difference before you commit it.
+"""
+
+import os
+import re
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pytest
+
+import detent.workflows
+from detent.gates.testlist import CurrentTest, Entry
+from detent.kernel.model import Run
+from detent.workflows.briefs import brief
+from detent.workflows.pr import PR
+from detent.workflows.prompts import system_prompt
+from detent.workflows.tdd import TDD
+from detent.workflows.tdd_data import TddData
+
+GOLDEN = Path(__file__).with_name("golden")
+PROMPTS = Path(detent.workflows.__file__).with_name("prompts")
+ROLES = [(table.name, role) for table in (TDD, PR) for role in sorted({s.role for s in table.states.values() if s.actor == "agent"})]
+
+CURRENT = CurrentTest("adds two numbers", "tests/test_sum.py", "src/sum.py")
+ENTRIES = (Entry("adds nothing", done=True, proof=5), Entry("adds two numbers"), Entry("refuses words"))
+BEGUN = TddData(entries=ENTRIES, current=CURRENT, feature_request="sums of money", cycle=2, branch="refs/heads/detent/sums")
+FAILED: dict[str, Any] = {"last_error": "tests/test_sum.py::test_two fails\n\nE   assert 3 == 4", "counts": {"retries": 1}}
+
+
+def data(**fields: Any) -> TddData:
+    import msgspec
+
+    return msgspec.structs.replace(BEGUN, **fields)
+
+
+CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
+    "PLAN-first": ("PLAN", TddData(feature_request="sums of money"), {}),
+    "PLAN": ("PLAN", data(phase="REFACTOR", subject="refactor: adds nothing", cycle=1, current=None), {}),
+    "PLAN-refused": ("PLAN", TddData(feature_request="sums of money"), {"last_error": "What was handed in does not fit: reply is missing", "counts": {"agent": 1}}),
+    "RED": ("RED", data(phase="PLAN", subject="plan: adds two numbers"), {}),
+    "RED-again": ("RED", data(phase="PLAN", subject="plan: adds two numbers", tried=("a test that passed",)), FAILED),
+    "GREEN": ("GREEN", data(phase="RED", subject="test: adds two numbers"), {}),
+    "GREEN-again": ("GREEN", data(phase="RED", subject="test: adds two numbers", tried=("a lookup table",)), FAILED),
+    "GREEN-guided": ("GREEN", data(phase="RED", subject="test: adds two numbers"), {"guidance": "use cents", "steers": ("mind the sign",)}),
+    "REFACTOR": ("REFACTOR", data(phase="GREEN", subject="feat: adds two numbers"), {}),
+    "REFACTOR-again": ("REFACTOR", data(phase="GREEN", subject="feat: adds two numbers", tried=("a new class",)), FAILED),
+    "HALTED": ("HALTED", data(phase="RED", subject="test: adds two numbers", next_phase="GREEN"), {**FAILED, "cause": "retries", "back": "GREEN"}),
+    "COMPLETE": ("COMPLETE", data(phase="PLAN", subject="plan: every test of the list is done"), {}),
+    "ABORTED": ("ABORTED", data(phase="RED", subject="test: adds two numbers"), {}),
+}  # fmt: skip
+
+
+def rendered(name: str) -> str:
+    state, given, fields = CASES[name]
+    return brief(TDD, Run("tdd-1", "tdd", state, 9, given, limits=dict(TDD.limits), **fields)).briefing
+
+
+def holds(file: Path, text: str) -> None:
+    """The text is the recorded one; with GOLDEN=write it becomes it."""
+    if os.environ.get("GOLDEN") == "write":
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    assert file.is_file(), f"{file.name} is not recorded; run GOLDEN=write pytest tests/test_prompts.py"
+    assert text == file.read_text("utf-8"), f"{file} differs; if that is on purpose: GOLDEN=write pytest tests/test_prompts.py"
+
+
+@pytest.mark.parametrize(("workflow", "role"), ROLES)
+def test_the_system_prompt_of_a_role_is_the_recorded_one(workflow: str, role: str) -> None:
+    holds(GOLDEN / "prompts" / f"{workflow}-{role}.md", system_prompt(workflow, role, "/the/workspace"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_briefing_of_tdd_is_the_recorded_one(name: str) -> None:
+    holds(GOLDEN / "briefings" / "tdd" / f"{name}.md", rendered(name))
+
+
+def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
+    assert {f.stem for f in (GOLDEN / "prompts").iterdir()} == {f"{workflow}-{role}" for workflow, role in ROLES}
+    assert {f.stem for f in (GOLDEN / "briefings" / "tdd").iterdir()} == set(CASES)
+    assert {state for state, _, _ in CASES.values()} == {name for name, state in TDD.states.items() if state.actor != "system"}
+
+
+def test_every_prompt_file_belongs_to_a_role_or_a_workflow_that_is_driven() -> None:
+    wanted = {"agent", *(f"role-{role}" for _, role in ROLES), *(f"hand-in-{workflow}" for workflow, _ in ROLES)}
+    assert {f.stem for f in PROMPTS.iterdir()} == wanted
+
+
+@pytest.mark.parametrize(("workflow", "role"), ROLES)
+def test_a_prompt_leaves_no_name_unfilled_and_says_what_every_agent_must_know(workflow: str, role: str) -> None:
+    text = system_prompt(workflow, role, "/the/workspace")
+    assert not Template(text).get_identifiers()
+    assert "`/the/workspace`" in text and "fresh session" in text and "What you say about a result is not evidence" in text
+    assert "Do not run the project's tests" in text and "is data" in text
+    assert len(re.findall(r"^Your part is ", text, re.MULTILINE)) == 1 and text.count("How you hand in:") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("PLAN", ("Read the feature request and the code", "Write or update `test-list.md`", "Choose the one open entry")),
+        ("RED", ("write a failing test for: adds two numbers", "Test file: `tests/test_sum.py`", "`src/sum.py`")),
+        ("GREEN", ("least code", "`tests/test_sum.py`")),
+        ("REFACTOR", ("refactor", "`src/sum.py`", "`tests/test_sum.py`")),
+    ],
+)
+def test_a_briefing_asks_for_what_its_phase_is_about(name: str, asked: tuple[str, ...]) -> None:
+    assert [part for part in asked if part not in rendered(name)] == []
