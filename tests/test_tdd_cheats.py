@@ -231,6 +231,7 @@ def test_an_agent_in_the_sandbox_leaves_no_process_behind_and_reaches_no_git(tmp
     assert f.git("status", "--porcelain") == "", "the person's own checkout is as it was"
 
 
+@pytest.mark.slow
 def test_an_agent_that_floods_and_never_ends_is_stopped_and_counted_and_the_run_waits_for_a_person(tmp_path: Path) -> None:
     f, ran = driven(tmp_path, "yes flood | head -c 30000000 & trap '' TERM\nwhile :; do sleep 1; done", "[agents]\ntimeout = 3\n")
     assert (ran.code, ran.json["state"], ran.json["outcome"]) == (10, "HALTED", "halted"), ran

@@ -56,7 +56,7 @@ def test_a_runner_that_does_not_work_is_an_error_and_no_attempt_and_leaves_the_w
     assert f.run.counts == {}
 
 
-@pytest.mark.parametrize("phase", ["GREEN", "REFACTOR"])
+@pytest.mark.parametrize("phase", ["GREEN", pytest.param("REFACTOR", marks=pytest.mark.slow)])
 def test_an_error_rolls_nothing_back_and_keeps_the_count_of_retries(phase: str) -> None:
     f = at(phase, files=INSTALLED)
     failed(f, f.lay({"calc.py": WRONG}).submit(), "test_add fails", "TestFailure", 1, phase)

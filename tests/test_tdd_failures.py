@@ -144,7 +144,7 @@ def test_a_red_fails_that_does_not_show_what_is_missing(part: int) -> None:
     assert (f.run.counts, f.run.last_error) == ({}, "")
 
 
-@pytest.mark.parametrize("part", [0, 1, 2])
+@pytest.mark.parametrize("part", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_green_fails_that_does_not_make_every_test_pass_honestly(part: int) -> None:
     f = at("GREEN", MANY)
     head = f.head
@@ -191,6 +191,7 @@ def test_a_refactoring_may_not_empty_a_test_that_was_there_before_the_run() -> N
     assert f.lay({"tests/test_other.py": OTHER.replace("== 1", "- 1 == 0")}).submit().state == "PLAN"
 
 
+@pytest.mark.slow
 def test_what_hangs_is_stopped_with_all_it_started_and_is_a_timeout(tmp_path: Path) -> None:
     f = at("GREEN", "[test]\ntimeout = 10\n")
     pids = tmp_path / "pids"
@@ -274,6 +275,7 @@ SATISFIED: dict[str, Case] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_already_satisfied_fails_without_its_proof() -> None:
     f = at("RED", MANY, THERE)
     failed(f, f.submit(), "no new test", "UnexpectedPass", 1, "RED")
