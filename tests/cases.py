@@ -14,22 +14,30 @@ from typing import Any
 from tests.project import GREEN, START, Project
 
 BYTECODE = Path(tempfile.gettempdir()) / f"detent-tests-bytecode-{os.getuid()}"  # shared, so that not every repository compiles pytest anew
-PLUGINS = ("hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov", "timeout")  # of our own environment; no project here needs them
+PLUGINS = (
+    "anyio",
+    "hypothesispytest",
+    "xdist",
+    "xdist.looponfail",
+    "pytest_cov",
+    "timeout",
+)  # of our own environment; no project here needs them
 INI = "[pytest]\npythonpath = .\naddopts = " + " ".join(f"-p no:{name}" for name in PLUGINS) + "\n"
 WRONG = "def add(a, b):\n    return 0\n"
 
 
-def project(folder: Path, config: str = "", files: dict[str, str] | None = None, branch: str = "main") -> Project:
-    """A project with this detent.toml and these further files. Every run of its tests leaves a line in `runs(project)`."""
+def project(folder: Path, config: str = "", files: dict[str, str] | None = None, branch: str = "main", made: bool = False) -> Project:
+    """A project with this detent.toml and these further files; `made`: it lies there already. Every run of its tests leaves a line in `runs(project)`."""
     trace = folder.parent / f"{folder.name}.runs"
     start = (
         f"import os\n\nGATE = {str(_gate(folder))!r}\n\n\ndef test_start():\n    with open({str(trace)!r}, 'a') as f:\n        f.write('ran\\n')\n"
         "    if os.path.exists(GATE):\n        open(GATE).read()\n"
     )
-    made = Project(folder, {**START, "tests/test_start.py": start, "pytest.ini": INI, "detent.toml": config, **(files or {})}, branch)
-    made.env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
-    made.env.pop("PYTHONDONTWRITEBYTECODE", None)
-    return made
+    whole = {**START, "tests/test_start.py": start, "pytest.ini": INI, "detent.toml": config, **(files or {})}
+    found = Project(folder, whole, branch, made)
+    found.env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
+    found.env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return found
 
 
 def _gate(folder: Path) -> Path:

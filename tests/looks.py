@@ -17,6 +17,7 @@ class LiteralLook:
     files: dict[str, str] = field(default_factory=dict)
     now: TestReport = field(default_factory=TestReport)
     before: TestReport = field(default_factory=TestReport)
+    second: TestReport | None = None  # the same tests, run once more
     changes: tuple[Changed, ...] = ()
     bite: bool = True
     lint: str | None = None
@@ -37,6 +38,12 @@ class LiteralLook:
 
     def selected(self) -> TestReport:
         return self.now
+
+    def again(self, tests: frozenset[str]) -> TestReport:
+        return self.second or self.now
+
+    def late(self) -> bool:
+        return self.now.late
 
     def tests_laid_over(self, tree: str) -> TestReport:
         return self.before

@@ -41,8 +41,8 @@ class Ran:
 class Project:
     """A repository, and the calls that are made in it."""
 
-    def __init__(self, folder: Path, files: dict[str, str] | None = None, branch: str = "main") -> None:
-        self.root = make_repo(folder, START if files is None else files, branch)
+    def __init__(self, folder: Path, files: dict[str, str] | None = None, branch: str = "main", made: bool = False) -> None:
+        self.root = folder if made else make_repo(folder, START if files is None else files, branch)
         self.env = {**os.environ, **PLAIN, "PYTHONPATH": str(ROOT / "src"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
     def argv(self, *args: str) -> list[str]:

@@ -146,6 +146,12 @@ class MemoryLook:
     def selected(self) -> TestReport:
         return run_tests(self._files(self.tree), self.sent.test_command.removeprefix(RUNNER).strip())
 
+    def again(self, tests: frozenset[str]) -> TestReport:
+        return self.tests()
+
+    def late(self) -> bool:
+        return False
+
     def tests_laid_over(self, tree: str) -> TestReport:
         tests = {p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}
         return run_tests({**self._files(tree), **tests})

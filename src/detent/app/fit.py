@@ -51,6 +51,7 @@ def checkout_is_fit(git: Git) -> str:
 
 def is_clean(git: Git, way_out: str = "") -> None:
     """Refuse to start over a person's work, unless it is to be taken over; `way_out` says how, where that is possible."""
+    git.call("update-index", "-q", "--refresh")  # a file that was only touched is no change
     changed = git.run("diff-index", "-z", "--name-only", "HEAD").items
     fresh = [p for p in untracked(git) if not why_left_out(git.place.root, p)]
     staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items

@@ -44,7 +44,7 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
     setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), agent, run_id)
     fingerprint.remember(app.place)
     data = msgspec.structs.replace(
-        from_note(note), setup=setup, base=commit, good_tree=git.tree(commit), red_tree=_red_tree(git, commit, note),
+        from_note(note), setup=setup, base=commit, good_tree=git.tree(commit), reds=_reds(git, commit, note),
         branch=free_branch(git, f"detent/{slug(note.feature_request)}"),
     )  # fmt: skip
     run: Run[TddData] = Run(run_id, "tdd", note.next_phase, 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
@@ -84,13 +84,13 @@ def _list_agrees(git: Git, commit: str, note: Note) -> None:
         )
 
 
-def _red_tree(git: Git, commit: str, note: Note) -> str:
+def _reds(git: Git, commit: str, note: Note) -> tuple[str, ...]:
     """The tree of this cycle's RED commit: what a changed test must still fail on."""
     for back in git.run("rev-list", "--first-parent", "-n", "4", commit).text.split():
         text = read_note(git, NOTES, back)
         if text and (then := parse(text, back)).phase == "RED" and then.cycle_number == note.cycle_number:
-            return git.tree(back)
-    return ""
+            return (git.tree(back),)
+    return ()
 
 
 def _holds_again(git: Git, world: RepoWorld, run: Run[TddData], note: Note) -> None:

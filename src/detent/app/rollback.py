@@ -8,11 +8,12 @@ import msgspec
 from detent.app import App
 from detent.door import AnyEvent
 from detent.errors import DetentError
-from detent.git.commits import bring_to, switch
+from detent.git.commits import bring_to, marker, switch
 from detent.git.repo import ZERO, Git
 from detent.git.snapshot import take
 from detent.kernel.codec import from_entry
 from detent.kernel.model import Sent
+from detent.world.tdd import tick_list
 
 
 def roll_back(app: App, run: str, to: str, channel: str) -> str:
@@ -25,15 +26,17 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
         raise DetentError(f"event {event.run.seq} ended the run; there is nothing to go on from", "choose an earlier one: `detent history`")
     now = app.door.load(run).run
     commit = _commit_at(git, event)
-    kept = take(git, run).tree
+    kept = take(git, run, over=now.data.good_tree).tree
     if not head.ended:
         app.door.submit(run, Sent("abort", by="human", channel=channel, note=f"rolled back to event {event.run.seq}"))
     git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
     first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=())
+    git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
     app.door.start(first, Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}"))
-    git.run("update-ref", f"refs/detent/{fresh}/tip", commit)
+    if first.workflow == "tdd":
+        tick_list(app.worlds.of(first), first)
     app.worlds.settle("publish", app.door.load(fresh))
     return fresh
 
@@ -62,7 +65,7 @@ def _commit_at(git: Git, event: AnyEvent) -> str:
     made = [
         (int(re.split("-", ref.rpartition("/")[2])[0]), ref.split(" ")[0])
         for ref in refs
-        if ref.endswith(("-checkpoint", "-plan", "-phase"))
+        if ref.endswith(("-checkpoint", "-plan", "-phase", "-began"))
     ]
     before = [m for m in made if m[0] <= event.run.seq]
     return max(before)[1] if before else event.run.data.base or git.head()

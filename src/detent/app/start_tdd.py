@@ -55,8 +55,9 @@ def _tests_can_be_told_apart(setup: Ground) -> None:
         )
     command = msgspec.json.decode(setup.command, type=Command)
     if not command.runner:
+        said = command.argv[-1] if command.argv[:2] == ("sh", "-c") else command.text
         raise DetentError(
-            f"`{command.text}` says only whether all passed; red-green-refactor needs to tell the tests apart",
+            f"`{said}` says only whether all passed; red-green-refactor needs to tell the tests apart",
             "set [test] command to a runner that Detent understands (docs/runners.md)",
         )
 

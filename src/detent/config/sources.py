@@ -49,7 +49,7 @@ def _build(values: Mapping[str, Any]) -> Settings:
     nested: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, key = name.partition(".")
-        if section == "agents" and key != "model":
+        if section == "agents" and name not in kinds():
             nested.setdefault("agents", {}).setdefault("roles", {})[key] = value
         else:
             nested.setdefault(section, {})[key] = value

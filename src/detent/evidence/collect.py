@@ -81,12 +81,7 @@ class Collector:
         """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless."""
         if not command and (known := self.passed(tree)) is not None:
             return known
-        before = set(untracked(self.git))
-        self.runs += 1
-        try:
-            report = self._run((), self.root, wanted, command)
-        finally:
-            self._created(set(untracked(self.git)) - before)
+        report = self.selection((), wanted, command)
         if changed := differs(self.git, self.run):
             raise Disturbed(f"{changed[0]} changed while the tests ran, so the run says nothing; stop what writes there, and submit again")
         return report if command else self._keep(tree, report)
@@ -108,10 +103,14 @@ class Collector:
         """What the project's own checks say of the workspace, and their output."""
         return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
 
-    def selection(self, selectors: tuple[str, ...], wanted: Wanted) -> TestReport:
-        """A selection that cannot be read off the full report, run on its own."""
+    def selection(self, selectors: tuple[str, ...], wanted: Wanted, command: str = "") -> TestReport:
+        """Tests in the workspace. What they make there, and make anew, is remembered as theirs."""
+        before, ours = set(untracked(self.git)), self.created()
         self.runs += 1
-        return self._run(selectors, self.root, wanted)
+        try:
+            return self._run(selectors, self.root, wanted, command)
+        finally:
+            self._created((set(untracked(self.git)) - before) | ours)
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "") -> TestReport:
         env = self._env(cwd)

@@ -1,14 +1,14 @@
 """The machine's own eyes: a Look over a real repository. Answers from the judged tree, by running and reading, never by believing."""
 
 import shlex
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bite
 from detent.evidence.collect import Collector
 from detent.evidence.look import Branch, Changed, TestReport
 from detent.evidence.runners import RUNNERS, refuse
@@ -16,17 +16,7 @@ from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Run, Sent, Tally
 
 LARGEST_DOCUMENT = 1_000_000
-PROBE_SECONDS = 30
 LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
-
-
-class Marks(NamedTuple):
-    """What the run remembers that evidence is compared with."""
-
-    good: str  # the last good tree
-    red: str  # the tree of the last RED step
-    base: str  # the commit the branch started from
-    baseline: frozenset[str] = frozenset()
 
 
 class Scene(NamedTuple):
@@ -142,46 +132,26 @@ class RepoLook:
         overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
         return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
 
-    def bites(self) -> bool:
-        """Changed tests that once failed for the code still fail on the tree before it."""
-        changed = {c.path for c in self.changed() if c.sort == "test"}
-        red = self._red() if changed and self.scene.marks.red else None
-        ours = {i for i in red.bad if red.files.get(i, i.partition("::")[0]) in changed} if red else set()
-        if not ours:
-            return True
-        laid = self.tests_laid_over(self.scene.marks.red)
-        return all(i in laid.bad or _file_of(i) in laid.bad or any(b.startswith(f"{i}::") for b in laid.bad) for i in ours)
+    def again(self, tests: frozenset[str]) -> TestReport:
+        """These tests once more, with the others of their files: in the same workspace, on the same tree."""
+        base, whole = self.scene.collect.suite.base, self.tests()
+        if base is None or not base.runner:
+            return whole
+        files = sorted({whole.files.get(i, _file_of(i)) for i in tests})
+        return self.scene.collect.selection(tuple(files), self.scene.wanted) if files else whole
 
-    def _red(self) -> TestReport:
-        """How the tests ended on the tree of the last RED; run again where that is not known here, as in a clone."""
-        tree = self.scene.marks.red
-        return self.scene.collect.known(tree) or self.scene.collect.clean(tree, self.scene.wanted)
+    def late(self) -> bool:
+        return self._tests is not None and self._tests.late
+
+    def _teeth(self) -> Teeth:
+        scene = self.scene
+        return Teeth(scene.git, scene.collect, scene.wanted, self._sort, self.tree, scene.marks, self.changed())
+
+    def bites(self) -> bool:
+        return changed_tests_bite(self._teeth(), frozenset(self.tests().files.values()))
 
     def bites_mutant(self) -> bool:
-        """The step's tests fail on at least one small mutation of the code they import, or of what this pull request wrote."""
-        tests = [c.path for c in self.changed() if c.sort == "test" and c.how != "deleted"]
-        if not tests:
-            return False
-        until = time.monotonic() + PROBE_SECONDS
-        for path, text in self._mutants(tests):
-            report = self.scene.collect.clean(self.tree, self.scene.wanted, tuple(tests), {path: text.encode()})
-            if report.bad or report.fault:
-                return True
-            if time.monotonic() > until:
-                raise CannotTell(f"no mutation of the code made the test fail within {PROBE_SECONDS} s; write a test that fails instead")
-        return False
-
-    def _mutants(self, tests: list[str]) -> Iterator[tuple[str, str]]:
-        """Mutations of production files, those that the tests import first."""
-        from detent.evidence.mutate import can_mutate, mutants
-
-        listed = self.scene.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
-        code = [p for p in listed if can_mutate(p) and self._sort(p) == "production"]
-        said = " ".join(self.read(t) or "" for t in tests)
-        code.sort(key=lambda p: Path(p).stem not in said)
-        for path in code:
-            for text in mutants(path, self.read(path) or ""):
-                yield path, text
+        return new_tests_bite(self._teeth())
 
     def preflight(self) -> str | None:
         scene = self.scene

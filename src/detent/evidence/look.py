@@ -25,6 +25,7 @@ class TestReport(Value, frozen=True):
     runner: str = ""
     complete: bool = True  # the runner finished and wrote its report
     fault: str = ""  # why it did not, if that came with the change
+    late: bool = False  # it did not end in time and was stopped
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
     kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
     seconds: float = 0.0  # the time the tests took, by the report
@@ -74,6 +75,7 @@ class Look(Protocol[L]):
     def tests_before(self) -> TestReport: ...
     def baseline(self) -> frozenset[str]: ...  # failures that were accepted when the run started
     def selected(self) -> TestReport: ...
+    def again(self, tests: frozenset[str]) -> TestReport: ...  # these tests run once more on the same tree
     def tests_laid_over(self, tree: str) -> TestReport: ...
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
     def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
@@ -85,4 +87,5 @@ class Look(Protocol[L]):
     def tampered(self) -> tuple[str, ...]: ...
     def output(self) -> str: ...
     def evidence(self) -> Evidence | None: ...
+    def late(self) -> bool: ...  # the tests did not end in time
     def documents(self) -> dict[str, str]: ...  # what was read for the gates, HEAD too, so that changes can keep it

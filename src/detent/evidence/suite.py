@@ -108,7 +108,7 @@ def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], w
 
 def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
     command = suite.base.text if suite.base else ""
-    return TestReport(output=f"{ran.output}\n[{fault}]", command=command, complete=False, fault=fault)
+    return TestReport(output=f"{ran.output}\n[{fault}]", command=command, complete=False, fault=fault, late=True)
 
 
 def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:

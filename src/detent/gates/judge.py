@@ -20,6 +20,7 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
     return Found(
         failed=failed,
         held=tuple(name_of(g) for g in (*row.gates, *row.prove)) if not failed else (),
+        late=look.late(),
         output=look.output(),
         tree=look.tree,
         evidence=look.evidence(),

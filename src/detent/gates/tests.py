@@ -2,6 +2,7 @@
 
 import re
 
+from detent.errors import CannotTell
 from detent.evidence.look import Look, TestReport
 from detent.gates.branch import on_its_branch
 from detent.gates.command import expects_fail, real_test_command
@@ -51,6 +52,27 @@ def fails_for_a_reason(look: Look[Data]) -> str | None:
     return None
 
 
+def fails_again(look: Look[Data]) -> str | None:
+    """Every new test fails again when it is run once more on the same tree: a flaky test is no evidence."""
+    new = (look.tests().ids - look.tests_before().ids) & look.tests().bad
+    calm = new - look.again(new).bad
+    return f"{_first(calm)} is flaky: it failed, and run again on the same tree it did not; a flaky test is no evidence" if calm else None
+
+
+MOST_AGAIN = 20  # failures that are run once more; where more fail, none of them is called flaky
+
+
+def _flaky(look: Look[Data], bad: frozenset[str]) -> str:
+    """Which of the tests that failed did not when they were run once more on the same tree, as the end of a sentence."""
+    if len(bad) > MOST_AGAIN:
+        return ""
+    try:
+        calm = bad & look.again(bad).having("passed")
+    except CannotTell:
+        return ""  # what was seen stands
+    return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""
+
+
 def base_was_green(look: Look[Data]) -> str | None:
     """The tests passed before the step, or the failures were accepted as a baseline when the run started."""
     bad = look.tests_before().bad - look.baseline()
@@ -85,7 +107,7 @@ def others_pass(look: Look[Data]) -> str | None:
     now, before = look.tests(), look.tests_before()
     broken = (now.bad & before.ids) - before.bad
     if broken:
-        return f"{_first(broken)} passed before and fails now"
+        return f"{_first(broken)} passed before and fails now{_flaky(look, broken)}"
     lost = _lost(before, now)
     return f"{_first(lost)} is no longer collected" if lost else None
 
@@ -93,7 +115,7 @@ def others_pass(look: Look[Data]) -> str | None:
 def all_pass(look: Look[Data]) -> str | None:
     """Every collected test passes, but for those whose failure was accepted when the run started."""
     bad = look.tests().bad - look.baseline()
-    return f"{_first(bad)} fails" if bad else None
+    return f"{_first(bad)} fails{_flaky(look, bad)}" if bad else None
 
 
 def selection_passes(look: Look[Data]) -> str | None:
@@ -130,10 +152,14 @@ def skips_not_risen(look: Look[Data]) -> str | None:
 
 
 def changed_tests_still_bite(look: Look[Data]) -> str | None:
-    """A test file changed in a refactoring still fails on the tree before its GREEN."""
-    if not any(c.sort == "test" and c.how == "modified" for c in look.changed()):
+    """Tests changed in a refactoring, or that lean on a changed file, still fail on the tree before their GREEN, and against a small mutation if they did."""
+    if not any((c.sort == "test" or c.path.endswith("conftest.py")) and c.how != "deleted" for c in look.changed()):
         return None
-    return None if look.bites() else "the changed test no longer fails on the tree before the code was written"
+    return (
+        None
+        if look.bites()
+        else "the changed test no longer fails on the tree before the code was written, or against a small change of it"
+    )
 
 
 def test_can_fail(look: Look[Data]) -> str | None:

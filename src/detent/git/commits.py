@@ -48,7 +48,7 @@ def commit_phase(git: Git, run: str, seq: int, tree: str, message: str, at: str,
         done = git.commit(tree, [tip], message, at)
         own = f"refs/detent/{run}/tip"
         git.update([(branch, done, head), (mark, done, ZERO), (own, done, git.resolve(own) or ZERO), *_kept(git, run, seq, tip, head)])
-    refresh_index(git, done)
+    set_index(git, done)
     return done
 
 
@@ -57,14 +57,19 @@ def back_to_tip(git: Git, run: str, seq: int, base: str) -> None:
     tip, head, branch = tip_of(git, run, base), git.head(), git.branch() or "HEAD"
     if head != tip:
         git.update([(branch, tip, head), *_kept(git, run, seq, tip, head)])
-        git.run("read-tree", tip)
-        git.call("update-index", "-q", "--refresh")
+        set_index(git, tip)
 
 
 def _kept(git: Git, run: str, seq: int, tip: str, head: str) -> list[tuple[str, str, str]]:
     """The ref that keeps an agent's own commits, if there are any."""
     ref = f"refs/detent/{run}/agent/{seq}"
     return [(ref, head, ZERO)] if head != tip and not git.resolve(ref) else []
+
+
+def set_index(git: Git, tree: str) -> None:
+    """Make the checkout's index a tree, whatever was staged; the files stay as they are."""
+    git.run("read-tree", "--reset", tree)
+    git.call("update-index", "-q", "--refresh")
 
 
 def refresh_index(git: Git, commit: str) -> None:
@@ -87,6 +92,8 @@ def refresh_index(git: Git, commit: str) -> None:
 def bring_to(git: Git, tree: str, leave: str = "") -> None:
     """Bring the workspace to a tree. `leave` is a snapshot: of the untracked files, only those in it are removed."""
     doomed = [path for letter, path in git.changes(tree, leave) if letter == "A"] if leave else []
+    if leave:
+        git.run("read-tree", "--reset", leave)  # so that a file that was staged and is in no snapshot stays where it is
     git.run("read-tree", "-u", "--reset", tree)
     for path in doomed:
         _remove(git.place.root, path)

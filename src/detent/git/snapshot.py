@@ -1,7 +1,7 @@
 """Snapshots: the files that belong to the change, as a tree that stays reachable. Judged tree = committed tree.
 
 Left out, and named: files over the size limit, dependency folders, secrets, repositories inside, and what our own test runs created.
-Ignored files never belong. Files the project tracks always do.
+Ignored files never belong. Files the project tracks always do; that someone added a file to git since the last good tree does not make it one.
 """
 
 import os
@@ -56,8 +56,8 @@ def _is_secret(name: str) -> bool:
     return secret and name not in HARMLESS
 
 
-def take(git: Git, run: str, created: Collection[str] = ()) -> Snapshot:
-    """Snapshot the workspace and keep the tree reachable under the run's refs."""
+def take(git: Git, run: str, created: Collection[str] = (), over: str = "") -> Snapshot:
+    """Snapshot the workspace and keep the tree reachable under the run's refs. `over` is the tree whose files belong in any case."""
     index = index_of(git, run)
     real = git.place.git_dir / "index"
     if real.exists():
@@ -65,7 +65,7 @@ def take(git: Git, run: str, created: Collection[str] = ()) -> Snapshot:
     else:
         index.unlink(missing_ok=True)
     index.with_name(index.name + ".lock").unlink(missing_ok=True)
-    snap = _tree(git, index, frozenset(created))
+    snap = _tree(git, index, frozenset(created), over)
     keep(git, run, snap.tree)
     return snap
 
@@ -77,8 +77,10 @@ def index_of(git: Git, run: str) -> Path:
     return folder / f"index.{run}"
 
 
-def _tree(git: Git, index: Path, created: frozenset[str]) -> Snapshot:
+def _tree(git: Git, index: Path, created: frozenset[str], over: str) -> Snapshot:
     git.run("add", "-u", "--", ":/", index=index)
+    if over:
+        _forget_added(git, index, over)
     left, taken = [], []
     for path in untracked(git, index):
         why = "made by a test run" if path in created else why_left_out(git.place.root, path)
@@ -87,9 +89,23 @@ def _tree(git: Git, index: Path, created: frozenset[str]) -> Snapshot:
         if not why:
             taken.append(path)
     if taken:
-        paths = "".join(f"{p}\0" for p in taken).encode("utf-8", "surrogateescape")
-        git.run("update-index", "-z", "--add", "--stdin", stdin=paths, index=index)
+        git.run("update-index", "-z", "--add", "--stdin", stdin=_listed(taken), index=index)
     return Snapshot(git.run("write-tree", index=index).text, _short(left))
+
+
+def _forget_added(git: Git, index: Path, over: str) -> None:
+    """Take files out of the index that were added to git since a tree and would not belong if they had not been."""
+    added = git.run("diff-index", "-z", "--cached", "--name-only", "--diff-filter=A", over, index=index).items
+    if not added:
+        return
+    ignored = set(git.call("check-ignore", "-z", "--stdin", "--no-index", stdin=_listed(added)).items)
+    root = git.place.root
+    doomed = [p for p in added if p in ignored or why_left_out(root, f"{p}/" if (root / p).is_dir() else p)]
+    git.run("update-index", "-z", "--force-remove", "--stdin", stdin=_listed(doomed), index=index)
+
+
+def _listed(paths: list[str]) -> bytes:
+    return "".join(f"{p}\0" for p in paths).encode("utf-8", "surrogateescape")
 
 
 def _short(left: list[str]) -> tuple[str, ...]:

@@ -105,6 +105,7 @@ class Found(Value, frozen=True):
     failed: tuple[str, ...] = ()
     unclear: str = ""
     held: tuple[str, ...] = ()  # the gates that passed
+    late: bool = False  # the tests were stopped because they did not end in time
     documents: dict[str, str] = {}  # what was read of the judged tree, for changes to keep
     heard: int = 0  # how many steers stood in the briefing that this answers
     output: str = ""

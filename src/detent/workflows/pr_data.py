@@ -37,7 +37,7 @@ class PrData(PlanData, frozen=True):
     setup: Setup = Setup()
     base: str = ""  # the commit the branch started from
     good_tree: str = ""  # the tree of the last passed step
-    red_tree: str = ""  # the tree of the last proved RED step: its tests fail there
+    reds: tuple[str, ...] = ()  # the trees of the proved RED steps: their tests fail there
     committed: str = ""  # the tree of the last step that was committed: a scope reduction goes back to it
     checkpoint_due: bool = False
     tries: int = 0  # how often the present step was judged
@@ -74,8 +74,8 @@ def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """Mark the current step DONE, proved by this event, at the tree it was judged on."""
     tree = found.tree or run.data.judged_tree
     now = current(run.data)
-    red = tree if now and now[2].type == "RED" else run.data.red_tree
-    return replace(run, data=replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, red_tree=red, judged_tree="", tries=0))
+    reds = (*run.data.reds, tree) if now and now[2].type == "RED" else run.data.reds
+    return replace(run, data=replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, reds=reds, judged_tree="", tries=0))
 
 
 def keep_committed(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
@@ -143,7 +143,7 @@ def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     return replace(
         run,
         data=replace(
-            run.data, replacing=now[0].taskName, replacing_red=red, judged_tree="", good_tree=run.data.committed, red_tree="", tries=0
+            run.data, replacing=now[0].taskName, replacing_red=red, judged_tree="", good_tree=run.data.committed, reds=(), tries=0
         ),
     )
 

@@ -24,6 +24,7 @@ from detent.gates.tests import (
     base_was_green,
     changed_tests_still_bite,
     collected_not_shrunk,
+    fails_again,
     fails_for_a_reason,
     new_tests_fail,
     others_pass,
@@ -101,10 +102,10 @@ LAST = (*LIST, every_box_is_ticked)
 START = (*LIST, base_was_green)
 PLAN = (only_list_changed, others_pass)
 COMPLETE = (only_list_changed, at_least_one_ran, all_pass)
-RED = (at_least_one_ran, only_tests_changed, new_tests_fail, fails_for_a_reason, others_pass)
-ALREADY = (at_least_one_ran, only_tests_changed, a_test_is_new, collected_not_shrunk, skips_not_risen, all_pass, test_can_fail)
-GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass)
-REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, changed_tests_still_bite)
+RED = (only_tests_changed, at_least_one_ran, new_tests_fail, fails_for_a_reason, others_pass, fails_again)
+ALREADY = (only_tests_changed, at_least_one_ran, a_test_is_new, all_pass, collected_not_shrunk, skips_not_risen, test_can_fail)
+GREEN = (tests_frozen, config_frozen, at_least_one_ran, all_pass, collected_not_shrunk, skips_not_risen)
+REFACTOR = (at_least_one_ran, all_pass, collected_not_shrunk, skips_not_risen, changed_tests_still_bite)
 
 TWICE = Lock(
     "tried_once",

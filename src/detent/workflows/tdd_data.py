@@ -1,5 +1,6 @@
 """What the `tdd` workflow keeps about a run, the pure changes over it, and the handoff note made of it. Knows no git and no states."""
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Literal
@@ -24,6 +25,7 @@ OF_AGENT: Mapping[str, Trouble] = {
     "Network": "Network",
 }  # what a driver can say of an agent
 SCHEMA = 1
+FIX = re.compile(r"\s*fix(es|ed|ing)?\b", re.IGNORECASE)
 ALREADY = (
     'If you are sure that the behaviour is there already: keep the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
     "The entry is closed if the machine can show that your test fails against a small change of the code.\n"
@@ -44,7 +46,7 @@ class TddData(ListData, frozen=True):
     reason: str = ""  # what was wrong, in a sentence
     tried: tuple[str, ...] = ()  # the summaries of the attempts at this phase that failed
     good_tree: str = ""  # the tree of the last passed phase
-    red_tree: str = ""  # the tree before the code of this cycle: what a changed test must still fail on
+    reds: tuple[str, ...] = ()  # the trees of this run before the code of each cycle: what a changed test must still fail on
     subject: str = ""  # the subject of the commit that the last passed phase owes
 
 
@@ -161,13 +163,13 @@ def all_done(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
 
 
 def red_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    seen = replace(run, data=replace(run.data, red_tree=found.tree))
+    seen = replace(run, data=replace(run.data, reds=(*run.data.reds, found.tree)))
     return _passed(seen, found, "RED", "GREEN", f"test: {_named(run)}")
 
 
 def green_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     """The agent may call its work a fix; without a word from it, it is a feature."""
-    sort = "fix" if sent.summary.lstrip().lower().startswith("fix") else "feat"
+    sort = "fix" if FIX.match(sent.summary) else "feat"
     return _passed(run, found, "GREEN", "REFACTOR", f"{sort}: {_named(run)}")
 
 
@@ -212,6 +214,8 @@ def sort_of(phase: str, found: Found) -> Trouble:
         return "CouldNotVerify"
     if found.evidence is None or found.evidence.kind == "none":
         return "RuleBroken"
+    if found.late:
+        return "Timeout"
     counts = found.evidence.counts
     if not (counts.passed or counts.failed or counts.skipped):
         return "CompilationError"

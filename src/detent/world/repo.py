@@ -8,8 +8,9 @@ from typing import NamedTuple
 from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
+from detent.evidence.bite import Marks
 from detent.evidence.collect import Collector
-from detent.evidence.eyes import Marks, RepoLook, Scene
+from detent.evidence.eyes import RepoLook, Scene
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
 from detent.git.repo import Git, GitError
@@ -57,7 +58,7 @@ class RepoWorld:
     def snapshot(self, run: AnyRun) -> str:
         fingerprint.check(self.place)
         with _or_cannot_tell():
-            self.newest = take(self.git, run.id, self.collector(run).created())
+            self.newest = take(self.git, run.id, self.collector(run).created(), run.data.good_tree)
         return self.newest.tree
 
     def settle(self, effect: str, event: AnyEvent) -> None:
@@ -134,7 +135,7 @@ def _or_cannot_tell() -> Iterator[None]:
 
 def _marks(run: AnyRun) -> Marks:
     data = run.data
-    return Marks(data.good_tree, data.red_tree, data.base, frozenset(data.setup.baseline))
+    return Marks(data.good_tree, data.reds, data.base, frozenset(data.setup.baseline))
 
 
 def keep_snapshot(world: RepoWorld, event: AnyEvent) -> None:

@@ -33,9 +33,18 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _tick(world: RepoWorld, event: AnyEvent) -> None:
-    text = world.git.read(event.found.tree, FILE)
+    _tick_in(world, event.run, world.git.read(event.found.tree, FILE))
+
+
+def tick_list(world: RepoWorld, run: AnyRun) -> None:
+    """Tick what a run has proved in the list as it lies in its checkout, after the checkout was brought to an earlier tree."""
+    file = world.place.root / FILE
+    _tick_in(world, run, file.read_bytes() if file.is_file() and not file.is_symlink() else None)
+
+
+def _tick_in(world: RepoWorld, run: AnyRun, text: bytes | None) -> None:
     if text is not None:
-        done = frozenset(e.text for e in event.run.data.entries if e.done)
+        done = frozenset(e.text for e in run.data.entries if e.done)
         write_whole(world.place.root / FILE, ticked(text.decode("utf-8", "surrogateescape"), done))
 
 

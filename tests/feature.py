@@ -1,0 +1,207 @@
+"""A throw-away project with a run of `tdd` in it: the real repository, tests and gates, called in this process where the command line adds nothing."""
+
+import atexit
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from detent.app import App, open_app
+from detent.app.fit import Terms
+from detent.app.start_tdd import start_tdd
+from detent.interfaces.cli.tell import exit_code
+from detent.kernel.model import Run, Sent, Verdict
+from tests.cases import INI, project, runs
+from tests.project import Project, Ran
+from tests.repos import sh, write
+
+LIST = "# Sums\n\n- [ ] adds two numbers\n- [ ] subtracts two numbers\n"
+RED = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+GREEN = "def add(a, b):\n    return a + b\n"
+WRONG = "def add(a, b):\n    return 0\n"
+ADD = {"description": "adds two numbers", "testFile": "tests/test_add.py", "implFile": "calc.py"}
+SUBTRACT = {"description": "subtracts two numbers", "testFile": "tests/test_sub.py", "implFile": "calc.py"}
+NONE = json.dumps({"currentTest": None})
+OTHER = "import other\n\n\ndef test_other():\n    assert other.ONE == 1\n"
+FILES = {"tests/test_other.py": OTHER, "other.py": "ONE = 1\n", "pytest.ini": INI, ".gitignore": "__pycache__/\n.venv/\n"}
+MANY = "[tdd]\nretries = 99\n"  # so that many failures can be met by one run
+NOTES = "tdd-handoffs"
+Files = dict[str, str | None]
+
+
+def named(test: dict[str, str]) -> str:
+    """The reply that names a test."""
+    return json.dumps({"currentTest": test})
+
+
+class Feature:
+    """A repository, a run of `tdd` in its checkout, and what an agent hands in to it."""
+
+    def __init__(self, folder: Path, config: str = "", files: dict[str, str] | None = None, made: bool = False) -> None:
+        self.project: Project = project(folder, config, {**FILES, **(files or {})}, made=made)
+        self.root, self.env = self.project.root, self.project.env
+        for program in self.root.glob(".venv/bin/*"):
+            program.chmod(0o755)
+        head = self.app().newest() if made and (self.root / ".git/detent").is_dir() else None
+        self.run_id = head.run if head else ""
+
+    # -- the machine -----------------------------------------------------------------------------------------------------------
+
+    def app(self) -> App:
+        """Everything made anew, as each call of the command line does."""
+        return open_app(self.root, True, self.env)
+
+    def start(self, request: str = "sums", baseline: bool = False) -> "Feature":
+        self.run_id = start_tdd(self.app(), Sent("start", by="human", channel="test"), Terms(request, baseline=baseline))
+        return self
+
+    def submit(self, reply: str = "", summary: str = "s", **more: Any) -> Verdict:
+        """Hand in what lies in the checkout."""
+        return self.app().door.submit(self.run_id, Sent("submit", channel="test", reply=reply, summary=summary, **more))
+
+    def person(self, verb: str, **more: Any) -> Verdict:
+        return self.app().door.submit(self.run_id, Sent(verb, by="human", channel="test", **more))
+
+    def cli(self, *args: str, **fields: Any) -> Ran:
+        return self.project.run(*args, **fields)
+
+    @property
+    def run(self) -> Run[Any]:
+        return self.app().door.load(self.run_id).run
+
+    @property
+    def briefing(self) -> str:
+        return self.app().door.next(self.run_id).briefing
+
+    # -- the files -------------------------------------------------------------------------------------------------------------
+
+    def lay(self, files: Files) -> "Feature":
+        """Write these files; None deletes one."""
+        write(self.root, {path: text for path, text in files.items() if text is not None})
+        for path, text in files.items():
+            if text is None:
+                (self.root / path).unlink()
+        return self
+
+    def read(self, path: str) -> str:
+        return (self.root / path).read_text()
+
+    def git(self, *args: str) -> str:
+        return sh(self.root, "git", *args)
+
+    def afresh(self) -> None:
+        """Take back what was written since the last commit."""
+        self.git("checkout", "-q", "--", ".")
+        self.git("clean", "-fdq")
+
+    @property
+    def head(self) -> str:
+        return self.git("rev-parse", "HEAD")
+
+    def subjects(self, branch: str = "HEAD") -> list[str]:
+        """The subjects of the run's commits, the first one first."""
+        return self.git("log", "--first-parent", "--reverse", "--format=%s", branch).splitlines()[1:]
+
+    def note(self, commit: str = "HEAD") -> dict[str, Any]:
+        """The handoff note as git shows it."""
+        value = json.loads(self.git("notes", f"--ref={NOTES}", "show", commit))
+        assert isinstance(value, dict)
+        return value
+
+    def runs(self) -> int:
+        return runs(self.project)
+
+    def plan(self, test: dict[str, str] = ADD, text: str | None = LIST) -> Verdict:
+        """Hand in a list, and the test that is next."""
+        if text is not None:
+            self.lay({"test-list.md": text})
+        return self.submit(named(test))
+
+
+# -- getting somewhere ---------------------------------------------------------------------------------------------------------
+
+PHASES = ("START", "PLAN", "RED", "GREEN", "REFACTOR", "CLOSED")  # CLOSED: at the second PLAN, the first entry done
+STEPS: dict[str, Callable[[Feature], object]] = {
+    "PLAN": Feature.start,
+    "RED": Feature.plan,
+    "GREEN": lambda f: f.lay({"tests/test_add.py": RED}).submit(),
+    "REFACTOR": lambda f: f.lay({"calc.py": GREEN}).submit(),
+    "CLOSED": Feature.submit,
+}
+
+
+@cache
+def home() -> Path:
+    """A folder of this process. Every project stands at one place in it, since a run knows the path of its checkout."""
+    folder = Path(tempfile.mkdtemp(prefix="detent-features-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Feature:
+    """A project whose run stands at a phase. Made once in a process, and laid out anew from a copy each time."""
+    key = hashlib.sha256(json.dumps([phase, config, files]).encode()).hexdigest()
+    kept, place = home() / key, home() / "now"
+    if kept.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(kept, place, symlinks=True)
+        f = Feature(place / "p", config, files, made=True)
+    elif phase == "START":
+        shutil.rmtree(place, ignore_errors=True)
+        f = Feature(place / "p", config, files)
+    else:
+        f = at(PHASES[PHASES.index(phase) - 1], config, files)
+        STEPS[phase](f)
+        assert f.run.state == {"CLOSED": "PLAN"}.get(phase, phase)
+    if not kept.is_dir():
+        shutil.copytree(place, kept, symlinks=True)
+    return f
+
+
+def standing(f: Feature) -> dict[str, Any]:
+    """Everything that a refusal must leave as it is."""
+    run = f.run
+    notes = f.git("for-each-ref", "refs/notes")
+    return {
+        "state": run.state,
+        "counts": run.counts,
+        "data": run.data,
+        "error": run.last_error,
+        "head": f.head,
+        "notes": notes,
+        "runs": f.runs(),
+    }
+
+
+def refused(f: Feature, before: dict[str, Any], verdict: Verdict, says: str) -> None:
+    """A refusal by this sentence: nothing ran, nothing counted, nothing moved."""
+    assert (verdict.status, verdict.state, exit_code(verdict)) == ("REFUSED", before["state"], 1), verdict
+    assert any(says in reason for reason in verdict.reasons), verdict.reasons
+    assert verdict.instruction
+    assert verdict.evidence is None
+    assert standing(f) == before
+
+
+def failed(f: Feature, verdict: Verdict, says: str, sort: str, count: int, state: str) -> None:
+    """A failure by this sentence: counted, told to the next attempt, written into the note, and nothing of it is committed."""
+    assert (verdict.status, verdict.state, exit_code(verdict)) == ("FAILURE", state, 1), verdict
+    assert any(says in reason for reason in verdict.reasons), (says, verdict.reasons)
+    run = f.run
+    assert run.counts == {"retries": count}
+    note = f.note()
+    assert (note["errorDetails"]["type"], note["retryCount"]) == (sort, count), (verdict.reasons, note["errorDetails"])
+    assert says in note["error"]
+    assert note["nextPhase"] == state
+
+
+def erred(f: Feature, before: dict[str, Any], verdict: Verdict, says: str, count: int = 1) -> None:
+    """An error by this sentence: no attempt, nothing moved but the count of errors in a row."""
+    assert (verdict.status, verdict.state, exit_code(verdict)) == ("ERROR", before["state"], 1), verdict
+    assert says in " ".join(verdict.reasons), verdict.reasons
+    now = standing(f)
+    assert now.pop("counts") == {**before["counts"], "errors": count}
+    assert now == {name: now["runs"] if name == "runs" else value for name, value in before.items() if name != "counts"}
