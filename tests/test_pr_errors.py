@@ -54,7 +54,7 @@ BROKEN: dict[str, tuple[str, str]] = {
         f'#!/bin/sh\n{REPORT}"{sys.executable}" "$@"\ncode=$?\nprintf "<testsuites><testc" > "$report"\nexit $code\n',
         "cannot be read",
     ),
-    "the report is empty": (f'#!/bin/sh\n{REPORT}"{sys.executable}" "$@"\ncode=$?\n: > "$report"\nexit $code\n', "report is empty"),
+    "the report is empty": (f'#!/bin/sh\n{REPORT}"{sys.executable}" "$@"\ncode=$?\n: > "$report"\nexit $code\n', "wrote no report"),
     "the runner is killed": ("#!/bin/sh\nkill -9 $$\n", "signal 9"),
 }
 

@@ -20,7 +20,7 @@ BROKEN: dict[str, tuple[str, str]] = {
     "pytest is not installed": (REAL.replace('"$@"', '-S "$@"'), "No module named pytest"),
     "the report is not written": (f'{AFTER}rm -f "$report"\nexit $code\n', "wrote no report"),
     "the report is cut off": (f'{AFTER}printf "<testsuites><testc" > "$report"\nexit $code\n', "cannot be read"),
-    "the report is empty": (f'{AFTER}: > "$report"\nexit $code\n', "report is empty"),
+    "the report is empty": (f'{AFTER}: > "$report"\nexit $code\n', "wrote no report"),
     "the runner is killed": ("#!/bin/sh\nkill -9 $$\n", "signal 9"),
 }
 

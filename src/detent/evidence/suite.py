@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
@@ -89,8 +89,17 @@ def run_suite(
             ran = _run(suite, argv, cwd, env, wanted, Path(folder))
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
-            report = runner.read(written.read() or None, ran.exit_code, ran.output)
+            report = runner.read(_still_there(file, written), ran.exit_code, ran.output)
     return msgspec.structs.replace(report, output=ran.output, exit_code=ran.exit_code, command=suite.base.text, runner=runner.name)
+
+
+def _still_there(file: Path, written: BinaryIO) -> bytes | None:
+    """What stands in the report that we made ourselves; one that was taken away or put in its place is none."""
+    try:
+        same = os.path.samestat(os.lstat(file), os.fstat(written.fileno()))
+    except FileNotFoundError:
+        return None
+    return (written.read() or None) if same else None
 
 
 def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> TestReport:
