@@ -50,6 +50,9 @@ class Pytest:
     """The adapter. It holds nothing."""
 
     name = "pytest"
+    tests_like = (
+        r"(?:.*/)?(?:test_[^/]*|[^/]*_test|tests)\.py|(?:.*/)?tests?/.+"  # every test matches it; for those who only want a quick no
+    )
 
     def adopt(self, words: tuple[str, ...]) -> Command | None:
         return pytest_command.adopt(words)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from detent.app import App, open_app
+from detent.app.allowed import base_of, rules
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import channel, shown
 from detent.kernel.journal import Hot
@@ -75,7 +76,7 @@ def remember(app: App, run: str) -> None:
         return
     stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.worlds.of(event.run).stamps(event.run).items())
     text, raw, code = shown(event.briefing)
-    app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code))
+    app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code, rules(event.briefing, base_of(app, event.run))))
 
 
 def person(verb: str, run: str | None, **fields: str) -> Verdict:
