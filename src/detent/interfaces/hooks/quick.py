@@ -26,7 +26,7 @@ def answer(name: str) -> int:
         event = _event(raw)
     except (ValueError, RecursionError) as e:
         return _unreadable(client, e)
-    reply = _reply(client, event)
+    reply = reply_to(client, event)
     if reply:
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
@@ -53,7 +53,7 @@ def _unreadable(client: Client, fault: Exception) -> int:
     return 2 if open_ else 0
 
 
-def _reply(client: Client, event: Json) -> Json | None:
+def reply_to(client: Client, event: Json) -> Json | None:
     """The answer in the client's form; None says nothing, which allows."""
     stopping = event.get("hook_event_name") == "Stop"
     try:

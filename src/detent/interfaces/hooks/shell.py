@@ -113,11 +113,18 @@ def called(words: list[str]) -> list[str]:
             words = _rest(words[1:])
         elif name in THROUGH and words[1:] and words[1] in THROUGH[name]:
             words = _rest(words[2:])
-        elif PYTHON.fullmatch(name) and "-m" in words[1:-1] and all(w.startswith("-") for w in words[1 : words.index("-m")]):
-            words = words[words.index("-m") + 1 :]
+        elif PYTHON.fullmatch(name) and (module := _module(words)):
+            words = module
         else:
             return [name, *words[1:]]
     return []
+
+
+def _module(words: list[str]) -> list[str]:
+    """The words from the module on that Python is told to run."""
+    at = words.index("-m") if "-m" in words[:-1] else 0
+    options = all(w.startswith("-") or words[i] in ("-W", "-X") for i, w in enumerate(words[1:at]))
+    return words[at + 1 :] if at and options else []
 
 
 def _rest(words: list[str]) -> list[str]:
