@@ -87,7 +87,7 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
     made["REFACTOR"].reddened("RED", "GREEN", "REFACTOR").green()
     made["HALTED"].task()
     made["HALTED"].submit(no_pr_left=True)
-    made["ENDED"].planned()
+    made["ENDED"].task()
     made["ENDED"].run("abort")
     return made
 

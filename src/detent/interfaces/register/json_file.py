@@ -50,17 +50,24 @@ def without(name: str, text: str, entries: tuple[Entry, ...], ours: Callable[[Js
         for key in entry.keys[:-1]:
             inner = way[-1].get(key)
             way.append(inner if isinstance(inner, dict) else {})
-        last = way[-1].get(entry.keys[-1])
-        if entry.item and isinstance(last, list):
-            way[-1][entry.keys[-1]] = [item for item in last if not (isinstance(item, dict) and ours(item))]
-        elif last == entry.value:
-            way[-1][entry.keys[-1]] = {}
-        for holder, key in reversed(list(zip(way, entry.keys, strict=True))):
-            if holder.get(key) in ({}, []):
-                del holder[key]
+        if _taken_out(way[-1], entry, ours):
+            for holder, key in reversed(list(zip(way, entry.keys, strict=True))):
+                if holder.get(key) in ({}, []):
+                    del holder[key]
     if json.dumps(root) == before:
         return text
     return _written(root, text) if root else None
+
+
+def _taken_out(holder: Json, entry: Entry, ours: Callable[[Json], bool]) -> bool:
+    """Whether there was something of ours to take out."""
+    last = entry.keys[-1]
+    was = holder.get(last)
+    if entry.item and isinstance(was, list):
+        holder[last] = [item for item in was if not (isinstance(item, dict) and ours(item))]
+    elif was == entry.value:
+        holder[last] = {}
+    return bool(holder.get(last) != was)
 
 
 def _parsed(name: str, text: str | None) -> Json:

@@ -34,7 +34,7 @@ def without(text: str) -> str | None:
     if start < 0 or end < 0:
         return text
     before, after = text[:start], text[end + len(END) + 1 :]
-    return (before.removesuffix("\n") + after) or None
+    return (before.removesuffix("\n") if before.endswith("\n\n") else before) + after or None
 
 
 def _parsed(name: str, text: str) -> dict[str, object]:
