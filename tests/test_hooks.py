@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sqlite3
 import subprocess
 import sys
@@ -17,11 +16,13 @@ from detent.app.allowed import PROTECTED
 from detent.evidence.runners import RUNNERS
 from detent.interfaces.hooks import CLIENTS
 from detent.interfaces.hooks.forbidden import for_people, runs_tests
+from detent.interfaces.hooks.light_json import dumps, loads
 from detent.interfaces.hooks.quick import reply_to
 from detent.interfaces.hooks.shell import simple_commands, written
+from detent.interfaces.hooks.words import telling
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.record import FOLDER
-from detent.kernel.permit import simple_match, whole
+from detent.kernel.permit import looks_like, simple_match, whole
 from detent.tools.policy import matches
 from tests.project import Project
 
@@ -272,13 +273,33 @@ def test_what_cannot_be_judged_is_refused(tmp_path: Path, trouble: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "nonsense", '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": 5}}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "nonsense",
+        "{} {}",
+        '{"a": "\n"}',
+        "[" * 100_000,
+        '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": 5}}',
+    ],
 )
 def test_an_event_that_cannot_be_read_is_refused_while_a_run_is_open(states: dict[str, Project], text: str) -> None:
     refused = states["RED"].run("hook", "claude", stdin=text)
     assert (refused.code == 2 and "so it is refused" in refused.err) or "deny" in refused.out
     allowed = states["NONE"].run("hook", "claude", stdin=text)
     assert (allowed.code, allowed.out) == (0, "")
+
+
+@pytest.mark.parametrize("text", ['{"a": "\\u00e9\\ud83d\\ude00 \\n", "b": [1, -2.5e3, true, null], "a": {}}', " [] \n", '"\\"x"', "NaN"])
+def test_json_is_read_as_the_package_reads_it(text: str) -> None:
+    assert repr(loads(text)) == repr(json.loads(text))
+
+
+def test_json_is_written_so_that_the_package_reads_the_same() -> None:
+    value = {"a": {"b": 'quote " line \n back \\ é \ud800 \x00'}, "c": ""}
+    assert json.loads(dumps(value)) == value
 
 
 def test_a_client_that_is_not_known_is_named(states: dict[str, Project]) -> None:
@@ -306,6 +327,7 @@ RUNS_NOT = (
 @pytest.mark.parametrize("text", RUNS)
 def test_a_call_of_a_test_runner_is_seen(text: str) -> None:
     assert any(runs_tests(words, []) for words, _ in simple_commands(text))
+    assert telling(text, []), "and the quick look does not miss it"
 
 
 @pytest.mark.parametrize("text", RUNS_NOT)
@@ -332,6 +354,7 @@ def test_the_projects_own_test_command_is_seen_whatever_it_is() -> None:
 )  # fmt: skip
 def test_what_is_a_persons_to_say_is_named(text: str, named: str) -> None:
     assert for_people(simple_commands(text)[0][0]) == named
+    assert telling(text, []) or not named
 
 
 @pytest.mark.parametrize(
@@ -344,6 +367,7 @@ def test_what_is_a_persons_to_say_is_named(text: str, named: str) -> None:
 )  # fmt: skip
 def test_the_files_that_a_command_writes_are_seen(text: str, files: list[str]) -> None:
     assert [path for simple in simple_commands(text) for path in written(simple)] == files
+    assert telling(text, []) or not files
 
 
 @pytest.mark.parametrize("text", ["'" * 3001, "<<a\n" * 3000, "$(" * 50_000, "x" * 300_000, "\\" * 99_999, '"$(`' * 20_000], ids=range(6))
@@ -365,9 +389,8 @@ PATHS = (
 
 @pytest.mark.parametrize("name", RUNNERS)
 def test_the_quick_look_takes_no_test_for_something_else(name: str) -> None:
-    like = getattr(RUNNERS[name], "tests_like", "")
-    missed = [path for path in PATHS if like and RUNNERS[name].is_test(path) and not re.fullmatch(like, path, re.DOTALL)]
-    assert not missed
+    likes = list(getattr(RUNNERS[name], "tests_like", ()))
+    assert [path for path in PATHS if likes and RUNNERS[name].is_test(path) and not looks_like(path, likes)] == []
 
 
 @pytest.mark.parametrize("glob", [*PROTECTED, "**", "docs/", "./ACTIVE_PR.json", "tests/**", "*.md", "a?.py", "src/*/x", "**/x.py", "*/x"])

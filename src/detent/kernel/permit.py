@@ -3,7 +3,7 @@
 Knows patterns and sentences, no runs and no files. Imports next to nothing: a hook asks here before each edit.
 """
 
-from collections.abc import Callable
+from _collections_abc import Callable  # collections itself would have to be loaded first
 
 RED, GREEN = "RED", "GREEN"
 Matches = Callable[[str, str, bool], bool]  # whether a pattern matches a path, perhaps in any case
@@ -57,3 +57,14 @@ def simple_match(glob: str, path: str, any_case: bool) -> bool | None:
     if folder.startswith("*"):
         return None if "/" in folder else "/" not in path and path.endswith(folder[1:])
     return path == folder
+
+
+def looks_like(path: str, likes: list[str]) -> bool:
+    """Whether a path has one of some names: `test_*.py` for the file's own, `tests/` for a folder's that it is in."""
+    *folders, name = path.split("/")
+    for like in likes:
+        head, star, tail = like.partition("*")
+        named = name.startswith(head) and name.endswith(tail) and len(name) >= len(head) + len(tail) if star else name == like
+        if like[:-1] in folders if like.endswith("/") else named:
+            return True
+    return False

@@ -1,11 +1,9 @@
 """Codex: events and answers have Claude Code's form; edits come as patches, whose text names the files."""
 
-import re
-
 from detent.interfaces.hooks import claude
 from detent.interfaces.hooks.event import SHELL, WRITE, Asked, Client, Json, fields, text
 
-NAMED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)[ \t\r]*$", re.MULTILINE)
+PREFIXES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 
 
 def read(event: Json) -> Asked:
@@ -21,7 +19,7 @@ def read(event: Json) -> Asked:
 
 def patched(patch: str) -> tuple[str, ...]:
     """The files that a patch adds, changes, moves or deletes."""
-    return tuple(NAMED.findall(patch))
+    return tuple(line[len(p) :].strip() for line in patch.split("\n") for p in PREFIXES if line.startswith(p))
 
 
 CODEX = Client("codex", read, claude.refuse, claude.go_on, claude.tell, own_files=(".codex/config.toml", ".codex/hooks.json"))

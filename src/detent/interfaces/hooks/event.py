@@ -1,6 +1,6 @@
 """An event of a client, read: what the agent is about to do. And what a row of the table of clients holds. Imports nothing."""
 
-from collections.abc import Callable
+from _collections_abc import Callable  # collections itself would have to be loaded first
 
 Json = dict[str, object]
 

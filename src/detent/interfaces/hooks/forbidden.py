@@ -1,24 +1,9 @@
-"""Which shell commands are not an agent's to run: test runners (the machine runs the tests) and what only people say. Tables over words."""
+"""Which shell commands are not an agent's to run: test runners (the machine runs the tests) and what only people say. The words are in a table of their own."""
 
 from detent.interfaces.hooks.shell import called
+from detent.interfaces.hooks.words import ALWAYS, ANY, FIRST, PEOPLE, SCRIPTS
 
-ALWAYS = (
-    "pytest", "py.test", "unittest", "nose2", "nosetests", "tox", "nox", "jest", "vitest", "mocha", "ava", "jasmine", "karma", "ctest",
-    "rspec", "minitest", "phpunit", "pest", "bats", "gotestsum",
-)  # fmt: skip
-FIRST = {  # by the first word that is no option
-    "npm": ("test", "t", "tst"), "yarn": ("test",), "pnpm": ("test", "t"), "bun": ("test",), "deno": ("test",), "go": ("test",),
-    "cargo": ("test", "t", "nextest"), "dotnet": ("test",), "mix": ("test",), "swift": ("test",), "rails": ("test",), "flutter": ("test",),
-    "dart": ("test",), "zig": ("test",), "bazel": ("test",), "composer": ("test",),
-}  # fmt: skip
-ANY = {  # by any word
-    "mvn": ("test", "verify", "surefire:test"), "mvnw": ("test", "verify"), "gradle": ("test", "check"), "gradlew": ("test", "check"),
-    "make": ("test", "tests", "check"), "just": ("test", "check"), "task": ("test",), "rake": ("test", "spec"), "node": ("--test",),
-    "meson": ("test",), "sbt": ("test",),
-}  # fmt: skip
-SCRIPTS = ("npm", "yarn", "pnpm", "bun")
 ASKING = ("--version", "--help", "-h")
-PEOPLE = ("resume", "answer", "abort", "rollback", "steer", "init")
 READS_CONFIG = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list")
 OURS = ("refs/detent", "refs/notes")
 

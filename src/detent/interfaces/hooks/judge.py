@@ -8,7 +8,8 @@ import os
 
 from detent.interfaces.hooks.event import SHELL, Asked, Client
 from detent.interfaces.hooks.standing import Ground
-from detent.kernel.permit import Permit, simple_match, why_not
+from detent.interfaces.hooks.words import telling
+from detent.kernel.permit import RED, Permit, looks_like, simple_match, why_not
 
 TESTS_RUN = "The machine runs the tests itself and takes no result from the shell. When the step is written, hand it in: {}."
 PEOPLE_SAY = "{} is for a person to say, not for an agent. {}"
@@ -24,8 +25,8 @@ class Rules:
     def __init__(self, kept: dict[str, object]) -> None:
         self.state, self.actor, self.goal = str(kept["state"]), str(kept["actor"]), str(kept["goal"])
         self.instruction, self.parked = str(kept["instruction"]), str(kept["parked"])
-        self.runner, self.tests = str(kept["runner"]), str(kept["tests"])
-        self.command = _words(kept["command"])
+        self.runner = str(kept["runner"])
+        self.tests, self.command = _words(kept["tests"]), _words(kept["command"])
         permit = kept["permit"]
         assert isinstance(permit, dict), "the rules hold a permit"
         self.permit = Permit(_words(permit["opened"]), _words(permit["closed"]), str(permit["phase"]))
@@ -45,7 +46,7 @@ def _words(value: object) -> list[str]:
 def judge(asked: Asked, rules: Rules, ground: Ground, client: Client, cwd: str) -> str | None:
     """Why not; None if nothing speaks against it."""
     said = None
-    if asked.kind == SHELL:
+    if asked.kind == SHELL and telling(asked.command, rules.command):
         from detent.interfaces.hooks.shell import simple_commands, written
 
         commands = simple_commands(asked.command)
@@ -99,11 +100,9 @@ def _inside(path: str, rules: Rules) -> str | None:
 
 def _is_test(path: str, rules: Rules) -> bool:
     """As the test runner's adapter says. It is asked only where the quick look does not settle it: it is slow to load."""
-    import re
-
-    if rules.tests and not re.fullmatch(rules.tests, path, re.DOTALL):
+    if rules.tests and not looks_like(path, rules.tests):
         return False
-    if rules.tests and rules.permit.phase == "RED":
+    if rules.tests and rules.permit.phase == RED:
         return True  # a file that looks like a test may be written; the gate looks closer
     from detent.evidence.runners import RUNNERS
 

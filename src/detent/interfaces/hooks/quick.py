@@ -3,12 +3,12 @@
 Runs before every command and every edit of an agent, so it imports next to nothing.
 """
 
-import json
 import os
 import sys
 
 from detent.interfaces.hooks import CLIENTS
 from detent.interfaces.hooks.event import BEGIN, OTHER, STOP, Asked, Client, Json
+from detent.interfaces.hooks.light_json import dumps, loads
 from detent.interfaces.hooks.standing import Ground, Standing, find_ground, find_standing, thorough_rules
 
 LARGEST = 20_000_000  # bytes of an event: an edit brings the whole file along
@@ -24,11 +24,11 @@ def answer(name: str) -> int:
     raw = sys.stdin.buffer.read(LARGEST + 1)
     try:
         event = _event(raw)
-    except (ValueError, RecursionError) as e:
+    except Exception as e:  # noqa: BLE001 - whatever is wrong with it, it was not judged
         return _unreadable(client, e)
     reply = reply_to(client, event)
     if reply:
-        sys.stdout.write(json.dumps(reply) + "\n")
+        sys.stdout.write(dumps(reply) + "\n")
         sys.stdout.flush()
     return 0
 
@@ -36,7 +36,7 @@ def answer(name: str) -> int:
 def _event(raw: bytes) -> Json:
     if len(raw) > LARGEST:
         raise ValueError("the event is larger than 20 MB")
-    event = json.loads(raw)
+    event = loads(raw.decode())
     if not isinstance(event, dict):
         raise ValueError("the event is no object")
     return event
@@ -76,7 +76,9 @@ def _judged(client: Client, event: Json, asked: Asked, ground: Ground, standing:
         return client.tell(BEGUN.format(standing.run))
     from detent.interfaces.hooks.judge import Rules, judge
 
-    rules = Rules(json.loads(standing.rules or thorough_rules(ground, standing.run)))
+    kept = loads(standing.rules or thorough_rules(ground, standing.run))
+    assert isinstance(kept, dict), "the rules are an object"
+    rules = Rules(kept)
     if asked.kind == STOP:
         if rules.actor not in ("agent", "system") or rules.parked or (times := _stops(ground, standing)) > STOPS:
             return None

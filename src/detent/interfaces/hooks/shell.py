@@ -6,6 +6,8 @@ run and no rule.
 
 import re
 
+from detent.interfaces.hooks.words import EACH, IN_PLACE, LAST
+
 Simple = tuple[list[str], list[str]]  # the words of a simple command, and the files that it redirects into
 
 TOKEN = re.compile(
@@ -141,13 +143,11 @@ def written(simple: Simple) -> list[str]:
     call = called(words)
     plain = [word for word in call[1:] if not word.startswith("-")]
     name = call[0] if call else ""
-    if name in ("rm", "rmdir", "unlink", "touch", "tee", "truncate", "shred", "mkdir"):
+    if name in EACH:
         return [*into, *plain]
-    if name in ("mv", "rename"):
-        return [*into, *plain]
-    if name in ("cp", "install", "ln", "rsync"):
+    if name in LAST:
         return [*into, *plain[-1:]]
-    if name in ("chmod", "chown", "sed", "perl") and (name[0] == "c" or any(re.match(r"-\w*i|--in-place", w) for w in call[1:])):
+    if name in IN_PLACE and (name[0] == "c" or any(re.match(r"-\w*i|--in-place", w) for w in call[1:])):
         return [*into, *plain[1:]]
     if name == "dd":
         return [*into, *(word[3:] for word in plain if word.startswith("of="))]
