@@ -92,8 +92,9 @@ def test_claude_code_refuses_where_the_hook_cannot_be_run_or_the_journal_cannot_
     for leftover in ("journal.db-wal", "journal.db-shm"):
         (project.root / ".git" / "detent" / leftover).unlink(missing_ok=True)
     settings = project.root / ".claude" / "settings.json"
-    played = client.play(project, [client.shell("echo a > a.txt"), "I am done."])
-    assert "so nothing is let through" in played.results[0], str(played)
+    watch: Turn = {"tool": "Monitor", "input": {"command": "echo a > a.txt", "description": "x", "timeout_ms": 9000, "persistent": False}}
+    played = client.play(project, [client.shell("echo a > a.txt"), watch, "I am done."])
+    assert ["so nothing is let through" in text for text in played.results] == [True, True], str(played)
     settings.write_text(settings.read_text().replace("detent hook claude", "no-such-program hook claude"))
     played = client.play(project, [client.shell("echo a > a.txt"), "I am done."])
     assert played.results and not (project.root / "a.txt").exists(), str(played)

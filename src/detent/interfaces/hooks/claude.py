@@ -2,6 +2,7 @@
 
 from detent.interfaces.hooks.event import BEGIN, OTHER, SHELL, STOP, WRITE, Asked, Client, Json, fields, text
 
+SHELLS = ("Bash", "Monitor")
 EDITS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
 
 
@@ -14,7 +15,7 @@ def read(event: Json) -> Asked:
         return Asked(BEGIN)
     if name != "PreToolUse":
         return Asked(OTHER)
-    if tool == "Bash":
+    if tool in SHELLS:
         return Asked(SHELL, text(fields(event).get("command")))
     if isinstance(tool, str) and tool in EDITS:
         return Asked(WRITE, paths=(text(fields(event).get(EDITS[tool])),))

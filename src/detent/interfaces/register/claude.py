@@ -5,7 +5,7 @@ import shlex
 from detent.interfaces.register.json_file import Entry, Json
 from detent.interfaces.register.parts import JsonPart, Part
 
-GATED = "Bash|Write|Edit|MultiEdit|NotebookEdit"
+GATED = "Bash|Monitor|Write|Edit|MultiEdit|NotebookEdit"
 SECONDS = 60
 
 
