@@ -416,6 +416,8 @@ def test_a_verdict_says_so_if_registered_hooks_have_not_run_in_this_run(tmp_path
     assert "hooks of claude are registered here, and none has run since this run began" in verdict["output"]
     project.run("hook", "claude", stdin=json.dumps(claude_shell(project, "ls")))
     assert "none has run" not in project.submit(test_command="true", expectation="FAIL")["output"]
+    assert project.run("init", "--client", "claude", "--remove").code == 0
+    assert "none has run" not in project.submit(test_command="true", expectation="FAIL")["output"], "and none is registered any more"
 
 
 def test_without_a_registration_no_mark_is_left_and_nothing_is_said(tmp_path: Path) -> None:
