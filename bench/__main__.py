@@ -15,6 +15,7 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "journal-load": journal.loading,
     "get-task": commands.get_task,
     "get-task-bare": commands.get_task_bare,
+    "hook": commands.hook,
     "submit-work": commands.submit_work,
     "prompt-cache": agents.prompt_cache,
     "sandbox-start": sandbox.starting,

@@ -1,5 +1,6 @@
 """What a call costs: `get-task` against starting Python, `submit-work` against the tests alone."""
 
+import json
 import os
 import statistics
 import subprocess
@@ -56,18 +57,18 @@ def call(repo: Path, env: dict[str, str], *args: str) -> str:
     return subprocess.run([sys.executable, "-m", "detent", *args], cwd=repo, env=env, capture_output=True, text=True).stdout
 
 
-def timed(argv: Sequence[str], repo: Path, env: dict[str, str]) -> float:
+def timed(argv: Sequence[str], repo: Path, env: dict[str, str], stdin: str) -> float:
     begun = time.perf_counter()
-    subprocess.run(argv, cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(argv, cwd=repo, env=env, input=stdin.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - begun
 
 
-def interleaved(repo: Path, env: dict[str, str], times: int, **commands: Sequence[str]) -> dict[str, float]:
+def interleaved(repo: Path, env: dict[str, str], times: int, stdin: str = "", **commands: Sequence[str]) -> dict[str, float]:
     """Medians of commands that take turns, so that a noisy machine is noisy for all of them."""
     seen: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(times):
         for name, argv in commands.items():
-            seen[name].append(timed(argv, repo, env))
+            seen[name].append(timed(argv, repo, env, stdin))
     return {name: statistics.median(values) for name, values in seen.items()}
 
 
@@ -87,6 +88,21 @@ def get_task_bare(folder: Path) -> Figure:
     python = sys.executable
     got = interleaved(repo, env, 40, bare=[python, "-I", "-S", "-c", "pass"], task=[python, "-I", "-c", ENTRY, "get-task"])
     return Figure("get-task, nothing changed", got["task"], "python -I -S -c pass", got["bare"], 5.0)
+
+
+def hook(folder: Path) -> Figure:
+    """What a client waits for before each command or edit of its agent, against starting Python alone. The slower of the two counts."""
+    env = environment(folder)
+    repo = make(folder, env)
+    python = sys.executable
+    inputs = ({"command": "git status && ls -l src"}, {"file_path": str(repo / "tests/test_add.py"), "content": "x" * 10_000})
+    found = []
+    for name, given in zip(("Bash", "Write"), inputs, strict=True):
+        event = {"hook_event_name": "PreToolUse", "cwd": str(repo), "tool_name": name, "tool_input": given}
+        calls = {"plain": [python, "-I", "-c", "pass"], "hook": [python, "-I", "-c", ENTRY, "hook", "claude"]}
+        found.append(interleaved(repo, env, 40, stdin=json.dumps(event), **calls))
+    got = max(found, key=lambda each: each["hook"] / each["plain"])
+    return Figure("hook, before a command or an edit", got["hook"], "python -I -c pass", got["plain"], 2.5)
 
 
 def submit_work(folder: Path) -> Figure:

@@ -4,6 +4,8 @@ import importlib.util
 from pathlib import Path
 
 from detent.interfaces.cli.group import COMMANDS
+from detent.interfaces.cli.init import HINTS
+from detent.interfaces.register import PARTS
 from detent.workflows import TABLES
 
 ROOT = Path(__file__).parent.parent
@@ -41,3 +43,15 @@ def test_the_readme_names_its_two_commands_and_the_pages_it_links_are_there() ->
     assert "./x demo" in text and "./x test" in text
     for link in [part.split(")")[0] for part in text.split("](")[1:]]:
         assert link.startswith("http") or (ROOT / link).exists(), link
+
+
+def test_every_client_has_its_page_with_exactly_what_is_written_and_its_row() -> None:
+    index = (ROOT / "docs" / "clients" / "README.md").read_text("utf-8")
+    assert set(HINTS) == set(PARTS)
+    for client, parts in PARTS.items():
+        page = (ROOT / "docs" / "clients" / f"{client}.md").read_text("utf-8")
+        assert f"| `{client}` |" in index and f"({client}.md)" in index
+        for part in parts(["detent"]):
+            assert f"`{part.path}`" in page and f"\n{part.added(None)}```" in page, (
+                f"docs/clients/{client}.md does not show {part.path} as it is written"
+            )

@@ -10,22 +10,20 @@ import msgspec
 
 from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.app import App, now
+from detent.app.allowed import base_of, may_write
 from detent.app.cell import Cell, cell_of
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.drive import Crew, Seen
 from detent.drive.spent import Limits
 from detent.errors import Busy, CannotTell
-from detent.evidence.runners import RUNNERS
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
-from detent.tools.policy import writable
 from detent.workflows.prompts import system_prompt
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
 DEFAULT = "anthropic"
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
-PROTECTED = (".git", ".git/**", "ORCHESTRATION_STATE.json", "error.log", "*.rejected")
 
 
 def agent_of(run: AnyRun, role: str, settings: Settings) -> str:
@@ -71,7 +69,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
         prompt=briefing.briefing,
         system=system_prompt(run.workflow, briefing.role, str(root)),
         workspace=root,
-        toolbox=Toolbox(root, _may_write(run, briefing, app), shell, spill),
+        toolbox=Toolbox(root, may_write(briefing, base_of(app, run)), shell, spill),
         env=env,
         timeout=float(min(settings.queue.timeout, TURN)),
         silence=float(min(settings.queue.silence, SILENCE)),
@@ -80,27 +78,12 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
     )
 
 
-def _may_write(run: AnyRun, briefing: Briefing, app: App) -> Callable[[str], str | None]:
-    """What the state lets an agent write; while code is written, tests are frozen."""
-    allowed = writable(briefing.writes, PROTECTED)
-    suite = app.worlds.of(run).kit_of(run).suite
-    runner = RUNNERS.get(suite.base.runner) if suite.base else None
-    frozen = runner if runner and "GREEN" in (run.state, briefing.step.type if briefing.step else "") else None
-
-    def why_not(path: str) -> str | None:
-        if frozen and frozen.is_test(path):
-            return f"{path} is a test; tests are frozen while the code is written."
-        return allowed(path)
-
-    return why_not
-
-
 EXPECTATIONS = {"RED": "FAIL", "GREEN": "PASS", "REFACTOR": "PASS"}
 
 
 def _known(app: App, run: AnyRun, briefing: Briefing) -> dict[str, str]:
     """What of a submit the machine knows by itself: the step's expectation and the full test command."""
-    base = app.worlds.of(run).kit_of(run).suite.base
+    base = base_of(app, run)
     if run.workflow != "pr" or briefing.state not in ("EXECUTING_TDD", "DEBUGGING") or briefing.step is None:
         return {}
     return {"expectation": EXPECTATIONS[briefing.step.type], **({"test_command": base.text} if base else {})}

@@ -73,6 +73,7 @@ class Hot(NamedTuple):
     text: str
     json: str
     code: int
+    rules: str = ""  # what a client's hook must know of this moment
 
 
 class Claim(NamedTuple):
@@ -281,7 +282,7 @@ class SqliteJournal:
     def keep_hot(self, hot: Hot) -> None:
         """Keep a finished answer for the quick way; one per run, and it may be lost."""
         with self._writing(durable=False) as db:
-            db.execute("INSERT OR REPLACE INTO hot VALUES (?,?,?,?,?,?)", hot)
+            db.execute("INSERT OR REPLACE INTO hot VALUES (?,?,?,?,?,?,?)", hot)
 
     def first_fault(self) -> str | None:
         """Read the whole chain; the first row that does not fit, in a sentence."""

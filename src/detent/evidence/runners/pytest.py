@@ -49,6 +49,7 @@ class Pytest:
     """The adapter. It holds nothing."""
 
     name = "pytest"
+    tests_like = ("test_*.py", "*_test.py", "tests.py", "tests/", "test/")  # every test looks so: for a quick no
 
     def adopt(self, words: tuple[str, ...]) -> Command | None:
         return pytest_command.adopt(words)

@@ -19,6 +19,7 @@ COMMANDS = {
     "get-task": "Print the briefing for the next step.",
     "graph": "Draw a workflow as a table or as a mermaid diagram.",
     "history": "Show what happened to the run, event by event.",
+    "hook": "Answer an event of a client: may its agent do this now?",
     "init": "Write detent.toml with what is detected here.",
     "mcp": "Serve the tools of an agent over MCP.",
     "repair-notes": "Write the handoff notes anew from the journal.",

@@ -13,6 +13,10 @@ WHERE heads.worktree = ? AND heads.parent = '' AND heads.ended = 0 ORDER BY head
 
 def answer(argv: list[str]) -> int | None:
     """The exit code, once the briefing is printed; None if this is not the time for a quick answer."""
+    if argv in (["hook", "claude"], ["hook", "codex"]):
+        from detent.interfaces.hooks.quick import answer as hook
+
+        return hook(argv[1])
     if argv not in (["get-task"], ["get-task", "--json"]):
         return None
     try:

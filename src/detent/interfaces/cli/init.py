@@ -1,26 +1,35 @@
-"""`detent init`: write what is detected into detent.toml. What a person set is never changed, and what was written can be taken back."""
+"""`detent init`: write what is detected into detent.toml, and register with clients. What a person set is never changed, and what was written can be taken back."""
 
 import json
 import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from detent.app.kit import default_preflight
 from detent.config import FILE, PYPROJECT, load
-from detent.errors import DetentError
 from detent.evidence.runners import Folder, find_command
 from detent.git.place import Place, find_place
+from detent.interfaces.cli.tell import plain
+from detent.interfaces.register import PARTS
+from detent.interfaces.register.files import read, write
+
+if TYPE_CHECKING:
+    from detent.interfaces.register.act import Change
 
 HEADER = "# Written by `detent init` ({}). Change what you like; the keys are in docs/configuration.md of Detent.\n"
 HEADER_LINE = re.compile(r"# Written by `detent init` \(([0-9a-f]{16})\)\.[^\n]*\n")
 PLANS = ("docs/Plan_Doc/Active_Plan.md", "docs/Active_Plan.md", "Active_Plan.md", "docs/PLAN.md", "docs/plan.md", "PLAN.md", "plan.md")
+
+HINTS = {
+    "claude": "Commit these files. Claude Code asks its user once whether to trust the project and its server.",
+    "codex": "Commit these files. Codex reads them only in a project that its user trusts, and runs hooks only once they are trusted: `/hooks` there.",
+}
 
 Found = dict[str, str | list[str]]
 
@@ -35,31 +44,74 @@ class Done(NamedTuple):
     hint: str = ""
 
 
-@click.command("init")
-@click.option("--remove", is_flag=True, help="Take back what init wrote, if nobody changed it since.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(remove: bool, as_json: bool) -> int:
-    """Write detent.toml with what is detected here: test command, preflight, plan and main branch.
+class Client(NamedTuple):
+    """What was changed for one client, as a diff of each file."""
 
-    Safe to repeat: only keys that are not set yet are added. Without detent.toml, Detent detects the same anew each time.
+    client: str
+    changed: bool
+    says: str
+    diffs: dict[str, str]
+    hint: str = ""
+
+
+@click.command("init")
+@click.option(
+    "--client",
+    "clients",
+    multiple=True,
+    type=click.Choice(list(PARTS)),
+    help="Register the MCP server and the hooks with it; repeat for more.",
+)
+@click.option(
+    "--remove", is_flag=True, help="Take back what init wrote: of the clients named, or all of it, where nobody changed it since."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(clients: tuple[str, ...], remove: bool, as_json: bool) -> int:
+    """Write detent.toml with what is detected here: test command, preflight, plan and main branch. Register with clients.
+
+    Safe to repeat: only what is not there yet is added. Without detent.toml, Detent detects the same anew each time.
     """
     place = find_place(Path.cwd())
-    done, code = _remove(place.root / FILE) if remove else (_init(place), 0)
+    done, code = (_remove(place.root / FILE) if not clients else (Done(False, ""), 0)) if remove else (_init(place), 0)
+    named = _clients(place, clients, remove)
     if as_json:
-        click.echo(json.dumps({"file": FILE, **done._asdict()}))
+        told = [c._asdict() for c in named]
+        click.echo(json.dumps({"file": FILE, **done._asdict(), "changed": done.changed or any(c.changed for c in named), "clients": told}))
         return code
-    click.echo(done.says)
-    for name, value in done.written.items():
-        click.echo(f"  {name} = {_toml(value)}")
-    for line in (*(f"  kept: {name}" for name in done.kept), *([done.hint] if done.hint else ())):
-        click.echo(line)
+    _tell(done, named)
     return code
+
+
+def _tell(done: Done, clients: list[Client]) -> None:
+    lines = [done.says] if done.says else []
+    lines += [f"  {name} = {_toml(value)}" for name, value in done.written.items()]
+    lines += [*(f"  kept: {name}" for name in done.kept), *([done.hint] if done.hint else ())]
+    for client in clients:
+        lines += [client.says, *(plain(diff.rstrip()) for diff in client.diffs.values()), *([client.hint] if client.hint else ())]
+    for line in lines:
+        click.echo(line)
+
+
+def _clients(place: Place, names: tuple[str, ...], remove: bool) -> list[Client]:
+    """Register with the clients that are named, or take that back; without a name, take back all that are registered."""
+    from detent.interfaces.register.act import register, unregister
+    from detent.interfaces.register.record import registered
+
+    if not remove:
+        return [_client(name, register(place, name), "registered with", HINTS[name]) for name in dict.fromkeys(names)]
+    known = [name for name in registered(place.git_dir) if name in PARTS]
+    return [_client(name, unregister(place, name), "taken out of", "") for name in dict.fromkeys(names or known)]
+
+
+def _client(name: str, changes: "list[Change]", what: str, hint: str) -> Client:
+    says = f"Detent was {what} {name}." if changes else f"{name}: nothing to change."
+    return Client(name, bool(changes), says, {c.path: c.diff for c in changes}, hint if changes else "")
 
 
 def _init(place: Place) -> Done:
     """Add what is detected and not set. The settings that are there are checked first."""
-    old = _read(place.root / FILE)
-    settings = load(lambda name: _read(place.root / name), {})
+    old = read(place.root / FILE)
+    settings = load(lambda name: read(place.root / name), {})
     elsewhere = {"test.command"} if settings.test.command else set()  # tdd.properties, which detent.toml would hide
     set_here = _set_names(old or "", place) | elsewhere
     found = _detected(place)
@@ -77,12 +129,12 @@ def _init(place: Place) -> Done:
         return Done(
             False, f"Nothing changed: {FILE} is written in a way that cannot be added to safely.", {}, kept, f"add by hand: {lines}"
         )
-    _write(place.root / FILE, new)
+    write(place.root / FILE, new)
     return Done(True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept, f"Commit {FILE}, then call `detent start`.")
 
 
 def _remove(file: Path) -> tuple[Done, int]:
-    text = _read(file)
+    text = read(file)
     if text is None:
         return Done(False, f"Nothing to remove: there is no {FILE}."), 0
     if not _is_ours(text):
@@ -100,7 +152,7 @@ def _detected(place: Place) -> Found:
     found: Found = {}
     if call := find_command(Folder(root, path)):
         found["test.command"] = call.text
-    if preflight := default_preflight(lambda name: _read(root / name), root, path):
+    if preflight := default_preflight(lambda name: read(root / name), root, path):
         found["preflight.commands"] = list(preflight)
     if plan := next((p for p in PLANS if (root / p).is_file()), ""):
         found["pr.plan"] = plan
@@ -121,7 +173,7 @@ def _main_branch(place: Place) -> str:
 def _branches(common_dir: Path) -> Iterator[str]:
     heads = common_dir / "refs" / "heads"
     yield from (p.relative_to(heads).as_posix() for p in heads.rglob("*") if p.is_file() and not p.name.endswith(".lock"))
-    for line in (_read(common_dir / "packed-refs") or "").splitlines():
+    for line in (read(common_dir / "packed-refs") or "").splitlines():
         name = line.partition(" ")[2]
         if name.startswith("refs/heads/") and not line.startswith("#"):
             yield name.removeprefix("refs/heads/")
@@ -129,7 +181,7 @@ def _branches(common_dir: Path) -> Iterator[str]:
 
 def _pointed(file: Path, prefix: str) -> str:
     """The branch that a symbolic ref names; empty for a detached HEAD and for refs that are kept in another form."""
-    text = (_read(file) or "").strip().removeprefix("ref: ")
+    text = (read(file) or "").strip().removeprefix("ref: ")
     name = text.removeprefix(prefix) if text.startswith(prefix) else ""
     return "" if name == ".invalid" else name
 
@@ -141,7 +193,7 @@ def _set_names(text: str, place: Place) -> set[str]:
 
 def _own_table(place: Place) -> dict[str, dict[str, object]] | None:
     try:
-        tool = tomllib.loads(_read(place.root / PYPROJECT) or "").get("tool", {})
+        tool = tomllib.loads(read(place.root / PYPROJECT) or "").get("tool", {})
     except tomllib.TOMLDecodeError:
         return None
     own: dict[str, dict[str, object]] | None = tool.get("detent")
@@ -194,32 +246,3 @@ def _is_ours(text: str) -> bool:
 
 def _toml(value: str | list[str]) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _read(file: Path) -> str | None:
-    try:
-        return file.read_bytes().decode("utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return None
-    except UnicodeDecodeError as e:
-        raise DetentError(f"{file.name} is not UTF-8 text", "save it as UTF-8") from e
-    except OSError as e:
-        raise DetentError(f"{file} cannot be read: {e.strerror}", "look at its owner and rights") from e
-
-
-def _write(file: Path, text: str) -> None:
-    """Whole or not at all."""
-    if file.is_symlink():
-        raise DetentError(f"{file.name} is a symbolic link", "init writes plain files only; replace it, or edit what it points to")
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=file.parent)
-        try:
-            with os.fdopen(handle, "wb") as out:
-                out.write(text.encode())
-                os.fchmod(out.fileno(), file.stat().st_mode & 0o777 if file.exists() else 0o644)
-            os.replace(name, file)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as e:
-        raise DetentError(f"{file} cannot be written: {e.strerror}", "look at its owner, its rights and the space on the disk") from e

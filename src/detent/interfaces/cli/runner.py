@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from detent.app import App, open_app
+from detent.app.allowed import base_of, rules
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import channel, shown
 from detent.kernel.journal import Hot
@@ -65,7 +68,18 @@ def told(app: App, run: str | None, sent: Sent) -> Verdict:
     chosen = app.chosen(run)
     verdict = app.door.submit(chosen, sent)
     remember(app, chosen)
-    return verdict
+    return _with_note(app, chosen, verdict) if sent.verb == "submit" else verdict
+
+
+def _with_note(app: App, run: str, verdict: Verdict) -> Verdict:
+    """A verdict says so if hooks are registered in this checkout and none of them runs. The journal keeps the verdict as it was given."""
+    if not (app.place.git_dir / "detent" / "clients").is_dir():
+        return verdict
+    from detent.interfaces.register.record import silent
+
+    first = app.journal.at(run, 1)
+    note = silent(app.place.git_dir, first.at) if first else ""
+    return replace(verdict, output=f"{verdict.output.rstrip()}\n\n{note}\n".lstrip("\n")) if note else verdict
 
 
 def remember(app: App, run: str) -> None:
@@ -75,7 +89,7 @@ def remember(app: App, run: str) -> None:
         return
     stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.worlds.of(event.run).stamps(event.run).items())
     text, raw, code = shown(event.briefing)
-    app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code))
+    app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code, rules(event.briefing, base_of(app, event.run))))
 
 
 def person(verb: str, run: str | None, **fields: str) -> Verdict:

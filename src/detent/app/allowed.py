@@ -1,0 +1,70 @@
+"""What a run lets its agent write now: for the tools of an agent that the machine drives, and as rules that a client's hook can read quickly."""
+
+import json
+from collections.abc import Callable
+
+from detent.app import App
+from detent.door import AnyRun
+from detent.evidence.runners import RUNNERS, Command
+from detent.kernel.model import Briefing
+from detent.kernel.permit import GREEN, RED, Permit
+
+PROTECTED = (".git", ".git/**", "ORCHESTRATION_STATE.json", "error.log", "*.rejected")
+THE_PLAN = "ACTIVE_PR.json"
+PHASED = (RED, GREEN, "EXECUTING_TDD", "DEBUGGING")  # the states in which the step says whether tests or code are written
+
+
+def may_write(briefing: Briefing, base: Command | None) -> Callable[[str], str | None]:
+    """What the state lets an agent write: tests in RED, anything but tests in GREEN."""
+    runner = RUNNERS.get(base.runner) if base else None
+    phase = _phase(briefing) if runner else ""
+    from detent.tools.policy import writable  # the tools are heavy, and a hook's rules do without them
+
+    return writable(briefing.writes, protected(briefing), phase, runner.is_test if runner else lambda path: False)
+
+
+def protected(briefing: Briefing) -> tuple[str, ...]:
+    """What no agent writes. The plan is the agent's own only while it is asked for."""
+    mine = briefing.workflow != "pr" or THE_PLAN in briefing.writes
+    return PROTECTED if mine else (*PROTECTED, THE_PLAN)
+
+
+def _phase(briefing: Briefing) -> str:
+    return briefing.step.type if briefing.step and briefing.state in PHASED else ""
+
+
+def rules(briefing: Briefing, base: Command | None) -> str:
+    """Everything that a hook must know of this moment, as one JSON object."""
+    runner = RUNNERS.get(base.runner) if base else None
+    permit = Permit(list(briefing.writes), list(protected(briefing)), _phase(briefing) if runner else "")
+    known = {
+        "state": briefing.state,
+        "actor": briefing.actor,
+        "goal": briefing.goal,
+        "instruction": briefing.instruction,
+        "parked": briefing.not_before or "",
+        "command": list(base.argv) if base else [],
+        "runner": runner.name if runner else "",
+        "tests": list(getattr(runner, "tests_like", ())),
+    }
+    return json.dumps({**known, "permit": vars(permit)})
+
+
+def rules_now(app: App, run: str) -> str:
+    """The rules of a run that keeps none at hand; those of its child, where one is at work. Changes nothing."""
+    child = next((h.run for h in app.journal.children(run) if not h.ended), "")
+    if child:
+        return rules_now(app, child)
+    event = app.door.load(run)
+    return rules(event.briefing or _between(event.run), base_of(app, event.run))
+
+
+def _between(run: AnyRun) -> Briefing:
+    """A run whose next move is the machine's own: nobody writes until get_task was called."""
+    return Briefing(run.id, run.workflow, run.state, "system", "", "", "", "call get_task")
+
+
+def base_of(app: App, run: AnyRun) -> Command | None:
+    """How the run's project is tested."""
+    found: Command | None = app.worlds.of(run).kit_of(run).suite.base
+    return found

@@ -1,0 +1,13 @@
+"""The hooks of clients: `detent hook CLIENT` reads one event on standard input and answers in the client's own form. One row per client.
+
+What is decided by is the run of the checkout; what a client calls its tools and how it wants to be answered stands in the client's own file.
+"""
+
+from detent.interfaces.hooks.claude import CLAUDE
+from detent.interfaces.hooks.codex import CODEX
+from detent.interfaces.hooks.event import Client
+
+CLIENTS: dict[str, Client] = {
+    "claude": CLAUDE,
+    "codex": CODEX,
+}

@@ -1,0 +1,122 @@
+"""One call of `detent hook CLIENT`: event in, answer out. Refuses what it cannot judge while there is a journal; says nothing where there is no run.
+
+Runs before every command and every edit of an agent, so it imports next to nothing.
+"""
+
+import os
+import sys
+
+from detent.interfaces.hooks import CLIENTS
+from detent.interfaces.hooks.event import BEGIN, OTHER, STOP, Asked, Client, Json
+from detent.interfaces.hooks.light_json import dumps, loads
+from detent.interfaces.hooks.standing import Ground, Standing, find_ground, find_standing, thorough_rules
+
+LARGEST = 20_000_000  # bytes of an event: an edit brings the whole file along
+STOPS = 3  # how often in a row, with nothing handed in between, an agent is sent back to its work
+BEGUN = "This checkout is held by Detent, run {}. Call get_task (MCP server `detent`, or `detent get-task`) before anything else, and do what it says."
+UNFINISHED = "The work is not finished: the run is in {}. {}Next: {}. If you cannot go on, say so to the user; this is reminder {} of {}."
+BROKEN = "Detent cannot tell where its run stands ({}), so nothing is let through. A person has to look: `detent doctor`."
+
+
+def answer(name: str) -> int:
+    """Read the event, print the answer. Exit 2 with the reason on standard error where not even the event can be read."""
+    client = CLIENTS[name]
+    raw = sys.stdin.buffer.read(LARGEST + 1)
+    try:
+        event = _event(raw)
+    except Exception as e:  # noqa: BLE001 - whatever is wrong with it, it was not judged
+        return _unreadable(client, e)
+    reply = reply_to(client, event)
+    if reply:
+        sys.stdout.write(dumps(reply) + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def _event(raw: bytes) -> Json:
+    if len(raw) > LARGEST:
+        raise ValueError("the event is larger than 20 MB")
+    event = loads(raw.decode())
+    if not isinstance(event, dict):
+        raise ValueError("the event is no object")
+    return event
+
+
+def _unreadable(client: Client, fault: Exception) -> int:
+    try:
+        ground = _ground(client, {})
+        open_ = ground is not None and find_standing(ground) is not None
+    except Exception:  # noqa: BLE001 - whatever is wrong with the journal, it is no reason to let anything pass
+        open_ = True
+    if open_:
+        print(f"Detent cannot read this event ({fault}), so it is refused.", file=sys.stderr)
+    return 2 if open_ else 0
+
+
+def reply_to(client: Client, event: Json) -> Json | None:
+    """The answer in the client's form; None says nothing, which allows."""
+    stopping = event.get("hook_event_name") == "Stop"
+    try:
+        ground = _ground(client, event)
+        if ground is None:
+            return None
+        _seen(client, ground)
+        standing = find_standing(ground)
+        if standing is None:
+            return None
+        asked = client.read(event)
+        return None if asked.kind == OTHER else _judged(client, event, asked, ground, standing)
+    except Exception as e:  # noqa: BLE001 - fails closed: what cannot be judged is refused. But an agent may always stop
+        said = " ".join(str(e).split()) or type(e).__name__
+        return None if stopping else client.refuse(BROKEN.format(said))
+
+
+def _judged(client: Client, event: Json, asked: Asked, ground: Ground, standing: Standing) -> Json | None:
+    if asked.kind == BEGIN:
+        return client.tell(BEGUN.format(standing.run))
+    from detent.interfaces.hooks.judge import Rules, judge
+
+    kept = loads(standing.rules or thorough_rules(ground, standing.run))
+    assert isinstance(kept, dict), "the rules are an object"
+    rules = Rules(kept)
+    if asked.kind == STOP:
+        if rules.actor not in ("agent", "system") or rules.parked or (times := _stops(ground, standing)) > STOPS:
+            return None
+        goal = f"{rules.goal.rstrip('.')}. " if rules.goal else ""
+        return client.go_on(UNFINISHED.format(rules.state, goal, rules.instruction, times, STOPS))
+    cwd = event.get("cwd")
+    said = judge(asked, rules, ground, client, cwd if isinstance(cwd, str) else os.getcwd())
+    return client.refuse(f"Refused by Detent ({rules.state}). {said}") if said else None
+
+
+def _ground(client: Client, event: Json) -> Ground | None:
+    """The checkout that the session is about: the project's folder where the client names it, else where the agent works."""
+    for start in (os.environ.get(client.home, "") if client.home else "", event.get("cwd"), os.getcwd()):
+        if isinstance(start, str) and start and (ground := find_ground(start)):
+            return ground
+    return None
+
+
+def _seen(client: Client, ground: Ground) -> None:
+    """Leave a mark that this client's hooks do run, where the client is registered."""
+    file = f"{ground.git_dir}/detent/clients/{client.name}.seen"
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT, 0o644))
+        os.utime(file)
+    except OSError:
+        pass  # not registered here, or nothing can be written: then there is nothing to show
+
+
+def _stops(ground: Ground, standing: Standing) -> int:
+    """How often the agent has wanted to stop at this very event, this time included."""
+    file, key = f"{ground.git_dir}/detent/stops", f"{standing.run} {standing.seq} "
+    try:
+        with open(file, encoding="utf-8") as kept:
+            was = kept.read()
+    except (OSError, UnicodeDecodeError):
+        was = ""
+    times = int(was[len(key) :]) + 1 if was.startswith(key) and was[len(key) :].isdigit() else 1
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(f"{key}{times}")
+    return times

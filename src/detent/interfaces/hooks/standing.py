@@ -1,0 +1,91 @@
+"""Where the run of a checkout stands, read quickly: the place from git's files, the rules from the journal's newest answer.
+
+Imports nothing but the interpreter's own C modules, unless the journal keeps no rules for the newest event; then the thorough way is taken.
+"""
+
+import os
+
+SELECT = """
+SELECT heads.run, heads.seq, ifnull(hot.rules, '') FROM heads LEFT JOIN hot ON hot.run = heads.run AND hot.seq = heads.seq
+WHERE heads.worktree = ? AND heads.parent = '' AND heads.ended = 0 ORDER BY heads.n DESC LIMIT 1"""
+
+
+class Ground:
+    """A checkout: its root, its own git dir, and the one it shares with its linked worktrees. All real paths."""
+
+    def __init__(self, root: str, git_dir: str, common: str) -> None:
+        self.root, self.git_dir, self.common = root, git_dir, common
+
+
+class Standing:
+    """The open run of a checkout, and the text of its rules; empty where the journal keeps none for its newest event."""
+
+    def __init__(self, run: str, seq: int, rules: str) -> None:
+        self.run, self.seq, self.rules = run, seq, rules
+
+
+def find_ground(start: str) -> Ground | None:
+    """The checkout that a folder is in, if it is in one."""
+    root = os.path.realpath(start)
+    while True:
+        dot = f"{root}/.git"
+        if os.path.isdir(dot):
+            return Ground(root, dot, _named(f"{dot}/commondir", "") or dot)
+        if os.path.isfile(dot) and (linked := _named(dot, "gitdir: ")):
+            return Ground(root, linked, _named(f"{linked}/commondir", "") or linked)
+        root, last = os.path.dirname(root), root
+        if root == last:
+            return None
+
+
+def _named(file: str, prefix: str) -> str:
+    """The folder that a file of git names, relative to its own."""
+    try:
+        with open(file, encoding="utf-8", errors="surrogateescape") as opened:
+            text = opened.read().strip()
+    except OSError:
+        return ""
+    return os.path.realpath(os.path.join(os.path.dirname(file), text.removeprefix(prefix))) if text.startswith(prefix) else ""
+
+
+def find_standing(ground: Ground) -> Standing | None:
+    """The newest open run of a checkout. Raises where the journal is gone or cannot be read: then nothing can be told."""
+    journal = f"{ground.common}/detent/journal.db"
+    if not os.path.exists(journal):
+        if os.path.isdir(f"{ground.common}/detent"):
+            _must_not_be_gone(ground)
+        return None
+    import _sqlite3
+
+    db = _sqlite3.connect(journal)
+    try:
+        row = db.execute(SELECT, (ground.root,)).fetchone()
+    finally:
+        db.close()
+    return Standing(*row) if row else None
+
+
+def _must_not_be_gone(ground: Ground) -> None:
+    """A journal that was there and is not any more is no reason to let anything pass."""
+    from pathlib import Path
+
+    from detent.errors import JournalDamaged
+    from detent.kernel.anchor import anchor_file
+
+    journal = Path(ground.common) / "detent" / "journal.db"
+    if anchor_file(journal).exists():
+        raise JournalDamaged(f"{journal} is gone")
+
+
+def thorough_rules(ground: Ground, run: str) -> str:
+    """The rules of a run, made anew. Changes nothing."""
+    from pathlib import Path
+
+    from detent.app import open_app
+    from detent.app.allowed import rules_now
+
+    app = open_app(Path(ground.root))
+    try:
+        return rules_now(app, run)
+    finally:
+        app.journal.close()

@@ -1,0 +1,41 @@
+"""The words by which a shell command is told: test runners, what only people say, programs that write files. And a quick look for any of them.
+
+Tables only. The quick look errs on one side: what it lets pass, the closer look would let pass too.
+"""
+
+ALWAYS = (
+    "pytest", "py.test", "unittest", "nose2", "nosetests", "tox", "nox", "jest", "vitest", "mocha", "ava", "jasmine", "karma", "ctest",
+    "rspec", "minitest", "phpunit", "pest", "bats", "gotestsum",
+)  # fmt: skip
+FIRST = {  # runs tests if the first word that is no option is one of these
+    "npm": ("test", "t", "tst"), "yarn": ("test",), "pnpm": ("test", "t"), "bun": ("test",), "deno": ("test",), "go": ("test",),
+    "cargo": ("test", "t", "nextest"), "dotnet": ("test",), "mix": ("test",), "swift": ("test",), "rails": ("test",), "flutter": ("test",),
+    "dart": ("test",), "zig": ("test",), "bazel": ("test",), "composer": ("test",),
+}  # fmt: skip
+ANY = {  # runs tests if any word is one of these
+    "mvn": ("test", "verify", "surefire:test"), "mvnw": ("test", "verify"), "gradle": ("test", "check"), "gradlew": ("test", "check"),
+    "make": ("test", "tests", "check"), "just": ("test", "check"), "task": ("test",), "rake": ("test", "spec"), "node": ("--test",),
+    "meson": ("test",), "sbt": ("test",),
+}  # fmt: skip
+SCRIPTS = ("npm", "yarn", "pnpm", "bun")  # `npm run test…`
+PEOPLE = ("resume", "answer", "abort", "rollback", "steer", "init")
+OF_GIT = ("notes", "update-ref", "config")
+EACH = ("rm", "rmdir", "unlink", "touch", "tee", "truncate", "shred", "mkdir", "mv", "rename")  # write or remove every file they name
+LAST = ("cp", "install", "ln", "rsync")  # write the last
+IN_PLACE = ("chmod", "chown", "sed", "perl")  # may change those after the first word
+OTHER = ("dd", "detent", "apply_patch")
+
+TELLING = frozenset(
+    part
+    for word in (*ALWAYS, *(w for ways in (*FIRST.values(), *ANY.values()) for w in ways), *OF_GIT, *EACH, *LAST, *IN_PLACE, *OTHER)
+    for part in word.replace("-", " ").replace(".", " ").replace(":", " ").replace("_", " ").split()
+) - {"py"}
+
+
+def telling(text: str, project: list[str]) -> bool:
+    """Whether a closer look at a command is worth its time: it redirects, or one of the words stands in it somewhere."""
+    if ">" in text:
+        return True
+    unquoted = text.replace("'", "").replace('"', "").replace("\\", "")
+    words = "".join(c if c.isalnum() else " " for c in unquoted).split()
+    return any(word in TELLING or word.startswith("test") for word in words) or bool(project and project[-1] in text)

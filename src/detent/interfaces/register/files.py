@@ -1,0 +1,47 @@
+"""Files of a person's project, read and written whole or not at all. Trouble is told in a sentence."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from detent.errors import DetentError
+
+
+def read(file: Path, encoding: str = "utf-8-sig") -> str | None:
+    """The text of a file as it stands, line ends and all; None if there is no such file."""
+    try:
+        return file.read_bytes().decode(encoding)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except UnicodeDecodeError as e:
+        raise DetentError(f"{file.name} is not UTF-8 text", "save it as UTF-8") from e
+    except OSError as e:
+        raise DetentError(f"{file} cannot be read: {e.strerror}", "look at its owner and rights") from e
+
+
+def write(file: Path, text: str) -> None:
+    """Whole or not at all."""
+    if file.is_symlink():
+        raise DetentError(f"{file.name} is a symbolic link", "init writes plain files only; replace it, or edit what it points to")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(text.encode())
+                os.fchmod(out.fileno(), file.stat().st_mode & 0o777 if file.exists() else 0o644)
+            os.replace(name, file)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as e:
+        raise DetentError(f"{file} cannot be written: {e.strerror}", "look at its owner, its rights and the space on the disk") from e
+
+
+def remove(file: Path, root: Path) -> None:
+    """A file, and the folders below the root that it leaves empty."""
+    file.unlink()
+    for folder in file.parents:
+        if folder == root or any(folder.iterdir()):
+            return
+        folder.rmdir()

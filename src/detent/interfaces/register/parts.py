@@ -1,0 +1,48 @@
+"""One file that a registration touches, whatever its form: the text with our entries, the text without them."""
+
+from typing import Any, NamedTuple, Protocol
+
+from detent.interfaces.register import json_file, toml_file
+from detent.interfaces.register.json_file import Entry
+
+
+class Part(Protocol):
+    """A file of the project that a client reads."""
+
+    @property
+    def path(self) -> str: ...
+    def added(self, text: str | None) -> str: ...
+    def taken(self, text: str) -> str | None: ...
+
+
+class JsonPart(NamedTuple):
+    """Entries in a JSON file. Items of lists are ours if they call the hook of this client."""
+
+    path: str
+    client: str
+    entries: tuple[Entry, ...]
+
+    def added(self, text: str | None) -> str:
+        return json_file.merged(self.path, text, self.entries, self._ours)
+
+    def taken(self, text: str) -> str | None:
+        return json_file.without(self.path, text, self.entries, self._ours)
+
+    def _ours(self, item: dict[str, Any]) -> bool:
+        hooks = item.get("hooks")
+        calls = [str(hook.get("command", "")) for hook in hooks if isinstance(hook, dict)] if isinstance(hooks, list) else []
+        return any("detent" in call and call.endswith(f" hook {self.client}") for call in calls)
+
+
+class TomlPart(NamedTuple):
+    """A block at the end of a TOML file that sets `keys`."""
+
+    path: str
+    lines: str
+    keys: tuple[str, ...]
+
+    def added(self, text: str | None) -> str:
+        return toml_file.merged(self.path, text, self.lines, self.keys)
+
+    def taken(self, text: str) -> str | None:
+        return toml_file.without(text)
