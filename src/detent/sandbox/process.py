@@ -79,9 +79,7 @@ def run(
     `watch` gets each piece of output as it comes; `first` is called in the child before it becomes the program.
     """
     _adopt_orphans()
-    before = _children(os.getpid())
-    begun = time.monotonic()
-    out = Bounded(watch)
+    before, begun, out = _children(os.getpid()), time.monotonic(), Bounded(watch)
     with stdin.open("rb") as source, _STARTING:
         child = subprocess.Popen(
             argv,
