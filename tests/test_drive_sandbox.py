@@ -183,7 +183,9 @@ def test_no_key_reaches_a_bash_call(p: Project) -> None:
 
 def test_what_an_unisolated_agent_digs_up_is_taken_out_of_what_is_written_down(p: Project) -> None:
     agent = p.root.parent / "digs.py"
-    agent.write_text("import os, sys\nfound = open(f'/proc/{os.getppid()}/environ').read()\nprint(found, file=sys.stderr)\nprint(found)\n")
+    digs = "import os, sys\nkept = open(f'/proc/{os.getppid()}/environ').read().split('\\0')\n"
+    says = f"found = 'found ' + ' '.join(v for v in kept if v.partition('=')[0] in {sorted(KEYS)!r})\n"
+    agent.write_text(digs + says + "print(found, file=sys.stderr)\nprint(found)\n")
     ran = run(p, "--agent", f"command:{sys.executable} {agent}", "--events", DETENT_SANDBOX_LEVEL="none", **KEYS)
     assert ran.code == 10 and "[redacted]" in ran.out, ran
     assert leaks(p, ran.out, ran.err) == set()
