@@ -234,7 +234,7 @@ def test_an_agent_that_stops_early_is_told_what_is_left_three_times_and_anew_aft
 def test_an_agent_may_stop_where_it_is_a_persons_turn_and_where_the_journal_is_broken(states: dict[str, Project], tmp_path: Path) -> None:
     assert reply_to(CLIENTS["claude"], event(states["HALTED"], "Stop")) is None
     project = Project(tmp_path / "p").planned()
-    (project.root / ".git" / "detent" / "journal.db").write_bytes(b"x" * 5000)
+    damage(project.root / ".git" / "detent")
     assert reply_to(CLIENTS["claude"], event(project, "Stop")) is None
 
 
@@ -248,6 +248,7 @@ def test_a_session_begins_with_a_word_about_get_task(states: dict[str, Project],
 
 
 def damage(folder: Path) -> None:
+    lose(folder)  # with the log of newest pages, which would stand in for what is damaged
     (folder / "journal.db").write_bytes(b"not a database, " * 500)
 
 
