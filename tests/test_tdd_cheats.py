@@ -132,11 +132,13 @@ def test_dependencies_and_secrets_do_not_get_into_a_commit_however_they_are_hand
     assert not {*JUNK, *big} & set(f.git("ls-tree", "-r", "--name-only", "HEAD").splitlines())
 
 
-def test_a_rollback_leaves_files_alone_that_belong_to_no_change() -> None:
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_rollback_leaves_files_alone_that_belong_to_no_change(committed: bool) -> None:
     f = at("GREEN")
     f.lay({"calc.py": "def add(a, b):\n    return 7\n", "new.py": "x = 1\n", **JUNK})
     f.git("add", "-A", "-f")
-    f.git("commit", "-q", "-m", "feat: everything")
+    if committed:
+        f.git("commit", "-q", "-m", "feat: everything")
     failed(f, f.submit(), "test_add fails", "TestFailure", 1, "GREEN")
     assert all((f.root / path).exists() for path in JUNK)
     assert not (f.root / "new.py").exists()

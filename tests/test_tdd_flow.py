@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -199,27 +200,44 @@ def drive(f: Feature, file: Path, entries: list[dict[str, Any]], *args: str) -> 
 
 
 def test_the_machine_drives_a_feature_to_its_end_in_a_workspace_of_its_own(tmp_path: Path) -> None:
+    """Two cycles, with a rate limit, a broken connection and a wrong implementation on the way."""
     f, file = at("START", files=DRIVEN), tmp_path / "script.json"
-    start = f.head
-    ends = script(
+    start, soon = f.head, (datetime.now(UTC) + timedelta(seconds=1)).isoformat()
+    entries: list[dict[str, Any]] = [
+        {"state": "PLAN", "write": {"test-list.md": LIST}, "reply": {"currentTest": ADD}},
+        {"state": "RED", "fail": {"sort": "RateLimit", "message": "later", "not_before": soon}},
+        {"state": "RED", "fail": {"sort": "Network", "message": "cut off"}},
+        {"state": "RED", "write": {"tests/test_add.py": RED}, "reply": "the test is written"},
         {"state": "GREEN", "write": {"calc.py": WRONG}, "reply": "all tests pass"},
         {"state": "GREEN", "write": {"calc.py": GREEN}, "reply": {"summary": "fix the sum"}},
         {"state": "REFACTOR", "reply": "nothing to do"},
+        {"state": "PLAN", "reply": {"currentTest": SUBTRACT}},
+        {
+            "state": "RED",
+            "write": {"tests/test_sub.py": "import calc\n\n\ndef test_sub():\n    assert calc.sub(3, 2) == 1\n"},
+            "reply": "written",
+        },
+        {"state": "GREEN", "append": {"calc.py": "\n\ndef sub(a, b):\n    return a - b\n"}, "reply": "done"},
+        {"state": "REFACTOR", "reply": "nothing to do"},
         {"state": "PLAN", "reply": {"currentTest": None}},
-    )
-    ran = drive(f, file, ends)
+    ]
+    ran = drive(f, file, entries)
     result = ran.json
-    assert (ran.code, result["outcome"], result["state"], result["cycles"]) == (0, "done", "COMPLETE", 1), ran
+    assert (ran.code, result["outcome"], result["state"], result["cycles"]) == (0, "done", "COMPLETE", 2), ran
     assert [c["subject"] for c in result["commits"]] == [
         "plan: adds two numbers", "test: adds two numbers", "fix: adds two numbers", "refactor: no changes needed",
+        "plan: subtracts two numbers", "test: subtracts two numbers", "feat: subtracts two numbers", "refactor: no changes needed",
         "plan: every test of the list is done",
     ]  # fmt: skip
     assert f.subjects(result["branch"]) == [c["subject"] for c in result["commits"]]
-    assert result["tests"] == {"completed": ["adds two numbers"], "pending": []}
+    assert result["tests"] == {"completed": ["adds two numbers", "subtracts two numbers"], "pending": []}
     assert (f.head, f.git("status", "--porcelain")) == (start, ""), "the person's own checkout is as it was"
     assert f.note(result["branch"])["nextPhase"] == "COMPLETE"
-    statuses = [(e["on"], e["status"]) for e in history(f) if e["from"] == "GREEN"]
-    assert statuses == [("green", "FAILURE"), ("green", "SUCCESS")]
+    first = [(e["on"], e["status"]) for e in history(f)[:8]]
+    assert first == [
+        ("start", "SUCCESS"), ("planned", "SUCCESS"), ("limited", "SUCCESS"), ("agent-failed", "FAILURE"), ("red", "SUCCESS"),
+        ("green", "FAILURE"), ("green", "SUCCESS"), ("refactor", "SUCCESS"),
+    ]  # fmt: skip
 
 
 def test_a_driven_run_that_gave_up_ends_with_exit_1_and_resume_goes_on_with_fresh_retries(tmp_path: Path) -> None:
