@@ -64,6 +64,7 @@ def test_the_undisturbed_run_goes_the_whole_way_and_does_each_thing_once() -> No
         (7, "checkpoint"),
         (11, "commit_plan"),
         (13, "clear_plan"),
+        (14, "leave_workspace"),
     ]
     assert end.jobs == ["r1 2 create_branch", "r1 12 merge"]
     named = [p for p in report.points if "event" in p and "call_reviewer" not in p and "squash" not in p]
