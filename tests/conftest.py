@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +20,8 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job: programs under test are to hear it all the same
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
         strict = os.environ.get("CI", "").lower() not in ("", "0", "false")
         config.pluginmanager.register(SkipGate(read_allowed(ALLOWED_SKIPS), strict), "skip-gate")

@@ -200,6 +200,32 @@ def test_between_two_steps_an_agent_is_sent_to_get_task(tmp_path: Path) -> None:
     assert "RED step" in said("claude", claude_write(project, "calc.py"))
 
 
+def test_a_run_that_the_machine_drives_elsewhere_does_not_bind_a_persons_own_session(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    ran = project.run("run", "add numbers", "--workflow", "tdd", "--agent", "command:false", "--json")
+    assert ran.json["state"] == "HALTED", ran
+    for given in (
+        claude_shell(project, "pytest"),
+        claude_write(project, "calc.py"),
+        event(project, "Stop"),
+        event(project, "SessionStart"),
+    ):
+        assert reply_to(CLIENTS["claude"], given) is None
+    assert "is for a person to say" in said("claude", claude_shell(project, "detent resume"))
+    assert "in the git dir" in said("claude", claude_write(project, ".git/config"))
+
+
+def test_the_phases_of_tdd_are_held_in_the_same_way(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    assert project.run("start", "add numbers", "--workflow", "tdd").code == 0
+    assert {path for path in (*FILES, "test-list.md") if not said("codex", codex_write(project, path))} == {"test-list.md"}
+    project.write({"test-list.md": "# Test list\n\n- [ ] adds two numbers\n"})
+    chosen = {"description": "adds two numbers", "testFile": "tests/test_add.py", "implFile": "calc.py"}
+    assert project.submit(reply=json.dumps({"currentTest": chosen}))["state"] == "RED"
+    open_ = {"tests/test_add.py", "tests/conftest.py", "test-list.md"}
+    assert {path for path in (*FILES, "test-list.md") if not said("codex", codex_write(project, path))} == open_
+
+
 def test_a_linked_worktree_has_a_run_of_its_own(states: dict[str, Project], tmp_path: Path) -> None:
     states["GREEN"].git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other", "main")
     linked = {**claude_shell(states["GREEN"], "pytest"), "cwd": str(tmp_path / "linked")}

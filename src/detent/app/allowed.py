@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 
+import msgspec
+
 from detent.app import App
 from detent.door import AnyRun
 from detent.evidence.runners import RUNNERS, Command
@@ -56,7 +58,10 @@ def rules_now(app: App, run: str) -> str:
     if child:
         return rules_now(app, child)
     event = app.door.load(run)
-    return rules(event.briefing or _between(event.run), base_of(app, event.run))
+    briefing = event.briefing or _between(event.run)
+    if event.run.data.setup.workspace:  # the machine drives it, in a folder of its own: nothing in the person's checkout is about it
+        briefing = msgspec.structs.replace(briefing, actor="none")
+    return rules(briefing, base_of(app, event.run))
 
 
 def _between(run: AnyRun) -> Briefing:

@@ -19,6 +19,9 @@ SWITCH = "{} switches Detent's hooks on; while a run is open only a person chang
 BETWEEN = "The run is between two steps: call get_task first, then write what it asks for."
 
 
+TURN = ("agent", "system")  # whose turn it is when an agent in a client is held: its own, or the machine's between two steps
+
+
 class Rules:
     """The rules of a moment, as the journal keeps them."""
 
@@ -33,6 +36,8 @@ class Rules:
 
     @property
     def next(self) -> str:
+        if self.actor == "none":
+            return "A run that the machine drives is open here; look with `detent status`."
         if self.actor == "human":
             return "It is a person's turn: tell the user what is asked of them (`detent status`)."
         return f"The next step: {self.instruction}."
@@ -63,7 +68,7 @@ def _command(commands: list[tuple[list[str], list[str]]], rules: Rules) -> str |
     for words, _ in commands:
         if theirs := for_people(words):
             return PEOPLE_SAY.format(theirs, rules.next)
-        if rules.actor != "human" and runs_tests(words, rules.command):
+        if rules.actor in TURN and runs_tests(words, rules.command):
             return TESTS_RUN.format(rules.instruction)
     return None
 
@@ -89,7 +94,7 @@ def _path(path: str, rules: Rules, ground: Ground, client: Client, cwd: str) -> 
 
 
 def _inside(path: str, rules: Rules) -> str | None:
-    if rules.actor == "human":  # a person may have something mended; what is protected stays so
+    if rules.actor not in TURN:  # a person may have something mended; what is protected stays so
         said = why_not(Permit(["**"], rules.permit.closed), path, lambda p: False, _matches)
         return f"{said} {rules.next}" if said else None
     if rules.actor != "agent":

@@ -72,15 +72,15 @@ def reply_to(client: Client, event: Json) -> Json | None:
 
 
 def _judged(client: Client, event: Json, asked: Asked, ground: Ground, standing: Standing) -> Json | None:
-    if asked.kind == BEGIN:
-        return client.tell(BEGUN.format(standing.run))
-    from detent.interfaces.hooks.judge import Rules, judge
+    from detent.interfaces.hooks.judge import TURN, Rules, judge
 
     kept = loads(standing.rules or thorough_rules(ground, standing.run))
     assert isinstance(kept, dict), "the rules are an object"
     rules = Rules(kept)
+    if asked.kind == BEGIN:
+        return None if rules.actor == "none" else client.tell(BEGUN.format(standing.run))
     if asked.kind == STOP:
-        if rules.actor not in ("agent", "system") or rules.parked or (times := _stops(ground, standing)) > STOPS:
+        if rules.actor not in TURN or rules.parked or (times := _stops(ground, standing)) > STOPS:
             return None
         goal = f"{rules.goal.rstrip('.')}. " if rules.goal else ""
         return client.go_on(UNFINISHED.format(rules.state, goal, rules.instruction, times, STOPS))
