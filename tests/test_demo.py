@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from tests.project import Project
 
 
@@ -30,6 +32,7 @@ def test_a_demo_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert ran.code == 2 and "no demo 'pipeline'" in ran.err
 
 
+@pytest.mark.slow
 def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(tmp_path: Path) -> None:
     """Four cycles from one command: two cheats and a test that passes at once are caught, and every phase has its commit and its note."""
     ran = Project(tmp_path / "p").run("demo", "tdd", XDG_STATE_HOME=str(tmp_path / "state"))
