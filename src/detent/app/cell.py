@@ -120,10 +120,3 @@ def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
             f"the sandbox does not hold: {holes[0]}", f"nothing was run ({len(holes)} in all); see `detent doctor` and docs/sandbox.md"
         )
     return cell.sandbox.name
-
-
-def program_of(spec: str) -> str:
-    """The program that a `command:` agent starts; empty for others."""
-    name, _, rest = spec.partition(":")
-    words = shlex.split(rest) if name == "command" else []
-    return words[0] if words else ""
