@@ -3,7 +3,6 @@
 import json
 import os
 
-from detent.agents import AgentFailed, Turn, ask
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
@@ -89,6 +88,8 @@ def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 def _ask_reviewer(world: RepoWorld, run: AnyRun, kit: Kit) -> str:
     """The reviewer's answer for this tree, asked once: a crash after a paid call does not pay again."""
+    from detent.agents import AgentFailed, Turn, ask  # most submits ask nobody
+
     tree = world.snapshot(run)
     kept = world.place.git_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{tree}.json"
     if kept.exists():

@@ -1,18 +1,34 @@
 """The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
 
-from detent.evidence.runners.detect import detect
-from detent.evidence.runners.node import Node
-from detent.evidence.runners.node_package import is_npm_test, script_words
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
 from detent.evidence.runners.protocol import Command, Files, Folder, Runner
-from detent.evidence.runners.pytest import Pytest
-from detent.evidence.runners.words import split
 
 __all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
 
-RUNNERS: dict[str, Runner] = {
-    "pytest": Pytest(),
-    "node": Node(),
+WHERE = {  # in the order in which they are asked whether a configured command is theirs
+    "pytest": "pytest:Pytest",
+    "node": "node:Node",
 }
+
+
+class Runners(Mapping[str, Runner]):
+    """The adapters by name. One is imported when it is asked for: a submit pays for its own alone."""
+
+    def __getitem__(self, name: str) -> Runner:
+        module, _, adapter = WHERE[name].partition(":")
+        made: Runner = getattr(import_module(f"{__name__}.{module}"), adapter)()
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(WHERE)
+
+    def __len__(self) -> int:
+        return len(WHERE)
+
+
+RUNNERS = Runners()
 
 
 def find_command(files: Files, configured: str = "") -> Command | None:
@@ -20,6 +36,10 @@ def find_command(files: Files, configured: str = "") -> Command | None:
 
     A configured command that no adapter understands is run by a shell, and only its exit code says something.
     """
+    from detent.evidence.runners.detect import detect
+    from detent.evidence.runners.node_package import is_npm_test, script_words
+    from detent.evidence.runners.words import split
+
     if not configured.strip():
         return detect(files)
     words, fault = split(configured)
