@@ -1,0 +1,68 @@
+"""`detent bench gates`: how often the machine lets a cheat pass, and how often it stops an honest agent."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+
+import click
+
+from detent.errors import DetentError
+from detent.interfaces.gatebench import Agent, Language, languages
+from detent.interfaces.gatebench.play import Outcome, play
+from detent.interfaces.gatebench.report import as_json, line, summary
+
+Pair = tuple[Language, Agent]
+
+
+@click.command("bench")
+@click.argument("what", type=click.Choice(["gates"]))
+@click.option("--language", "only", multiple=True, help="Only this language; may be given again.")
+@click.option("--agent", "named", multiple=True, help="Only the agent of this name; may be given again.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one a core", help="How many at once.")
+@click.option("--list", "listed", is_flag=True, help="Only say which agents there are and what they do.")
+@click.option("--json", "as_text", is_flag=True, help="Print JSON.")
+def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int, listed: bool, as_text: bool) -> int:
+    """Run scripted agents against the gates: honest ones, lazy ones, and ones that cheat in every way we know.
+
+    Each works through one pull request in a throw-away project, with real git and the language's real test runner, and is accepted if
+    its run gets to the end. Ends with 0 if no cheat was accepted and no honest agent was stopped, and with 1 if one was. Agents that no
+    machine can judge are named, outside the rates. A language whose programs are not installed is named as not run.
+    """
+    pairs = [(each, agent) for each in languages(only) for agent in each.agents if not named or agent.name in named]
+    if not pairs:
+        raise DetentError(f"there is no agent '{named[0]}'", "`detent bench gates --list` names them")
+    if listed:
+        for each, agent in pairs:
+            click.echo(f"{each.language:<11} {agent.sort:<7} {agent.name:<36} {agent.does}")
+        return 0
+    ready, missing = _split(pairs)
+    outcomes = []
+    for outcome in _played(ready, jobs):
+        outcomes.append(outcome)
+        if not as_text:
+            click.echo(f"{len(outcomes):>3}/{len(ready)} {line(outcome)}")
+    outcomes.sort(key=lambda o: (o.language, o.name))
+    click.echo(json.dumps(as_json(outcomes, missing), indent=2) if as_text else "\n" + "\n".join(summary(outcomes, missing)))
+    return 1 if not outcomes or any(o.right is False for o in outcomes) else 0
+
+
+def _split(pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
+    """What can be run, and a line for each language that cannot."""
+    lacking = {each.language: [p for p in each.needs if shutil.which(p) is None] for each, _ in pairs}
+    missing = [f"{name} ({', '.join(programs)} not installed)" for name, programs in lacking.items() if programs]
+    return [pair for pair in pairs if not lacking[pair[0].language]], missing
+
+
+def _played(pairs: Sequence[Pair], jobs: int) -> Iterator[Outcome]:
+    """Each as it ends. What a stop leaves undone is not begun."""
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(play, each, agent) for each, agent in pairs]
+        try:
+            for done in as_completed(waiting):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
