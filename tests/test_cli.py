@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,6 +104,21 @@ def test_the_doctor_says_what_is_there(project: Project, tmp_path: Path) -> None
     (tmp_path / "empty").mkdir()
     outside = project.run("-C", str(tmp_path / "empty"), "doctor")
     assert outside.code == 2 and "not in a git repository" in outside.out and "git init" in outside.out
+
+
+def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project) -> None:
+    def row(name: str, **env: str) -> dict[str, Any]:
+        return next(c for c in project.run("doctor", "--json", **env).json["checks"] if c["name"] == name)
+
+    assert row("tests")["ok"] and "-m pytest" in row("tests")["says"]
+    assert row("sandbox")["ok"] and "bubblewrap" in row("sandbox")["says"]
+    unfound = row("tests", DETENT_TEST_COMMAND="nowhere-to-be-found")
+    assert not unfound["ok"] and "'nowhere-to-be-found' is not there" in unfound["says"] and unfound["mend"]
+    assert "only its exit code" in row("tests", DETENT_TEST_COMMAND="sh run-tests.sh")["says"]
+    without = row("sandbox", DETENT_SANDBOX_LEVEL="podman")
+    assert not without["ok"] and not without["needed"] and "will not start" in without["says"] and without["mend"]
+    wrong = project.run("doctor", DETENT_SANDBOX_LEVEL="podmna")
+    assert wrong.code == 2 and "sandbox" in wrong.out.lower()
 
 
 def test_the_doctor_finds_a_damaged_journal_and_accepts_only_on_demand(project: Project) -> None:

@@ -4,9 +4,9 @@ import json
 import platform
 import shutil
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -14,16 +14,8 @@ from detent.app import journal_at, tables
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import find_place
+from detent.interfaces.cli.doctor_project import Check, project_checks
 from detent.kernel.anchor import anchor_file
-
-
-class Check(NamedTuple):
-    """One thing looked at."""
-
-    name: str
-    ok: bool
-    says: str
-    mend: str = ""
 
 
 @click.command("doctor")
@@ -35,13 +27,17 @@ def command(as_json: bool, accept: bool) -> int:
         place = find_place(Path.cwd())
         anchor_file(place.journal).unlink(missing_ok=True)
         fingerprint.remember(place)
-    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables()]
+    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks()]
     if as_json:
-        click.echo(json.dumps({"ok": all(c.ok for c in checks), "checks": [c._asdict() for c in checks]}))
+        click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:
         for c in checks:
-            click.echo(f"{'ok ' if c.ok else 'NO '} {c.name:<12} {c.says}" + (f"\n{'':16} {c.mend}" if c.mend else ""))
-    return 0 if all(c.ok for c in checks) else 2
+            click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{'':16} {c.mend}" if c.mend else ""))
+    return 0 if _fit(checks) else 2
+
+
+def _fit(checks: list[Check]) -> bool:
+    return all(c.ok or not c.needed for c in checks)
 
 
 def _python() -> Check:
@@ -50,7 +46,10 @@ def _python() -> Check:
 
 def _git() -> Check:
     git = shutil.which("git")
-    return Check("git", bool(git), git or "not found", "" if git else "install git")
+    if git is None:
+        return Check("git", False, "not found", "install git")
+    said = subprocess.run([git, "--version"], capture_output=True, text=True).stdout.removeprefix("git version ").strip()
+    return Check("git", True, f"{said} at {git}")
 
 
 def _repository() -> Check:

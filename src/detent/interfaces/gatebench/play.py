@@ -23,6 +23,7 @@ APPROVES = (
     'import json, sys; sys.stdin.read(); print(json.dumps({"overall_assessment": "ok", "executive_summary": "read", "findings": []}))'
 )
 CONFIG = "[pr]\nplan = '{plan}'\n\n[evidence]\nmutation = 'require'\n\n[review]\nagent = '''command:{python} {reviewer}'''\n\n[git]\nremote = ''\n{git}"
+STEPS: dict[str, Step] = {"RED": "RED", "GREEN": "GREEN", "REFACTOR": "REFACTOR"}
 MOST_TRIES = 2  # of the same thing, before an agent gives up
 MOST_TURNS = 30
 WORKING = ("EXECUTING_TDD", "DEBUGGING")
@@ -137,7 +138,7 @@ class Stage:
     def turn(self, briefing: Briefing) -> Sent | None:
         """What the agent hands in next; None if it gives up or nothing is asked of it."""
         if briefing.state in WORKING and briefing.step:
-            return self.step(briefing.step.type)
+            return self.step(STEPS[briefing.step.type])
         return {
             "INITIALIZING": self.plan,
             "NEEDS_ANALYSIS": lambda: _sent(analysis_decision="SUCCESS"),

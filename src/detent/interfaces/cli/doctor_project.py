@@ -1,0 +1,85 @@
+"""What `doctor` looks at for the project's own work: its tests, the runners on this machine, the sandbox."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.config import Settings, load
+from detent.errors import CannotTell, DetentError
+from detent.evidence.runners import Folder, find_command
+from detent.git.place import find_place
+
+PROGRAMS = ("python3", "node", "go", "cargo", "ctest", "rspec", "phpunit", "mvn", "gradle", "dotnet")
+
+
+class Check(NamedTuple):
+    """One thing looked at."""
+
+    name: str
+    ok: bool
+    says: str
+    mend: str = ""
+    needed: bool = True  # without it nothing works; else only what the sentence names
+
+    @property
+    def mark(self) -> str:
+        return "ok " if self.ok else "NO " if self.needed else "-- "
+
+
+def project_checks() -> list[Check]:
+    root = _root()
+    settings = _settings(root)
+    if isinstance(settings, Check):
+        return [settings]
+    return [_tests(root, settings), _runners(), _sandbox(settings)]
+
+
+def _root() -> Path:
+    try:
+        return find_place(Path.cwd()).root
+    except DetentError:
+        return Path.cwd()
+
+
+def _settings(root: Path) -> Settings | Check:
+    def read(path: str) -> str | None:
+        file = root / path
+        return file.read_text("utf-8", "replace") if file.is_file() else None
+
+    try:
+        return load(read, os.environ)
+    except DetentError as e:
+        return Check("settings", False, e.message, e.hint)
+
+
+def _tests(root: Path, settings: Settings) -> Check:
+    """How the tests of this project would be run, and whether the program for it is there."""
+    command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command)
+    if command is None:
+        way = 'set it in detent.toml: [test] command = "…"'
+        return Check("tests", False, "no test framework is recognised, so no step can be proved", way, needed=False)
+    program = command.argv[0] if command.runner else (command.text.split() or [""])[0]
+    if not (shutil.which(program) or (root / program).exists()):
+        return Check("tests", False, f"`{command.text}`, but '{program}' is not there", f"install {program}", needed=False)
+    how = f"each test is read by the adapter for {command.runner}" if command.runner else "only its exit code is read"
+    return Check("tests", True, f"`{command.text}`; {how}")
+
+
+def _runners() -> Check:
+    there = [name for name in PROGRAMS if shutil.which(name)]
+    return Check("runners", True, f"on PATH: {', '.join(there) or 'none'}")
+
+
+def _sandbox(settings: Settings) -> Check:
+    """Whether agents that Detent drives are kept in: the attacks are tried."""
+    from detent.app.cell import must_hold
+
+    try:
+        level = must_hold(settings, os.environ)
+    except (DetentError, CannotTell) as e:
+        hint = e.hint if isinstance(e, DetentError) else ""
+        return Check("sandbox", False, f"{e}; `detent run` will not start an agent", hint or "see docs/sandbox.md", needed=False)
+    if level == "none":
+        return Check("sandbox", True, "none, as configured: agents that Detent drives run as you, unconfined")
+    return Check("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
