@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import tempfile
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
@@ -45,7 +46,7 @@ def answered(text: str, root: Path) -> Text:
 
 def main() -> None:
     client = CLIENTS["claude"]
-    console = Console(record=True, width=WIDTH, force_terminal=True, file=open("/dev/null", "w"))
+    console = Console(record=True, width=WIDTH, force_terminal=True, file=StringIO())
     with tempfile.TemporaryDirectory() as folder:
         project = registered(Path(folder), "claude")
         calls = story(client, project.root)
