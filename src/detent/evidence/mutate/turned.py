@@ -25,7 +25,7 @@ def _tests(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 def _turn(test: ast.AST) -> bool:
     """Turn every expectation of a test, in place; whether there was one."""
-    return any([_turn_compared(node) or _turn_called(node) for node in ast.walk(test)])
+    return sum(_turn_compared(node) or _turn_called(node) for node in ast.walk(test)) > 0
 
 
 def _turn_compared(node: ast.AST) -> bool:
