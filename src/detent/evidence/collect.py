@@ -13,8 +13,10 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.canary import canary_of
 from detent.evidence.lend import lend_packages
 from detent.evidence.look import TestReport
+from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
@@ -77,17 +79,20 @@ class Collector:
 
     # -- running -------------------------------------------------------------------------------------------------------------
 
-    def here(self, tree: str, wanted: Wanted, command: str = "") -> TestReport:
-        """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless."""
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+        """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless.
+
+        `near` are test files that changed: where the canary is best put.
+        """
         if not command and (known := self.passed(tree)) is not None:
             return known
-        report = self.selection((), wanted, command)
+        report = self.selection((), wanted, command, near)
         if changed := differs(self.git, self.run):
             raise Disturbed(f"{changed[0]} changed while the tests ran, so the run says nothing; stop what writes there, and submit again")
         return report if command else self._keep(tree, report)
 
     def clean(self, tree: str, wanted: Wanted, selectors: tuple[str, ...] = (), overlay: Mapping[str, bytes] | None = None) -> TestReport:
-        """The suite in a clean checkout of a tree, with other files laid over it where given."""
+        """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which has no canary."""
         with clean_checkout(self.git, tree) as folder:
             borrow(self.home, folder)
             for path, data in (overlay or {}).items():
@@ -95,7 +100,7 @@ class Collector:
                 (folder / path).write_bytes(data)
             lend_packages(self.root, folder)
             self.runs += 1
-            report = self._run(selectors, folder, wanted)
+            report = self._run(selectors, folder, wanted, near=None if overlay else ())
             forget_bytecode(self.env, folder)
         return report if overlay or selectors else self._keep(tree, report)
 
@@ -103,21 +108,29 @@ class Collector:
         """What the project's own checks say of the workspace, and their output."""
         return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
 
-    def selection(self, selectors: tuple[str, ...], wanted: Wanted, command: str = "") -> TestReport:
+    def selection(self, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
         """Tests in the workspace. What they make there, and make anew, is remembered as theirs."""
+        self._remove_planted()
         before, ours = set(untracked(self.git)), self.created()
         self.runs += 1
         try:
-            return self._run(selectors, self.root, wanted, command)
+            return self._run(selectors, self.root, wanted, command, near)
         finally:
+            self._remove_planted()
             self._created((set(untracked(self.git)) - before) | ours)
 
-    def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "") -> TestReport:
+    def _run(
+        self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: tuple[str, ...] | None = ()
+    ) -> TestReport:
         env = self._env(cwd)
         base = self.suite.base
         forget_bytecode(env, cwd)
         if base is not None and base.runner:
-            return run_suite(self.suite, selectors, self.home, cwd, env, wanted)
+            canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
+            if cwd == self.root and not isinstance(canary, str):
+                self._planted.parent.mkdir(exist_ok=True)
+                self._planted.write_text(json.dumps([nest.path for nest in canary.nests]), "utf-8")
+            return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
         if not command and base is None:
             raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
         return run_command(command or " ".join(base.argv[2:]) if base else command, self.suite, cwd, env, wanted)
@@ -133,8 +146,24 @@ class Collector:
         return self.git.place.git_dir / "detent" / "made.json"
 
     def created(self) -> set[str]:
-        """Files that test runs made and nobody touched since: they never belong to a change."""
-        return {path for path, was in self._made_before().items() if was == stamp(self.root / path)}
+        """Files that test runs made and nobody touched since, and those of a canary: they never belong to a change."""
+        return {path for path, was in self._made_before().items() if was == stamp(self.root / path)} | set(self._left_planted())
+
+    @property
+    def _planted(self) -> Path:
+        return self.git.place.git_dir / "detent" / "planted.json"
+
+    def _left_planted(self) -> list[str]:
+        """The files of a canary that lie in the workspace: while its tests run, and if we were killed meanwhile."""
+        try:
+            return [str(path) for path in json.loads(self._planted.read_text("utf-8"))]
+        except (OSError, ValueError):
+            return []
+
+    def _remove_planted(self) -> None:
+        for path in self._left_planted():
+            (self.root / path).unlink(missing_ok=True)
+        self._planted.unlink(missing_ok=True)
 
     def _made_before(self) -> dict[str, str]:
         try:

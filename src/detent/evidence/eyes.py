@@ -9,6 +9,7 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bite
+from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
 from detent.evidence.look import Branch, Changed, TestReport
 from detent.evidence.runners import RUNNERS, refuse
@@ -80,7 +81,7 @@ class RepoLook:
     def tests(self) -> TestReport:
         if self._tests is None:
             try:
-                self._tests = self.scene.collect.here(self.tree, self.scene.wanted, self._own_command())
+                self._tests = self._believed(self.scene.collect.here(self.tree, self.scene.wanted, self._own_command(), self._near()))
             except CannotTell as e:
                 self._tests = self._blame(e)
             self._said = self._tests.output
@@ -100,6 +101,22 @@ class RepoLook:
         except (CannotTell, GitError, OSError):
             raise trouble from None
         return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
+
+    def _near(self) -> tuple[str, ...]:
+        """The test files that the step changed."""
+        return tuple(c.path for c in self.changed() if c.sort == "test" and c.how != "deleted")
+
+    def _believed(self, report: TestReport) -> TestReport:
+        """A broken canary is the change's fault if it held on the last good tree; where it never held, this project does not allow it."""
+        if report.canary != "broken":
+            return report
+        good, collect = self.scene.marks.good, self.scene.collect
+        before = collect.known(good)
+        if before is None or before.canary == "unsupported":
+            before = collect.clean(good, self.scene.wanted)
+        if before.canary == "broken":
+            return msgspec.structs.replace(report, canary="unsupported")
+        return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 
     def tests_before(self) -> TestReport:
         if self._own_command():
@@ -123,7 +140,7 @@ class RepoLook:
             return whole
         wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
         if any(w.startswith("-") for w in wanted):
-            return self.scene.collect.selection(wanted, self.scene.wanted)
+            return self._believed(self.scene.collect.selection(wanted, self.scene.wanted, near=self._near()))
         ids = [i for i in whole.ids if not wanted or any(_selects(w, i) for w in wanted)]
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
@@ -138,7 +155,7 @@ class RepoLook:
         if base is None or not base.runner:
             return whole
         files = sorted({whole.files.get(i, _file_of(i)) for i in tests})
-        return self.scene.collect.selection(tuple(files), self.scene.wanted) if files else whole
+        return self._believed(self.scene.collect.selection(tuple(files), self.scene.wanted, near=tuple(files))) if files else whole
 
     def late(self) -> bool:
         return self._tests is not None and self._tests.late
@@ -219,6 +236,7 @@ class RepoLook:
             seen.exit_code,
             Tally(of["passed"], of["failed"], of["error"], of["skipped"]),
             self.tree,
+            seen.canary,
             sandbox=self.scene.collect.suite.sandbox,
         )
 

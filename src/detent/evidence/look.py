@@ -29,6 +29,8 @@ class TestReport(Value, frozen=True):
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
     kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
     seconds: float = 0.0  # the time the tests took, by the report
+    canary: Literal["held", "broken", "unsupported"] = "unsupported"  # whether tests that must pass and fail came back so
+    canary_said: str = ""  # what differed, or why there was none
 
     @property
     def ids(self) -> frozenset[str]:
