@@ -124,7 +124,6 @@ JS_CHEATS: dict[str, tuple[Command, dict[str, str], str]] = {
     "an option of the environment loads it": (
         NODE, {"setup.cjs": "const assert = require('node:assert');\nassert.equal = () => {};\n"}, "NODE_OPTIONS=--require ./setup.cjs",
     ),
-    "the process always ends well": (IMPORTS, {"setup.mjs": "process.on('exit', () => process.reallyExit(0));\n"}, ""),
 }  # fmt: skip
 
 

@@ -11,8 +11,10 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bite
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
-from detent.evidence.look import Branch, Changed, TestReport
+from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.probe import probe
 from detent.evidence.runners import RUNNERS, refuse
+from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Run, Sent, Tally
 
@@ -140,7 +142,7 @@ class RepoLook:
             return whole
         wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
         if any(w.startswith("-") for w in wanted):
-            return self._believed(self.scene.collect.selection(wanted, self.scene.wanted, near=self._near()))
+            return self._believed(self.scene.collect.selection(self.tree, wanted, self.scene.wanted, near=self._near()))
         ids = [i for i in whole.ids if not wanted or any(_selects(w, i) for w in wanted)]
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
@@ -155,7 +157,9 @@ class RepoLook:
         if base is None or not base.runner:
             return whole
         files = sorted({whole.files.get(i, _file_of(i)) for i in tests})
-        return self._believed(self.scene.collect.selection(tuple(files), self.scene.wanted, near=tuple(files))) if files else whole
+        return (
+            self._believed(self.scene.collect.selection(self.tree, tuple(files), self.scene.wanted, near=tuple(files))) if files else whole
+        )
 
     def late(self) -> bool:
         return self._tests is not None and self._tests.late
@@ -170,10 +174,14 @@ class RepoLook:
     def bites_mutant(self) -> bool:
         return new_tests_bite(self._teeth())
 
+    def probed(self) -> Probed:
+        base = self.scene.collect.suite.base
+        return probe(self._teeth(), self.tests(), self.tests_before()) if base is not None and base.runner else Probed()
+
     def preflight(self) -> str | None:
         scene = self.scene
         try:
-            said, output = scene.collect.preflight(scene.preflight, scene.wanted)
+            said, output = scene.collect.preflight(self.tree, scene.preflight, scene.wanted)
         except Disturbed:
             raise
         except CannotTell as e:
@@ -199,7 +207,7 @@ class RepoLook:
     def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
         base = self.scene.collect.suite.base
         if base is None or not base.runner:
-            return "unknown"
+            return "config" if is_shared_config(path) else "unknown"
         runner = RUNNERS[base.runner]
         if runner.is_config(path):
             before, now = (self.scene.git.read(tree, path) for tree in (self.scene.marks.good, self.tree))

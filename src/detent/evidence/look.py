@@ -44,6 +44,14 @@ class TestReport(Value, frozen=True):
         return self.having("failed", "error")
 
 
+class Probed(Value, frozen=True):
+    """What small changes of the code written for new tests made of these."""
+
+    tried: int = 0
+    idle: tuple[str, ...] = ()  # new tests that failed against none of them
+    why: str = ""  # why nothing can be said
+
+
 class Changed(Value, frozen=True):
     """A path that differs between the last good tree and the judged one."""
 
@@ -81,6 +89,7 @@ class Look(Protocol[L]):
     def tests_laid_over(self, tree: str) -> TestReport: ...
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
     def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
+    def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
     def preflight(self) -> str | None: ...
     def refused_command(self, command: str) -> str | None: ...
     def changed(self) -> tuple[Changed, ...]: ...

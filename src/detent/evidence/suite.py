@@ -50,6 +50,7 @@ class Suite(NamedTuple):
     also: tuple[str, ...] = ()  # names of further variables that tests may see
     start: Start = plainly
     sandbox: str = "none"  # the name of what `start` keeps programs in
+    clean: bool = False  # every run that counts is in a clean checkout of the judged tree
 
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path) -> dict[str, str]:

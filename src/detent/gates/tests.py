@@ -10,6 +10,7 @@ from detent.gates.command import expects_fail, real_test_command
 from detent.gates.plan import PlanData, verified_from
 from detent.gates.tree import files_are_ours
 from detent.kernel.model import Data
+from detent.kernel.rows import Flag
 
 
 def _first(ids: frozenset[str], more: str = "") -> str:
@@ -178,6 +179,20 @@ def changed_tests_still_bite(look: Look[Data]) -> str | None:
 def test_can_fail(look: Look[Data]) -> str | None:
     """The test fails against at least one small mutation of the implementation."""
     return None if look.bites_mutant() else "the test fails against no small change of the code, so it proves nothing"
+
+
+def new_tests_kill_mutants(look: Look[Data]) -> str | None:
+    """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
+    how = look.setting("evidence.mutation")
+    if how not in ("warn", "require"):
+        return None
+    seen = look.probed()
+    if seen.why:
+        return Flag(f"whether the new tests prove anything could not be probed: {seen.why}")
+    if not seen.idle:
+        return None
+    said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
+    return said if how == "require" else Flag(said)
 
 
 def preflight_passes(look: Look[Data]) -> str | None:
