@@ -3,7 +3,9 @@
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,7 +100,18 @@ PY_CHEATS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PY_CHEATS)
+QUICK = {"a hook forces every report green", "a hook in the tests' own folder does", "a plugin of the configuration does", "functions are not called",
+         "unknown tests are deselected", "the code under test patches the runner", "assertions are taken out", "the exit code is always 0",
+         "a module that Python loads by itself", "nothing special", "it stops at the first failure", "a filter by name in the configuration",
+         "a filter by mark", "names of its own", "folders of its own", "the command names a file", "coverage without a limit"}  # fmt: skip
+
+
+def long_ones_slow(names: Iterable[str]) -> list[Any]:
+    """The rows of a table; those that are not quick are for the long run."""
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+@pytest.mark.parametrize("name", long_ones_slow(PY_CHEATS))
 def test_a_runner_that_was_tampered_with_does_not_give_the_canary_back(name: str, tmp_path: Path) -> None:
     env = f"PYTHONPATH={tmp_path / 'p'}" if "sitecustomize.py" in PY_CHEATS[name] else ""
     report = run(tmp_path / "p", PY, {**HONEST, **PY_CHEATS[name]}, near=("tests/test_calc.py",), env=env)
@@ -175,7 +188,7 @@ ODD: dict[str, tuple[tuple[str, ...], dict[str, str], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", long_ones_slow(ODD))
 def test_an_honest_project_gives_it_back_and_its_own_tests_are_as_without_it(name: str, tmp_path: Path) -> None:
     words, files, selectors = ODD[name]
     if name == "configuration in pyproject.toml":
