@@ -250,8 +250,8 @@ def test_where_there_can_be_none_the_reason_is_said(name: str, tmp_path: Path) -
 
 
 def test_names_differ_from_run_to_run_and_lie_beside_the_changed_tests(tmp_path: Path) -> None:
-    write(tmp_path, {**HONEST, "tests/deep/test_more.py": "", "tests/data/x.json": ""})
-    near = ("tests/test_calc.py", "tests/deep/test_more.py", "tests/data/x.json", "tests/gone/test_a.py")
+    write(tmp_path, {**HONEST, "tests/deep/conftest.py": "", "tests/data/x.json": ""})
+    near = ("tests/test_calc.py", "tests/deep/conftest.py", "tests/data/x.json", "tests/gone/test_a.py")
     made = [canary_of(RUNNERS["pytest"], PY, (), Folder(tmp_path), near) for _ in range(2)]
     nests = [nest for each in made if not isinstance(each, str) for nest in each.nests]
     assert [nest.path.rpartition("/")[0] for nest in nests] == ["tests/deep", "tests"] * 2

@@ -105,8 +105,8 @@ class RepoLook:
         return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
 
     def _near(self) -> tuple[str, ...]:
-        """The test files that the step changed."""
-        return tuple(c.path for c in self.changed() if c.sort == "test" and c.how != "deleted")
+        """The files that the step changed and that tests depend on: where a canary is best put."""
+        return tuple(c.path for c in self.changed() if c.sort in ("test", "config") and c.how != "deleted")
 
     def _believed(self, report: TestReport) -> TestReport:
         """A broken canary is the change's fault if it held on the last good tree; where it never held, this project does not allow it."""

@@ -91,12 +91,12 @@ def _paths(words: list[str]) -> list[str]:
 
 
 def _folders(scope: list[str], ini: Ini, files: Files, near: tuple[str, ...], named: bool) -> Iterator[str]:
-    """Folders that tests of the run lie in: those of changed test files, else that of the first test file there is."""
+    """Folders that tests of the run lie in: those of changed test files and conftests, else that of the first one there is."""
     within = [s.partition("::")[0].removeprefix("./").rstrip("/") for s in scope]
 
     def fits(path: str) -> bool:
         where = PurePosixPath(path)
-        is_test = any(fnmatch(where.name, pattern) for pattern in ini.files)
+        is_test = where.name == "conftest.py" or any(fnmatch(where.name, pattern) for pattern in ini.files)
         entered = named or not any(fnmatch(part, pattern) for part in where.parent.parts for pattern in ini.not_entered)
         return is_test and entered and (not within or any(_inside(path, s) for s in within))
 
