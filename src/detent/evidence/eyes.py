@@ -109,14 +109,11 @@ class RepoLook:
         return tuple(c.path for c in self.changed() if c.sort in ("test", "config") and c.how != "deleted")
 
     def _believed(self, report: TestReport) -> TestReport:
-        """A broken canary is the change's fault if it held on the last good tree; where it never held, this project does not allow it."""
+        """A broken canary is the change's fault if it holds on the last good tree, at the same place; else this project does not allow it."""
         if report.canary != "broken":
             return report
-        good, collect = self.scene.marks.good, self.scene.collect
-        before = collect.known(good)
-        if before is None or before.canary == "unsupported":
-            before = collect.clean(good, self.scene.wanted)
-        if before.canary == "broken":
+        before = self.scene.collect.clean(self.scene.marks.good, self.scene.wanted, near=self._near())
+        if before.canary != "held":
             return msgspec.structs.replace(report, canary="unsupported")
         return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 

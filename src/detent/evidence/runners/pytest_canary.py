@@ -96,11 +96,11 @@ def _folders(scope: list[str], ini: Ini, files: Files, near: tuple[str, ...], na
 
     def fits(path: str) -> bool:
         where = PurePosixPath(path)
-        is_test = where.name == "conftest.py" or any(fnmatch(where.name, pattern) for pattern in ini.files)
+        is_test = any(fnmatch(where.name, pattern) for pattern in ini.files) or (path in near and where.name == "conftest.py")
         entered = named or not any(fnmatch(part, pattern) for part in where.parent.parts for pattern in ini.not_entered)
         return is_test and entered and (not within or any(_inside(path, s) for s in within))
 
-    ours = list(dict.fromkeys(_folder(path) for path in near if fits(path) and files.exists(path)))
+    ours = list(dict.fromkeys(_folder(path) for path in near if fits(path) and files.exists(_folder(path) or ".")))
     ours.sort(key=lambda folder: -folder.count("/"))
     first = next((_folder(s) for s in within if named and s.endswith(".py") and files.exists(s)), None)
     if ours:
