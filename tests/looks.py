@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.evidence.look import Branch, Changed, TestReport
+from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.kernel.model import Evidence, Run, Sent, Tally
 
 
@@ -20,6 +20,7 @@ class LiteralLook:
     second: TestReport | None = None  # the same tests, run once more
     changes: tuple[Changed, ...] = ()
     bite: bool = True
+    probe: Probed = field(default_factory=Probed)
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     was_read: dict[str, str] = field(default_factory=dict)
@@ -53,6 +54,9 @@ class LiteralLook:
 
     def bites_mutant(self) -> bool:
         return self.bite
+
+    def probed(self) -> Probed:
+        return self.probe
 
     def preflight(self) -> str | None:
         return self.lint

@@ -12,7 +12,7 @@ import msgspec
 
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell
-from detent.evidence.look import Branch, Changed, TestReport
+from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Found, Sent, Tally
 from detent.workflows.pr_files import published
@@ -161,6 +161,9 @@ class MemoryLook:
 
     def bites_mutant(self) -> bool:
         return self.bites()
+
+    def probed(self) -> Probed:
+        return Probed()
 
     def preflight(self) -> str | None:
         bad = [p for p, t in self._files(self.tree).items() if "lint!" in t]

@@ -50,7 +50,7 @@ def _make(root: Path, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     )
     timeout = float(settings.test.timeout or settings.bash.timeout)
     cell = cell_of(settings, bool(setup.agent), outer, Path(run.worktree or root))
-    suite = Suite(base, timeout, setup.path, tuple(settings.test.env), cell.tests, cell.sandbox.name)
+    suite = Suite(base, timeout, setup.path, tuple(settings.test.env), cell.tests, cell.sandbox.name, settings.evidence.clean)
     merge = settings.git.merge or MERGE.get(run.workflow, "auto")
     ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
     squash = settings.git.squash or ("auto" if setup.agent else "agent")

@@ -6,15 +6,19 @@ trees with, never for skipping a run.
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.canary import canary_of
 from detent.evidence.lend import lend_packages
 from detent.evidence.look import TestReport
+from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
@@ -46,7 +50,14 @@ class Collector:
 
     def _key(self, tree: str) -> str:
         base = self.suite.base
-        parts = [tree, base.text if base else "", str(self.suite.timeout), *self.suite.also, self.suite.path]
+        parts = [
+            tree,
+            base.text if base else "",
+            str(self.suite.timeout),
+            *self.suite.also,
+            self.suite.path,
+            *(["clean"] if self.suite.clean else []),
+        ]
         return sha256("\n".join([*parts, interpreter(self.suite, self.home, self.env, self.store)]).encode()).hexdigest()
 
     def known(self, tree: str) -> TestReport | None:
@@ -77,47 +88,86 @@ class Collector:
 
     # -- running -------------------------------------------------------------------------------------------------------------
 
-    def here(self, tree: str, wanted: Wanted, command: str = "") -> TestReport:
-        """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless."""
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+        """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless.
+
+        `near` are test files that changed: where the canary is best put.
+        """
         if not command and (known := self.passed(tree)) is not None:
             return known
-        report = self.selection((), wanted, command)
+        if self.suite.clean:
+            return self.clean(tree, wanted, near=near, command=command)
+        report = self.selection(tree, (), wanted, command, near)
         if changed := differs(self.git, self.run):
             raise Disturbed(f"{changed[0]} changed while the tests ran, so the run says nothing; stop what writes there, and submit again")
         return report if command else self._keep(tree, report)
 
-    def clean(self, tree: str, wanted: Wanted, selectors: tuple[str, ...] = (), overlay: Mapping[str, bytes] | None = None) -> TestReport:
-        """The suite in a clean checkout of a tree, with other files laid over it where given."""
+    def clean(
+        self,
+        tree: str,
+        wanted: Wanted,
+        selectors: tuple[str, ...] = (),
+        overlay: Mapping[str, bytes] | None = None,
+        near: tuple[str, ...] = (),
+        command: str = "",
+    ) -> TestReport:
+        """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which has no canary."""
+        with self._checkout(tree, overlay or {}) as folder:
+            self.runs += 1
+            report = self._run(selectors, folder, wanted, command, None if overlay else near)
+            forget_bytecode(self.env, folder)
+        return report if overlay or selectors or command else self._keep(tree, report)
+
+    @contextmanager
+    def _checkout(self, tree: str, overlay: Mapping[str, bytes]) -> Iterator[Path]:
+        """A tree in a folder of its own. Only installed dependencies are lent to it, nothing else that lies in the workspace."""
         with clean_checkout(self.git, tree) as folder:
             borrow(self.home, folder)
-            for path, data in (overlay or {}).items():
+            for path, data in overlay.items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)
             lend_packages(self.root, folder)
-            self.runs += 1
-            report = self._run(selectors, folder, wanted)
-            forget_bytecode(self.env, folder)
-        return report if overlay or selectors else self._keep(tree, report)
+            yield folder
 
-    def preflight(self, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
-        """What the project's own checks say of the workspace, and their output."""
-        return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport:
+        """Some tests on a mutant, in a clean checkout and in little time."""
+        short = copy(self)
+        short.suite = self.suite._replace(timeout=min(self.suite.timeout, seconds))
+        self.runs += 1
+        return short.clean(tree, wanted, selectors, overlay)
 
-    def selection(self, selectors: tuple[str, ...], wanted: Wanted, command: str = "") -> TestReport:
-        """Tests in the workspace. What they make there, and make anew, is remembered as theirs."""
+    def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
+        """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
+        if not self.suite.clean or not commands:
+            return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
+        with self._checkout(tree, {}) as folder:
+            return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
+
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+        """Tests in the workspace, which holds this tree. What they make there, and make anew, is remembered as theirs."""
+        if self.suite.clean:
+            return self.clean(tree, wanted, selectors, near=near, command=command)
+        self._remove_planted()
         before, ours = set(untracked(self.git)), self.created()
         self.runs += 1
         try:
-            return self._run(selectors, self.root, wanted, command)
+            return self._run(selectors, self.root, wanted, command, near)
         finally:
+            self._remove_planted()
             self._created((set(untracked(self.git)) - before) | ours)
 
-    def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "") -> TestReport:
+    def _run(
+        self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: tuple[str, ...] | None = ()
+    ) -> TestReport:
         env = self._env(cwd)
         base = self.suite.base
         forget_bytecode(env, cwd)
         if base is not None and base.runner:
-            return run_suite(self.suite, selectors, self.home, cwd, env, wanted)
+            canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
+            if cwd == self.root and not isinstance(canary, str):
+                self._planted.parent.mkdir(exist_ok=True)
+                self._planted.write_text(json.dumps([nest.path for nest in canary.nests]), "utf-8")
+            return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
         if not command and base is None:
             raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
         return run_command(command or " ".join(base.argv[2:]) if base else command, self.suite, cwd, env, wanted)
@@ -133,8 +183,24 @@ class Collector:
         return self.git.place.git_dir / "detent" / "made.json"
 
     def created(self) -> set[str]:
-        """Files that test runs made and nobody touched since: they never belong to a change."""
-        return {path for path, was in self._made_before().items() if was == stamp(self.root / path)}
+        """Files that test runs made and nobody touched since, and those of a canary: they never belong to a change."""
+        return {path for path, was in self._made_before().items() if was == stamp(self.root / path)} | set(self._left_planted())
+
+    @property
+    def _planted(self) -> Path:
+        return self.git.place.git_dir / "detent" / "planted.json"
+
+    def _left_planted(self) -> list[str]:
+        """The files of a canary that lie in the workspace: while its tests run, and if we were killed meanwhile."""
+        try:
+            return [str(path) for path in json.loads(self._planted.read_text("utf-8"))]
+        except (OSError, ValueError):
+            return []
+
+    def _remove_planted(self) -> None:
+        for path in self._left_planted():
+            (self.root / path).unlink(missing_ok=True)
+        self._planted.unlink(missing_ok=True)
 
     def _made_before(self) -> dict[str, str]:
         try:

@@ -9,9 +9,12 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bite
+from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
-from detent.evidence.look import Branch, Changed, TestReport
+from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.probe import probe
 from detent.evidence.runners import RUNNERS, refuse
+from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Run, Sent, Tally
 
@@ -80,7 +83,7 @@ class RepoLook:
     def tests(self) -> TestReport:
         if self._tests is None:
             try:
-                self._tests = self.scene.collect.here(self.tree, self.scene.wanted, self._own_command())
+                self._tests = self._believed(self.scene.collect.here(self.tree, self.scene.wanted, self._own_command(), self._near()))
             except CannotTell as e:
                 self._tests = self._blame(e)
             self._said = self._tests.output
@@ -100,6 +103,19 @@ class RepoLook:
         except (CannotTell, GitError, OSError):
             raise trouble from None
         return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
+
+    def _near(self) -> tuple[str, ...]:
+        """The files that the step changed and that tests depend on: where a canary is best put."""
+        return tuple(c.path for c in self.changed() if c.sort in ("test", "config") and c.how != "deleted")
+
+    def _believed(self, report: TestReport) -> TestReport:
+        """A broken canary is the change's fault if it holds on the last good tree, at the same place; else this project does not allow it."""
+        if report.canary != "broken":
+            return report
+        before = self.scene.collect.clean(self.scene.marks.good, self.scene.wanted, near=self._near())
+        if before.canary != "held":
+            return msgspec.structs.replace(report, canary="unsupported")
+        return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 
     def tests_before(self) -> TestReport:
         if self._own_command():
@@ -123,7 +139,7 @@ class RepoLook:
             return whole
         wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
         if any(w.startswith("-") for w in wanted):
-            return self.scene.collect.selection(wanted, self.scene.wanted)
+            return self._believed(self.scene.collect.selection(self.tree, wanted, self.scene.wanted, near=self._near()))
         ids = [i for i in whole.ids if not wanted or any(_selects(w, i) for w in wanted)]
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
@@ -138,7 +154,9 @@ class RepoLook:
         if base is None or not base.runner:
             return whole
         files = sorted({whole.files.get(i, _file_of(i)) for i in tests})
-        return self.scene.collect.selection(tuple(files), self.scene.wanted) if files else whole
+        return (
+            self._believed(self.scene.collect.selection(self.tree, tuple(files), self.scene.wanted, near=tuple(files))) if files else whole
+        )
 
     def late(self) -> bool:
         return self._tests is not None and self._tests.late
@@ -153,10 +171,14 @@ class RepoLook:
     def bites_mutant(self) -> bool:
         return new_tests_bite(self._teeth())
 
+    def probed(self) -> Probed:
+        base = self.scene.collect.suite.base
+        return probe(self._teeth(), self.tests(), self.tests_before()) if base is not None and base.runner else Probed()
+
     def preflight(self) -> str | None:
         scene = self.scene
         try:
-            said, output = scene.collect.preflight(scene.preflight, scene.wanted)
+            said, output = scene.collect.preflight(self.tree, scene.preflight, scene.wanted)
         except Disturbed:
             raise
         except CannotTell as e:
@@ -182,7 +204,7 @@ class RepoLook:
     def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
         base = self.scene.collect.suite.base
         if base is None or not base.runner:
-            return "unknown"
+            return "config" if is_shared_config(path) else "unknown"
         runner = RUNNERS[base.runner]
         if runner.is_config(path):
             before, now = (self.scene.git.read(tree, path) for tree in (self.scene.marks.good, self.tree))
@@ -219,6 +241,7 @@ class RepoLook:
             seen.exit_code,
             Tally(of["passed"], of["failed"], of["error"], of["skipped"]),
             self.tree,
+            seen.canary,
             sandbox=self.scene.collect.suite.sandbox,
         )
 

@@ -29,6 +29,8 @@ class TestReport(Value, frozen=True):
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
     kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
     seconds: float = 0.0  # the time the tests took, by the report
+    canary: Literal["held", "broken", "unsupported"] = "unsupported"  # whether tests that must pass and fail came back so
+    canary_said: str = ""  # what differed, or why there was none
 
     @property
     def ids(self) -> frozenset[str]:
@@ -40,6 +42,14 @@ class TestReport(Value, frozen=True):
     @property
     def bad(self) -> frozenset[str]:
         return self.having("failed", "error")
+
+
+class Probed(Value, frozen=True):
+    """What small changes of the code written for new tests made of these."""
+
+    tried: int = 0
+    idle: tuple[str, ...] = ()  # new tests that failed against none of them
+    why: str = ""  # why nothing can be said
 
 
 class Changed(Value, frozen=True):
@@ -79,6 +89,7 @@ class Look(Protocol[L]):
     def tests_laid_over(self, tree: str) -> TestReport: ...
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
     def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
+    def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
     def preflight(self) -> str | None: ...
     def refused_command(self, command: str) -> str | None: ...
     def changed(self) -> tuple[Changed, ...]: ...

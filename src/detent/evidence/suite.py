@@ -16,8 +16,10 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.canary import BESIDE, judged, planted
 from detent.evidence.look import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners import RUNNERS, Command, Folder, Runner
+from detent.evidence.runners.protocol import Canary
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
@@ -48,6 +50,7 @@ class Suite(NamedTuple):
     also: tuple[str, ...] = ()  # names of further variables that tests may see
     start: Start = plainly
     sandbox: str = "none"  # the name of what `start` keeps programs in
+    clean: bool = False  # every run that counts is in a clean checkout of the judged tree
 
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path) -> dict[str, str]:
@@ -74,7 +77,13 @@ def absolute(argv: list[str], root: Path) -> list[str]:
 
 
 def run_suite(
-    suite: Suite, selectors: tuple[str, ...], root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]
+    suite: Suite,
+    selectors: tuple[str, ...],
+    root: Path,
+    cwd: Path,
+    env: Mapping[str, str],
+    wanted: Callable[[], bool],
+    canary: Canary | str = "none was asked for",
 ) -> TestReport:
     """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run.
 
@@ -82,15 +91,32 @@ def run_suite(
     """
     assert suite.base is not None, "only a known runner writes reports"
     runner = RUNNERS[suite.base.runner]
+    base, chosen = (suite.base, selectors) if isinstance(canary, str) else (canary.base, canary.selectors)
     with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
         file = Path(folder) / "report"
-        argv = absolute(runner.argv(suite.base, selectors, str(file), Folder(cwd)), root)
+        argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
         with file.open("x+b") as written:
-            ran = _run(suite, argv, cwd, env, wanted, Path(folder))
+            with planted(cwd, canary):
+                ran = _run(suite, argv, cwd, env, wanted, Path(folder))
+            ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
-            report = runner.read(_still_there(file, written), ran.exit_code, ran.output)
-    return msgspec.structs.replace(report, output=ran.output, exit_code=ran.exit_code, command=suite.base.text, runner=runner.name)
+            report = _read(runner, _still_there(file, written), ran, canary)
+    return msgspec.structs.replace(report, output=ran.output, command=suite.base.text, runner=runner.name)
+
+
+def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) -> TestReport:
+    """What the report says without the canary, and what that says of the runner."""
+    if isinstance(canary, str):
+        found = runner.read(data, ran.exit_code, ran.output)
+        return msgspec.structs.replace(found, exit_code=ran.exit_code, canary_said=canary)
+    try:
+        found = runner.read(data, ran.exit_code, ran.output)
+    except CannotTell:
+        if ran.exit_code != 0 or data is None:
+            raise
+        return TestReport(exit_code=0, canary="broken", canary_said=BESIDE)
+    return judged(msgspec.structs.replace(found, exit_code=ran.exit_code), canary)
 
 
 def _still_there(file: Path, written: BinaryIO) -> bytes | None:

@@ -5,7 +5,7 @@ from typing import Any
 from detent.errors import CannotTell
 from detent.evidence.look import Look
 from detent.kernel.model import Found
-from detent.kernel.rows import Gate, Row
+from detent.kernel.rows import Flag, Gate, Row
 
 
 def judge(row: Row[Any], look: Look[Any]) -> Found:
@@ -14,11 +14,12 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         refused = tuple(line for gate in row.gates if (said := gate(look)) for line in said.splitlines())
         if refused:
             return Found(refused=refused, tree=look.tree)
-        failed = next(((said,) for gate in row.prove if (said := gate(look))), ())
+        failed, flagged = _proved(row.prove, look)
     except CannotTell as e:
         return Found(unclear=str(e), tree=look.tree, output=look.output(), evidence=look.evidence())
     return Found(
         failed=failed,
+        flagged=flagged,
         held=tuple(name_of(g) for g in (*row.gates, *row.prove)) if not failed else (),
         late=look.late(),
         output=look.output(),
@@ -27,6 +28,18 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         documents=look.documents(),
         heard=len(look.run.steers),
     )
+
+
+def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is wrong, by the first gate that says so, and what was flagged until then."""
+    flagged: list[str] = []
+    for gate in gates:
+        said = gate(look)
+        if isinstance(said, Flag):
+            flagged.append(str(said))
+        elif said:
+            return (said,), tuple(flagged)
+    return (), tuple(flagged)
 
 
 def name_of(gate: Gate) -> str:

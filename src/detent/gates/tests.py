@@ -3,12 +3,14 @@
 import re
 
 from detent.errors import CannotTell
+from detent.evidence.canary import TAMPERED
 from detent.evidence.look import Look, TestReport
 from detent.gates.branch import on_its_branch
 from detent.gates.command import expects_fail, real_test_command
 from detent.gates.plan import PlanData, verified_from
 from detent.gates.tree import files_are_ours
 from detent.kernel.model import Data
+from detent.kernel.rows import Flag
 
 
 def _first(ids: frozenset[str], more: str = "") -> str:
@@ -22,6 +24,15 @@ def at_least_one_ran(look: Look[Data]) -> str | None:
     if seen.fault:
         return seen.fault
     return None if seen.ids else "no test was collected, so nothing is proved"
+
+
+def canary_held(look: Look[Data]) -> str | None:
+    """Tests of the machine's own in the same run came back as they must: one failed, one passed."""
+    return _tampered(look.tests()) or None
+
+
+def _tampered(report: TestReport) -> str:
+    return f"{TAMPERED}: {report.canary_said}" if report.canary == "broken" else ""
 
 
 def new_tests_fail(look: Look[Data]) -> str | None:
@@ -55,7 +66,10 @@ def fails_for_a_reason(look: Look[Data]) -> str | None:
 def fails_again(look: Look[Data]) -> str | None:
     """Every new test fails again when it is run once more on the same tree: a flaky test is no evidence."""
     new = (look.tests().ids - look.tests_before().ids) & look.tests().bad
-    calm = new - look.again(new).bad
+    again = look.again(new)
+    if wrong := again.fault or _tampered(again):
+        return wrong
+    calm = new - again.bad
     return f"{_first(calm)} is flaky: it failed, and run again on the same tree it did not; a flaky test is no evidence" if calm else None
 
 
@@ -99,7 +113,7 @@ def new_tests_failed_before(look: Look[PlanData]) -> str | None:
 
 def selection_is_some(look: Look[Data]) -> str | None:
     """The test command selects at least one test."""
-    return None if look.selected().ids else "the test command selects no test"
+    return _tampered(look.selected()) or (None if look.selected().ids else "the test command selects no test")
 
 
 def others_pass(look: Look[Data]) -> str | None:
@@ -121,16 +135,16 @@ def all_pass(look: Look[Data]) -> str | None:
 def selection_passes(look: Look[Data]) -> str | None:
     """The tests the agent selected were run and pass."""
     picked = look.selected()
-    if not picked.ids:
-        return "the test command selects no test"
+    if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
+        return wrong
     return f"{_first(picked.bad)} fails" if picked.bad else None
 
 
 def selection_fails(look: Look[Data]) -> str | None:
     """The tests the agent selected were run and at least one fails."""
     picked = look.selected()
-    if not picked.ids:
-        return "the test command selects no test"
+    if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
+        return wrong
     return None if picked.bad else "the selected tests all pass; the RED step needs a test that fails"
 
 
@@ -165,6 +179,20 @@ def changed_tests_still_bite(look: Look[Data]) -> str | None:
 def test_can_fail(look: Look[Data]) -> str | None:
     """The test fails against at least one small mutation of the implementation."""
     return None if look.bites_mutant() else "the test fails against no small change of the code, so it proves nothing"
+
+
+def new_tests_kill_mutants(look: Look[Data]) -> str | None:
+    """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
+    how = look.setting("evidence.mutation")
+    if how not in ("warn", "require"):
+        return None
+    seen = look.probed()
+    if seen.why:
+        return Flag(f"whether the new tests prove anything could not be probed: {seen.why}")
+    if not seen.idle:
+        return None
+    said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
+    return said if how == "require" else Flag(said)
 
 
 def preflight_passes(look: Look[Data]) -> str | None:

@@ -1,7 +1,12 @@
 """Gates over the tree: what a step may touch, and what must be as it was."""
 
+import re
+
 from detent.evidence.look import Look
+from detent.gates.plan import PlanData
+from detent.gates.testlist import ListData
 from detent.kernel.model import Data
+from detent.kernel.rows import Flag
 
 
 def _named(paths: list[str]) -> str:
@@ -31,9 +36,33 @@ def tests_frozen(look: Look[Data]) -> str | None:
 
 
 def config_frozen(look: Look[Data]) -> str | None:
-    """The configuration of the test runner is as it was."""
+    """The configuration of the test runner, of CI and of coverage is as it was, but for files that the step names: those are flagged."""
     touched = [c.path for c in look.changed() if c.sort == "config"]
-    return f"{_named(touched)} changed; the test runner's configuration is frozen in this step" if touched else None
+    words = _words_of_step(look.run.data)
+    wrong = [path for path in touched if not _names(words, path)]
+    if wrong:
+        return f"{_named(wrong)} changed; the test runner's configuration is frozen in this step"
+    return Flag(f"{_named(touched)} changed, as the step says; it decides how tests are run") if touched else None
+
+
+def config_flagged(look: Look[Data]) -> str | None:
+    """A change of what decides how tests are run (conftest, runner, CI, coverage) is shown."""
+    touched = [c.path for c in look.changed() if c.sort == "config"]
+    return Flag(f"{_named(touched)} changed; it decides how tests are run, so look at it") if touched else None
+
+
+def _words_of_step(data: Data) -> str:
+    """What the step is about: its task and description, or the test's description and the file that is to be written."""
+    if isinstance(data, ListData) and data.current:
+        return f"{data.current.description} {data.current.impl_file}"
+    plan = data.plan if isinstance(data, PlanData) else None
+    open_tasks = ((t.taskName, s.description) for t in plan.tasks for s in t.tdd_steps if s.status == "TODO") if plan else iter(())
+    return " ".join(next(open_tasks, ()))
+
+
+def _names(words: str, path: str) -> bool:
+    """Whether a text names a file: by its path or its name, as a word of its own."""
+    return any(re.search(rf"(?<![\w./-]){re.escape(each)}(?![\w/-]|\.\w)", words) for each in (path, path.rpartition("/")[2]))
 
 
 def something_changed(look: Look[Data]) -> str | None:

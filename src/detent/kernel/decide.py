@@ -48,7 +48,7 @@ def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: 
     way = row.fail if found.failed else row.to
     assert way is not None, f"{row.on} at {row.at} failed its proof and has no way for it"
     taken = way.spent if way.spent and _is_spent(way, run) else way
-    return _take(table, taken, run, sent, found, found.failed)
+    return _take(table, taken, run, sent, found, (*found.failed, *found.flagged))
 
 
 def _is_spent(way: Go[T], run: Run[T]) -> bool:

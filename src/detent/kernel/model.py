@@ -104,6 +104,7 @@ class Found(Value, frozen=True):
     locked: bool = False
     failed: tuple[str, ...] = ()
     unclear: str = ""
+    flagged: tuple[str, ...] = ()  # what stops nothing and should be seen
     held: tuple[str, ...] = ()  # the gates that passed
     late: bool = False  # the tests were stopped because they did not end in time
     documents: dict[str, str] = {}  # what was read of the judged tree, for changes to keep

@@ -15,6 +15,13 @@ T = TypeVar("T", bound=Data)
 BACK = "(back)"  # as a target: the state the run remembers
 STAY = "(stay)"  # as a target: the state it is in
 
+
+class Flag(str):
+    """What a gate says that a person should see, and that stops nothing."""
+
+    __slots__ = ()
+
+
 Gate = Callable[..., str | None]  # name = the gate, docstring = the rule, result = None or what is wrong
 Change = Callable[[Run[T], Sent, Found], Run[T]]  # pure; part of the event
 

@@ -28,7 +28,7 @@ from detent.gates.item import (
     not_failed_twice,
     says_blocked,
 )
-from detent.gates.tests import all_pass, at_least_one_ran, collected_not_shrunk, skips_not_risen
+from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, each, go
@@ -96,8 +96,8 @@ MOVES: dict[str, Move] = {
 }
 
 RUNNABLE = (dependencies_closed, not_failed_twice)
-WORK = (something_changed, files_within_budget, at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass)
-TESTS = (at_least_one_ran, all_pass)
+WORK = (something_changed, files_within_budget, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass)
+TESTS = (at_least_one_ran, canary_held, all_pass)
 
 END = (snapshot, update_item, sync_tracker, clean_up)  # owed by every end
 BAD = (stop_children, end_processes, snapshot, update_item, file_follow_up, sync_tracker, clean_up)  # by every failure

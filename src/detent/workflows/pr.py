@@ -20,11 +20,13 @@ from detent.gates.review import review_is_independent, review_is_readable, tree_
 from detent.gates.tests import (
     all_pass,
     at_least_one_ran,
+    canary_held,
     changed_tests_still_bite,
     collected_not_shrunk,
     fails_for_a_reason,
     new_tests_fail,
     new_tests_failed_before,
+    new_tests_kill_mutants,
     others_pass,
     preflight_passes,
     selection_fails,
@@ -34,7 +36,7 @@ from detent.gates.tests import (
     starts_from_green,
     test_can_fail,
 )
-from detent.gates.tree import config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_is_clean
+from detent.gates.tree import config_flagged, config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_is_clean
 from detent.kernel.model import Data, Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
@@ -138,11 +140,32 @@ MOVES: dict[str, Move] = {
 
 SOUND_RED = (files_are_ours, on_its_branch, expects_fail, real_test_command, starts_from_green)  # asked first: a miss is REFUSED
 SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
-RED = (at_least_one_ran, only_tests_changed, new_tests_fail, fails_for_a_reason, others_pass, selection_fails)
-VERIFY = (at_least_one_ran, only_tests_changed, new_tests_failed_before, others_pass, selection_is_some)
-GREEN = (at_least_one_ran, tests_frozen, config_frozen, collected_not_shrunk, skips_not_risen, all_pass, selection_passes, preflight_passes)
-REFACTOR = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, changed_tests_still_bite, selection_passes, preflight_passes)
-ALREADY = (at_least_one_ran, only_tests_changed, collected_not_shrunk, all_pass, test_can_fail)
+RED = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, new_tests_fail, fails_for_a_reason, others_pass, selection_fails)
+VERIFY = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, new_tests_failed_before, others_pass, selection_is_some)
+GREEN = (
+    at_least_one_ran,
+    tests_frozen,
+    config_frozen,
+    canary_held,
+    collected_not_shrunk,
+    skips_not_risen,
+    all_pass,
+    selection_passes,
+    preflight_passes,
+    new_tests_kill_mutants,
+)
+REFACTOR = (
+    at_least_one_ran,
+    config_flagged,
+    canary_held,
+    collected_not_shrunk,
+    skips_not_risen,
+    all_pass,
+    changed_tests_still_bite,
+    selection_passes,
+    preflight_passes,
+)
+ALREADY = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, collected_not_shrunk, all_pass, test_can_fail)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
 REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)

@@ -21,7 +21,7 @@ from detent.gates.human import (
     waive,
 )
 from detent.gates.reply import Reply, points, read_reply, wrote_nothing, wrote_only_tests
-from detent.gates.tests import all_pass, at_least_one_ran, collected_not_shrunk, preflight_passes, skips_not_risen
+from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, preflight_passes, skips_not_risen
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Because, Go, Move, Row, State, by_human, by_system, each, go
@@ -103,7 +103,7 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-TESTED = (at_least_one_ran, collected_not_shrunk, skips_not_risen, all_pass, preflight_passes)
+TESTED = (at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass, preflight_passes)
 CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)

@@ -22,16 +22,18 @@ from detent.gates.tests import (
     all_pass,
     at_least_one_ran,
     base_was_green,
+    canary_held,
     changed_tests_still_bite,
     collected_not_shrunk,
     fails_again,
     fails_for_a_reason,
     new_tests_fail,
+    new_tests_kill_mutants,
     others_pass,
     skips_not_risen,
     test_can_fail,
 )
-from detent.gates.tree import config_frozen, only_tests_changed, tests_frozen
+from detent.gates.tree import config_flagged, config_frozen, only_tests_changed, tests_frozen
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
@@ -100,12 +102,31 @@ LIST = (on_its_branch, list_parses, entries_kept, boxes_are_ours)  # asked first
 NEXT = (*LIST, reply_names_a_test, current_is_open, base_was_green)
 LAST = (*LIST, every_box_is_ticked)
 START = (*LIST, base_was_green)
-PLAN = (only_list_changed, others_pass)
-COMPLETE = (only_list_changed, at_least_one_ran, all_pass)
-RED = (only_tests_changed, at_least_one_ran, new_tests_fail, fails_for_a_reason, others_pass, fails_again)
-ALREADY = (only_tests_changed, at_least_one_ran, a_test_is_new, all_pass, collected_not_shrunk, skips_not_risen, test_can_fail)
-GREEN = (tests_frozen, config_frozen, at_least_one_ran, all_pass, collected_not_shrunk, skips_not_risen)
-REFACTOR = (at_least_one_ran, all_pass, collected_not_shrunk, skips_not_risen, changed_tests_still_bite)
+PLAN = (only_list_changed, canary_held, others_pass)
+COMPLETE = (only_list_changed, at_least_one_ran, canary_held, all_pass)
+RED = (only_tests_changed, config_flagged, at_least_one_ran, canary_held, new_tests_fail, fails_for_a_reason, others_pass, fails_again)
+ALREADY = (
+    only_tests_changed,
+    config_flagged,
+    at_least_one_ran,
+    canary_held,
+    a_test_is_new,
+    all_pass,
+    collected_not_shrunk,
+    skips_not_risen,
+    test_can_fail,
+)
+GREEN = (
+    tests_frozen,
+    config_frozen,
+    at_least_one_ran,
+    canary_held,
+    all_pass,
+    collected_not_shrunk,
+    skips_not_risen,
+    new_tests_kill_mutants,
+)
+REFACTOR = (config_flagged, at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen, changed_tests_still_bite)
 
 TWICE = Lock(
     "tried_once",

@@ -3,6 +3,9 @@
 from detent.door import AnyRun
 from detent.effects.merge import Landed, land
 from detent.errors import CannotTell
+from detent.evidence.canary import TAMPERED
+from detent.evidence.collect import Collector
+from detent.evidence.look import TestReport
 from detent.sandbox.process import run as run_program
 from detent.world.repo import RepoWorld
 
@@ -18,8 +21,9 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
             return None
         report = collect.clean(tree, world.gear.wanted)
         bad = report.bad - frozenset(run.data.setup.baseline)
-        if report.fault or bad or not report.ids:
-            return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {report.fault or min(bad, default='no test ran')}\n{report.output}"
+        fault = report.fault or (f"{TAMPERED}: {report.canary_said}" if _broke(collect, run, report) else "")
+        if fault or bad or not report.ids:
+            return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
         return None
 
     def open_pr(argv: list[str]) -> None:
@@ -32,3 +36,9 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
             raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
 
     return land(world.git, run.data.branch, world.clock(), kit.ways, verify, open_pr)
+
+
+def _broke(collect: Collector, run: AnyRun, report: TestReport) -> bool:
+    """The canary held on the tree that was judged last, and does not on the merged one."""
+    before = collect.known(run.data.good_tree) if report.canary == "broken" else None
+    return report.canary == "broken" and (before is None or before.canary != "broken")

@@ -5,7 +5,7 @@ Comments, templates and regular expressions are tokens that are never changed, s
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 SWAPPED = {
@@ -67,14 +67,16 @@ class Unclear(Exception):
     """The text cannot be taken apart for certain."""
 
 
-def mutants(text: str) -> Iterator[str]:
-    """Every mutant of a module, in the order of its text; none if it cannot be taken apart."""
+def mutants(text: str, lines: Collection[int] | None = None) -> Iterator[str]:
+    """Every mutant of a module, or of these lines of it, in the order of its text; none if it cannot be taken apart."""
     try:
         tokens = tokenize(text)
     except Unclear:
         return
     for i, token in enumerate(tokens):
         for start, end, new in _changes(tokens, i, token):
+            if lines is not None and text.count("\n", 0, start) + 1 not in lines:
+                continue
             yield text[:start] + new + text[end:]
 
 

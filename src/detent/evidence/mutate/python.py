@@ -2,7 +2,7 @@
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 SWAPPED: dict[type[ast.AST], Any] = {
@@ -12,8 +12,8 @@ SWAPPED: dict[type[ast.AST], Any] = {
 }  # fmt: skip
 
 
-def mutants(text: str) -> Iterator[str]:
-    """Every mutant of a module, in the order of its lines; none if it cannot be parsed."""
+def mutants(text: str, lines: Collection[int] | None = None) -> Iterator[str]:
+    """Every mutant of a module, or of these lines of it, in the order of its lines; none if it cannot be parsed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -22,8 +22,15 @@ def mutants(text: str) -> Iterator[str]:
         (n for n in ast.walk(tree) if hasattr(n, "lineno")), key=lambda n: (getattr(n, "lineno", 0), getattr(n, "col_offset", 0))
     )
     for node in places:
+        if lines is not None and not _touches(node, lines):
+            continue
         for change in _changes(node):
             yield _with(tree, node, change)
+
+
+def _touches(node: ast.AST, lines: Collection[int]) -> bool:
+    first = getattr(node, "lineno", 0)
+    return any(line in lines for line in range(first, (getattr(node, "end_lineno", None) or first) + 1))
 
 
 def _changes(node: ast.AST) -> Iterator[ast.AST]:

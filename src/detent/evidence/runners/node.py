@@ -12,9 +12,9 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
-from detent.evidence.runners import node_command, node_package
+from detent.evidence.runners import node_canary, node_command, node_package
 from detent.evidence.runners.node_report import read_lines, summary, unfinished
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.shared_config import is_shared_config
 
 REPORTER = Path(__file__).with_name("node_reporter.mjs")
@@ -71,6 +71,9 @@ class Node:
         found = summary(lines, exit_code, output)
         _agree(found, exit_code, output)
         return _with_unfinished(found, unfinished(lines))
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return node_canary.canary(base, selectors, files, near, _is_run)
 
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)

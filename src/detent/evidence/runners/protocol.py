@@ -3,9 +3,9 @@
 import os
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from detent.evidence.look import TestReport
 from detent.kernel.model import Value
@@ -72,6 +72,41 @@ class Runner(Protocol):
 
     def runner_part(self, path: str, text: str) -> str:
         """What of such a file concerns the test run, as text that can be compared."""
+
+
+class Nest(NamedTuple):
+    """One file with a test that must pass and one that must fail. All words are made anew for each run, and nobody can guess them."""
+
+    path: str  # in the folder where the tests run; it is written just before the run and gone after it
+    text: str
+    word: str  # stands in the file's own name
+    passes: str  # stands in the id of the test that must pass, and in no other
+    fails: str  # stands in the id of the test that must fail, and in no other
+    says: str  # what the one that must fail says; the report's message must have it
+
+
+class Canary(NamedTuple):
+    """What is added to a run to see whether its runner tells the truth, and the call that takes it in."""
+
+    base: Command
+    selectors: tuple[str, ...]  # these two instead of those of the run
+    nests: tuple[Nest, ...]
+    tidy: Callable[[str, "Canary"], str]  # the runner's output without it
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """The one member that an adapter may have besides: a runner without it is "unsupported", and everything else works.
+
+    How: choose folders that tests are collected from (those of `near` first: test files that the step changed), make a `Nest` for each
+    with the words of nest.py, in the form of the project's own tests, and see to it that the call collects them: a run without
+    paths by the file's name alone, one with paths or with a filter by name through `base` and `selectors`. The runner's exit code will
+    be that of a failing test. Where a failing test would hide something (a coverage limit told by the exit code only) or end the run
+    early, answer with a sentence that says so instead.
+    """
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        """The canary of such a run, or why there is none."""
 
 
 class Folder:

@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import Case, Problem, read_cases
 from detent.evidence.look import Outcome, TestReport
-from detent.evidence.runners import pytest_command
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners import pytest_canary, pytest_command
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.pytest_config import runner_part
 from detent.evidence.runners.shared_config import is_shared_config
 
@@ -80,6 +80,9 @@ class Pytest:
         found = _report(read_cases(report), exit_code, output)
         _agree(found, exit_code, output)
         return found
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return pytest_canary.canary(base, selectors, files, near)
 
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)

@@ -46,7 +46,8 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
         if verdict.evidence is not None:
             counts = verdict.evidence.counts
             ran = f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors, {counts.skipped} skipped"
-            print(f"  Evidence: {verdict.evidence.kind}; {ran}; tree {verdict.evidence.tree[:12]}; sandbox {verdict.evidence.sandbox}")
+            kept = f"sandbox {verdict.evidence.sandbox}; canary {verdict.evidence.canary}"
+            print(f"  Evidence: {verdict.evidence.kind}; {ran}; tree {verdict.evidence.tree[:12]}; {kept}")
         if verdict.output:
             print(f"\n{plain(verdict.output).rstrip()}\n")
         print(f"Next: {verdict.instruction}")

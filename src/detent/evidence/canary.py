@@ -1,0 +1,127 @@
+"""The canary: tests of our own in a run of the project's, one that must fail and one that must pass. If they do not come back so, the
+test runner was tampered with.
+
+Owns the files while they lie there and the comparison; what such a test looks like is the adapter's (see `Watched`). Their
+names are in no tree, are made anew for each run, and are taken out of the report.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.look import TestReport
+from detent.evidence.runners.nest import words_in, words_of
+from detent.evidence.runners.protocol import Canary, Command, Files, Nest, Runner, Watched
+
+V = TypeVar("V")
+TAMPERED = "the test runner was tampered with"
+MUTE = "the adapter of this runner has no canary"
+BESIDE = "it ended with code 0, although a test that must fail was in the run"
+
+
+def canary_of(runner: Runner, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+    """What is added to a run, or why nothing is."""
+    return runner.canary(base, selectors, files, near) if isinstance(runner, Watched) else MUTE
+
+
+# -- the files ---------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def planted(root: Path, canary: Canary | str) -> Iterator[None]:
+    """The canary's files below a folder, gone afterwards. A folder that is a link is not gone into."""
+    with ExitStack() as stack:
+        for nest in () if isinstance(canary, str) else canary.nests:
+            stack.enter_context(_file(root, nest))
+        yield
+
+
+@contextmanager
+def _file(root: Path, nest: Nest) -> Iterator[None]:
+    where = PurePosixPath(nest.path)
+    try:
+        folder = _opened(root, where.parent)
+    except OSError as e:
+        raise CannotTell(f"no test could be added to the run in {where.parent}: {e.strerror}") from e
+    try:
+        _write(folder, where.name, nest.text)
+        yield
+    finally:
+        with suppress(FileNotFoundError):  # the tests took it away, or it was never there
+            os.unlink(where.name, dir_fd=folder)
+        os.close(folder)
+
+
+def _write(folder: int, name: str, text: str) -> None:
+    try:
+        file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
+        with os.fdopen(file, "w", encoding="utf-8") as written:
+            written.write(text)
+    except OSError as e:
+        raise CannotTell(f"no test could be added to the run: {e.strerror}") from e
+
+
+def _opened(root: Path, folder: PurePosixPath) -> int:
+    """A folder, opened step by step from the root, through no link."""
+    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    for part in folder.parts:
+        try:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+        finally:
+            os.close(here)
+        here = inner
+    return here
+
+
+# -- the comparison ----------------------------------------------------------------------------------------------------------
+
+
+def judged(report: TestReport, canary: Canary) -> TestReport:
+    """The report without the canary, and whether it held. A folder from which nothing at all was collected says nothing."""
+    words = words_of(canary)
+    mine = {test for test in report.ids if any(w in test for w in words)}
+    rest = report.ids - mine
+    folders = {os.path.dirname(report.files.get(test, test)) for test in rest}
+    heard = [n for n in canary.nests if os.path.dirname(n.path) in folders or any(w in test for w in words_in(n) for test in mine)]
+    differed = [said for nest in heard for said in _differences(nest, report)]
+    found = msgspec.structs.replace(
+        report,
+        outcomes=_without(report.outcomes, mine),
+        files=_without(report.files, mine),
+        messages=_without(report.messages, mine),
+        kinds=_without(report.kinds, mine),
+        missing_names=tuple(test for test in report.missing_names if test not in mine),
+        canary="broken" if differed else "held" if heard else "unsupported",
+        canary_said="; ".join(differed) if heard else "no test was collected where it lay",
+    )
+    return msgspec.structs.replace(found, exit_code=0 if report.exit_code == 1 and heard and not found.bad else report.exit_code)
+
+
+def _without(of: dict[str, V], tests: set[str]) -> dict[str, V]:
+    return {test: value for test, value in of.items() if test not in tests}
+
+
+def _differences(nest: Nest, report: TestReport) -> Iterator[str]:
+    """What did not come back as it must, in words that name no test."""
+    for token, must, sentence in ((nest.passes, "passed", "a test that must pass"), (nest.fails, "failed", "a test that must fail")):
+        found = [test for test in report.ids if token in test]
+        if not found:
+            yield f"{sentence} did not come back"
+        for test in found:
+            said = report.messages.get(test, "")
+            if report.outcomes[test] != must:
+                more = f" ({_plain(said, nest)})" if said and must == "passed" else ""
+                yield f"{sentence} came back as {report.outcomes[test]}{more}"
+            elif must == "failed" and nest.says not in said:
+                yield f"{sentence} came back with another message than its own"
+
+
+def _plain(said: str, nest: Nest) -> str:
+    for each in words_in(nest):
+        said = said.replace(each, "…")
+    return said.partition("\n")[0][:200]

@@ -1,0 +1,189 @@
+"""Tests that prove nothing, configuration that decides how tests are run, and files that no tree has: what a step says of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent.evidence.look import Changed, Probed
+from detent.evidence.mutate import mutants_on
+from detent.evidence.probe import changed_lines
+from detent.gates.judge import judge
+from detent.gates.plan import ActivePr, PlanData, Step, Task
+from detent.gates.testlist import CurrentTest, ListData
+from detent.gates.tests import new_tests_kill_mutants
+from detent.gates.tree import config_flagged, config_frozen
+from detent.kernel.model import Data, Run
+from detent.kernel.rows import Flag, Row, go
+from tests.feature import ADD, FILES, GREEN, RED, Feature, at
+from tests.looks import LiteralLook
+
+# -- mutants of some lines -------------------------------------------------------------------------------------------------------
+
+LINES: tuple[tuple[str, str, set[int], list[str]], ...] = (
+    ("a.py", "x = 1\ny = 2\n", {2}, ["x = 1\ny = 3"]),
+    ("a.py", "def f(a):\n    return [\n        a,\n    ]\n", {3}, ["def f(a):\n    return None"]),
+    ("a.js", "f(a == b);\nf(a < b);\n", {2}, ["f(a == b);\nf(a >= b);\n"]),
+    ("a.go", "if a == b && c {\n\treturn 1 // a == b\n}\n", {1}, ["if a != b && c {\n\treturn 1 // a == b\n}\n", "if a == b || c {\n\treturn 1 // a == b\n}\n"]),
+    ("a.go", 'return "1 + 1" + name\n', {1}, []),
+    ("a.rs", "f<'a>(x: &'a V<u8>) { x.n() > 3 }\n", {1}, ["f<'a>(x: &'a V<u8>) { x.n() <= 3 }\n", "f<'a>(x: &'a V<u8>) { x.n() > 4 }\n"]),
+    ("a.rb", "a = b + c # 1 + 1\n", {1}, ["a = b - c # 1 + 1\n"]),
+    ("a.rb", "p 'x == y' if a and true\n", {1}, ["p 'x == y' if a or true\n", "p 'x == y' if a and false\n"]),
+    ("a.php", "<?php return $a2 - 1; # 2\n", {1}, ["<?php return $a2 + 1; # 2\n", "<?php return $a2 - 2; # 2\n"]),
+    ("a.java", "/* 1 < 2 */ List<String> l = x < y ? null : 'c';\n", {1}, ["/* 1 < 2 */ List<String> l = x >= y ? null : 'c';\n"]),
+    ("a.c", "int *p = &q; return a * b;\n", {1}, ["int *p = &q; return a + b;\n"]),
+    ("a.c", "return a * b;\n", {2}, []),
+    ("a.txt", "1 + 1\n", {1}, []),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "text", "lines", "mutants"), LINES)
+def test_only_the_lines_asked_for_are_mutated_and_no_comment_or_text(path: str, text: str, lines: set[int], mutants: list[str]) -> None:
+    assert list(mutants_on(path, text, lines)) == mutants
+
+
+def test_the_lines_that_a_step_wrote_are_those_that_were_not_there() -> None:
+    assert changed_lines("a\nb\nc\n", "a\nx\nc\nd\n") == {2, 4}
+    assert changed_lines("", "a\nb\n") == {1, 2}
+    assert changed_lines("a\nb\n", "a\n") == frozenset()
+    assert changed_lines("a" * 300_000, "b" * 300_000) == frozenset()
+
+
+# -- what is made of a probe -----------------------------------------------------------------------------------------------------
+
+PROBES: tuple[tuple[str, Probed, str, bool], ...] = (
+    ("off", Probed(3, ("t::a",)), "", False),
+    ("warn", Probed(3, ("t::a", "t::b")), "t::a and 1 more kills no mutant of the code written for it (3 tried)", False),
+    ("require", Probed(3, ("t::a",)), "t::a kills no mutant", True),
+    ("require", Probed(1), "", False),
+    ("require", Probed(why="30 s were not enough"), "could not be probed: 30 s were not enough", False),
+    ("warn", Probed(), "", False),
+)
+
+
+@pytest.mark.parametrize(("how", "seen", "says", "fails"), PROBES)
+def test_an_idle_test_is_flagged_or_fails_the_step_as_configured(how: str, seen: Probed, says: str, fails: bool) -> None:
+    look: LiteralLook = LiteralLook(Run("r", "tdd", "GREEN", 1, Data()), settings={"evidence.mutation": how}, probe=seen)
+    found = judge(Row("GREEN", "green", (), (new_tests_kill_mutants,), go("X"), go("Y")), look)
+    said = found.failed if fails else found.flagged
+    assert (says in " ".join(said)) and bool(said) == bool(says)
+    assert not (found.flagged if fails else found.failed)
+
+
+VACUOUS = "import calc\n\n\ndef test_add():\n    assert calc.add\n"
+
+
+def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default() -> None:
+    f = at("RED")
+    f.lay({"tests/test_add.py": VACUOUS}).submit()
+    green = f.lay({"calc.py": GREEN}).submit()
+    assert (green.status, green.state) == ("SUCCESS", "REFACTOR"), green
+    assert green.reasons == ("tests/test_add.py::test_add kills no mutant of the code written for it (2 tried); it may prove nothing",)
+
+
+def test_a_test_that_bites_is_found_out_with_its_first_mutant_and_not_mentioned() -> None:
+    f = at("GREEN")
+    before = f.runs()
+    green = f.lay({"calc.py": GREEN}).submit()
+    assert (green.status, green.reasons) == ("SUCCESS", ())
+    assert f.runs() - before <= 2, "the suite, and the new test's file on one mutant"
+
+
+def test_where_it_is_required_such_a_test_fails_the_step(tmp_path: Path) -> None:
+    f = Feature(tmp_path / "p", '[evidence]\nmutation = "require"\n').start()
+    f.plan()
+    f.lay({"tests/test_add.py": VACUOUS}).submit()
+    green = f.lay({"calc.py": GREEN}).submit()
+    assert green.status == "FAILURE" and "kills no mutant" in green.reasons[0]
+
+
+def test_where_it_is_off_nothing_is_probed_and_code_without_mutants_is_said_to_be_so(tmp_path: Path) -> None:
+    f = Feature(tmp_path / "off", '[evidence]\nmutation = "off"\n').start()
+    f.plan()
+    f.lay({"tests/test_add.py": VACUOUS}).submit()
+    green = f.lay({"calc.py": GREEN}).submit()
+    assert (green.status, green.reasons) == ("SUCCESS", ())
+    f = at("RED")
+    f.lay({"tests/test_add.py": VACUOUS}).submit()
+    green = f.lay({"calc.py": "def add(a, b):\n    pass\n"}).submit()
+    assert green.status == "SUCCESS" and "could not be probed: no line of the code" in green.reasons[0], green
+
+
+# -- protected configuration -------------------------------------------------------------------------------------------------------
+
+
+def planned(description: str, task: str = "add") -> PlanData:
+    steps = (Step("RED", "write it", "DONE"), Step("GREEN", description), Step("GREEN", "later: tox.ini"))
+    return PlanData(plan=ActivePr("p", "t", "s", "v", (Task(task, steps),)))
+
+
+ABOUT: tuple[tuple[Data, str, bool], ...] = (
+    (planned("make it pass"), "conftest.py", False),
+    (planned("move the fixture into conftest.py"), "conftest.py", True),
+    (planned("move the fixture into conftest.py"), "tests/conftest.py", True),
+    (planned("move the fixture into tests/conftest.py."), "tests/conftest.py", True),
+    (planned("move it into lib/conftest.py"), "tests/conftest.py", False),
+    (planned("move it into my-conftest.py"), "conftest.py", False),
+    (planned("make it pass"), "tox.ini", False),
+    (planned("make it pass", "CI: .github/workflows/ci.yml runs the tests"), ".github/workflows/ci.yml", True),
+    (ListData(current=CurrentTest("adds", "t.py", "setup.cfg")), "setup.cfg", True),
+    (ListData(current=CurrentTest("adds", "t.py", "calc.py")), "setup.cfg", False),
+    (Data(), "setup.cfg", False),
+)
+
+
+@pytest.mark.parametrize(("data", "path", "about"), ABOUT)
+def test_configuration_is_frozen_while_code_is_written_unless_the_step_names_the_file(data: Data, path: str, about: bool) -> None:
+    run: Run[Any] = Run("r", "pr", "GREEN", 1, data)
+    said = config_frozen(LiteralLook(run, changes=(Changed(path, "modified", "config"), Changed("calc.py", "modified", "production"))))
+    assert said and path in said
+    assert isinstance(said, Flag) == about
+
+
+def test_in_other_steps_such_a_change_is_shown() -> None:
+    run: Run[Any] = Run("r", "pr", "RED", 1, Data())
+    assert config_flagged(LiteralLook(run, changes=(Changed("calc.py", "modified", "production"),))) is None
+    said = config_flagged(LiteralLook(run, changes=(Changed("tests/conftest.py", "added", "config"),)))
+    assert isinstance(said, Flag) and said.startswith("tests/conftest.py changed; it decides how tests are run")
+
+
+def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
+    f = at("RED")
+    red = f.lay({"tests/test_add.py": RED, "tests/conftest.py": "ONE = 1\n"}).submit()
+    assert red.status == "SUCCESS" and "tests/conftest.py changed" in red.reasons[0]
+    for path in (".coveragerc", ".github/workflows/ci.yml", "codecov.yml"):
+        green = f.lay({"calc.py": GREEN, path: "# easier\n"}).submit()
+        assert green.status == "FAILURE" and f"{path} changed; the test runner's configuration is frozen" in green.reasons[0]
+        if f.run.state == "HALTED":
+            f.person("resume")
+
+
+def test_a_step_about_the_configuration_may_change_it(tmp_path: Path) -> None:
+    f = Feature(tmp_path / "p").start()
+    f.plan({**ADD, "implFile": "setup.cfg"})
+    f.lay({"tests/test_add.py": "def test_add(pytestconfig):\n    assert open('setup.cfg').read()\n", "setup.cfg": ""}).submit()
+    red = f.lay({"tests/test_add.py": "from pathlib import Path\n\n\ndef test_add():\n    assert Path('setup.cfg').exists()\n"})
+    red.lay({"setup.cfg": None})
+    assert red.submit().state == "GREEN"
+    green = f.lay({"setup.cfg": "[coverage:run]\nbranch = true\n"}).submit()
+    assert green.status == "SUCCESS" and "setup.cfg changed, as the step says" in green.reasons[0]
+
+
+# -- the clean room ----------------------------------------------------------------------------------------------------------------
+
+HIDDEN = {"calc.py": "from answers import add\n", "answers.py": GREEN}
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_in_a_clean_room_a_file_that_is_in_no_tree_makes_nothing_pass(clean: bool, tmp_path: Path) -> None:
+    ignored = {**FILES, ".gitignore": "__pycache__/\n.venv/\nanswers.py\n"}
+    f = Feature(tmp_path / "p", f"[evidence]\nclean = {str(clean).lower()}\n", ignored).start()
+    f.plan()
+    red = f.lay({"tests/test_add.py": RED}).submit()
+    assert red.state == "GREEN" and red.evidence and red.evidence.canary == "held"
+    green = f.lay(dict(HIDDEN)).submit()
+    assert green.status == ("FAILURE" if clean else "SUCCESS"), green
+    if clean:
+        good = f.lay({"calc.py": GREEN}).submit()
+        assert good.status == "SUCCESS", good
+        assert f.git("status", "--porcelain") == ""
