@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -22,6 +23,20 @@ from detent.git.snapshot import differs, stamp, untracked
 from detent.git.workspace import borrow
 
 Wanted = Callable[[], bool]
+
+
+class Collects(Protocol):
+    """Who runs the project's tests for a look: where the work lies, or in clean checkouts only."""
+
+    suite: Suite
+
+    def here(self, tree: str, wanted: Wanted, command: str = "") -> TestReport: ...
+    def clean(
+        self, tree: str, wanted: Wanted, selectors: tuple[str, ...] = (), overlay: Mapping[str, bytes] | None = None
+    ) -> TestReport: ...
+    def known(self, tree: str) -> TestReport | None: ...
+    def selection(self, selectors: tuple[str, ...], wanted: Wanted) -> TestReport: ...
+    def preflight(self, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
 
 
 class Kept(msgspec.Struct, frozen=True):
