@@ -43,6 +43,7 @@ class Proof(NamedTuple):
     links: tuple[Link, ...]
     broken: tuple[Broken, ...]
     known: tuple[str, ...]  # failures that were there before the range and are accepted by its claims
+    without_red: tuple[str, ...]  # new tests that no RED step shows failing
     command: str
     sandbox: str
     trees: int  # on how many trees the whole suite was run
@@ -76,7 +77,7 @@ def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Wat
         )
     span = span_of(git, text, load(lambda path: _read(git, "HEAD", path), env).git.main)
     links, broken, claimed = links_of(git, span)
-    proof = Proof(span, tuple(links), tuple(broken), (), "", "none", 0, 0.0)
+    proof = Proof(span, tuple(links), tuple(broken), (), (), "", "none", 0, 0.0)
     if not broken:
         proof = _replayed(git, proof, claimed, jobs, env, watch)
     return proof._replace(seconds=time.monotonic() - begun)
@@ -125,12 +126,14 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
             ground.apart.run_all(trees, jobs, lambda: not stop.is_set(), lambda tree: seen(f"tests of {tree[:12]}"))
             known = claimed & _bad_at(ground.apart, git.tree(base))
             broken = _judged(ground._replace(baseline=known), proof.links, jobs, seen) or _ends_green(ground.apart, proof, known)
+            free = _without_red(ground.apart, proof.links)
         except BaseException:
             stop.set()  # what runs is ended
             raise
     return proof._replace(
         broken=tuple(broken),
         known=tuple(sorted(known)),
+        without_red=free,
         command=suite.base.text if suite.base else "",
         sandbox=suite.sandbox,
         trees=len(trees),
@@ -141,6 +144,12 @@ def _bad_at(apart: Apart, tree: str) -> frozenset[str]:
     """What fails at the base already. Only that can be a known failure, whatever a claim says."""
     report = apart.known(tree)
     return report.bad if report else frozenset()
+
+
+def _without_red(apart: Apart, links: tuple[Link, ...]) -> tuple[str, ...]:
+    """New tests that came with a step that is no RED. They can fail, but nobody saw them failing before the code was there."""
+    pairs = [(apart.known(link.start), apart.known(link.step.tree)) for link in links if link.phase in ("already", "refactor")]
+    return tuple(sorted({test for before, now in pairs if before and now for test in now.ids - before.ids}))
 
 
 def _ends_green(apart: Apart, proof: Proof, known: frozenset[str]) -> list[Broken]:

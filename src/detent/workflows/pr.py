@@ -207,7 +207,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("CODE_REVIEW",           "approved",        REVIEW,                            (),        go("AWAITING_FINALIZATION", keep_review, zero("review"))),
     Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
     Row("CODE_REVIEW",           "wait",            (),                                (),        go(STAY)),
-    Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit, owes=(publish_claims,))),
+    Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
     Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan, publish_claims))),
     Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))),
     Row("PLAN_UPDATED",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
