@@ -104,14 +104,14 @@ def _own_base(git: Git, tip: str, main: str) -> str:
     lines = [line.split() for line in git.run("log", "--first-parent", "--format=%H %P", tip).text.splitlines()]
     if len(lines[0]) > 2 or tip not in notes:
         return _commit(git, f"{tip}^1", f"{tip[:12]} is the first commit, so there is nothing that it could be proved over")
-    run = _run_of(git, notes, tip)
-    return next((commit for commit, *_ in lines if _run_of(git, notes, commit) != run), lines[-1][0])
+    began = _began(git, notes, tip)
+    return next((commit for commit, *_ in lines if _began(git, notes, commit) != began), lines[-1][0])
 
 
-def _run_of(git: Git, notes: Mapping[str, str], commit: str) -> str:
-    """The run that made a commit, by its claim; only to find out where to begin."""
+def _began(git: Git, notes: Mapping[str, str], commit: str) -> str | None:
+    """Where the work that a commit belongs to began, by its claim; only to find out where a person's range begins."""
     claim = _claim(git, notes, Commit(commit, "", (), ""))[0] if commit in notes else None
-    return claim.run if claim else ""
+    return claim.base if claim else None
 
 
 def _main(git: Git, configured: str) -> str:

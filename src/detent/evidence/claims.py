@@ -36,6 +36,7 @@ class Claim(Value, frozen=True, omit_defaults=False):
     run: str
     workflow: str
     steps: tuple[Step, ...]
+    base: str = ""  # the commit that the work started from
     baseline: tuple[str, ...] = ()  # failures that a person accepted when the run started
     version: int = VERSION
     digest: str = ""

@@ -10,7 +10,7 @@ from detent.git.notes import TRIES, blob_name, list_notes, locked, with_notes
 from detent.git.repo import ZERO, Git, GitError
 
 HELD = "trees"  # the folder in the notes tree; no note can have this name
-SEEN = "refs/detent/evidence-seen"  # what the remote has, while it is joined with what is here
+SEEN = "detent-evidence-seen"  # what the remote has, while it is joined with what is here
 MESSAGE = "Evidence of accepted steps"
 
 
@@ -58,9 +58,9 @@ def push_evidence(git: Git, ref: str, remote: str) -> str:
     for _ in range(TRIES):
         if not git.resolve(full):
             return ""
-        fetched = git.call("fetch", "--no-tags", remote, f"+{full}:{SEEN}", timeout=120)
+        fetched = git.call("fetch", "--no-tags", remote, f"+{full}:refs/notes/{SEEN}", timeout=120)
         if fetched.code == 0:
-            _join(git, ref, git.resolve(SEEN))
+            _join(git, ref)
         pushed = git.call("push", "--no-verify", remote, f"{full}:{full}", timeout=120)
         if pushed.code == 0:
             return ""
@@ -68,13 +68,19 @@ def push_evidence(git: Git, ref: str, remote: str) -> str:
     return said
 
 
-def _join(git: Git, ref: str, theirs: str) -> None:
+def _join(git: Git, ref: str) -> None:
     """Make the ref here hold what is there too. Where both have a note on a commit, ours stays."""
     full = f"refs/notes/{ref}"
     with locked(git):
-        ours = git.resolve(full)
+        ours, theirs = git.resolve(full), git.resolve(f"refs/notes/{SEEN}")
         if git.is_ancestor(theirs, ours):
             return
-        mine = {commit: git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") for commit, blob in list_notes(git, ref).items()}
-        trees = held_trees(git, ours) | held_trees(git, theirs)
-        git.update([(full, _with(git, full, theirs, mine, trees, [ours, theirs]), ours)])
+        new = theirs if git.is_ancestor(ours, theirs) else _joined(git, ref, ours, theirs)
+        git.update([(full, new, ours), (f"refs/notes/{SEEN}", ZERO, theirs)])
+
+
+def _joined(git: Git, ref: str, ours: str, theirs: str) -> str:
+    there = list_notes(git, SEEN)
+    mine = {commit: blob for commit, blob in list_notes(git, ref).items() if there.get(commit) != blob}
+    texts = {commit: git.run("cat-file", "blob", blob).raw.decode("utf-8", "surrogateescape") for commit, blob in mine.items()}
+    return _with(git, f"refs/notes/{ref}", theirs, texts, held_trees(git, ours) | held_trees(git, theirs), [ours, theirs])

@@ -27,6 +27,7 @@ class Proved(NamedTuple):
     run: str
     workflow: str
     steps: tuple[Step, ...]
+    base: str
     baseline: tuple[str, ...]
     seq: int
     made: str  # phase, plan; empty where the hash is known
@@ -90,7 +91,7 @@ FOLD: Mapping[str, Callable[[AnyEvent, _Chain], list[Proved]]] = {"tdd": _tdd, "
 
 def _for(event: AnyEvent, steps: tuple[Step, ...], made: str, commit: str = "") -> Proved:
     run = event.run
-    return Proved(run.id, run.workflow, steps, tuple(run.data.setup.baseline), run.seq, made, commit)
+    return Proved(run.id, run.workflow, steps, run.data.base, tuple(run.data.setup.baseline), run.seq, made, commit)
 
 
 def _step(event: AnyEvent, phase: Phase, about: str, tree: str) -> Step:

@@ -34,7 +34,7 @@ def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
         commit = each.commit or world.git.resolve(marker(each.run, each.seq, each.made))
         if commit and each.steps and commit not in found:
             parent = world.git.tree(f"{commit}^")
-            found[commit] = seal(Claim(each.run, each.workflow, _named(collect, each, parent), each.baseline), commit)
+            found[commit] = seal(Claim(each.run, each.workflow, _named(collect, each, parent), each.base, each.baseline), commit)
     return found
 
 

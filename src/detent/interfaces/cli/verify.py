@@ -102,6 +102,7 @@ def as_object(proof: "Proof") -> dict[str, Any]:
         "steps": steps,
         "broken": [b._asdict() for b in proof.broken],
         "known_failures": list(proof.known),
+        "without_red": list(proof.without_red),
         "command": proof.command,
         "sandbox": proof.sandbox,
         "trees_tested": proof.trees,
@@ -126,6 +127,8 @@ def _tell(proof: "Proof") -> None:
             click.echo(f"  NO  {each.commit[:12]}  {_said(each)}")
     if proof.known:
         click.echo(f"Known failures, there before and accepted when the run started: {_plain(', '.join(proof.known))}")
+    if proof.without_red:
+        click.echo(f"New tests that came without a RED step: {_plain(', '.join(proof.without_red))}")
     if proof.trees:
         click.echo(
             f"The tests ran on {_many(proof.trees, 'tree')}, sandbox {proof.sandbox}, {proof.seconds:.0f} s: {_plain(proof.command)}"
