@@ -10,7 +10,7 @@ from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.git.evidence_ref import held_trees, publish, push_evidence
 from tests import cases
-from tests.driven import CYCLE, GREEN, RED, project, run, scripted
+from tests.driven import ALONE, CYCLE, GREEN, RED, project, run, scripted
 from tests.project import Project
 from tests.proofs import NOTES, Clone
 from tests.repos import git_at, make_repo, sh
@@ -45,7 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     folder = tmp_path_factory.mktemp("verify")
     with pytest.MonkeyPatch.context() as here:
         here.setenv("XDG_STATE_HOME", str(folder / "state"))
-        p = project(folder / "p", files={"tests/test_kept.py": KEPT})
+        p = project(folder / "p", ALONE + '[sandbox]\nlevel = "bubblewrap"\n', {"tests/test_kept.py": KEPT})
         script = [*CYCLE[:3], {"state": "REFACTOR", "write": {"calc.py": TIDY}, "reply": "tidied"}, CYCLE[4]]
         ran = run(p, "--agent", scripted(p, *script), "--json")
         assert (ran.code, ran.json.get("outcome")) == (0, "done"), ran
@@ -69,7 +69,7 @@ def test_a_branch_made_by_run_verifies_from_a_fresh_clone(made: Made) -> None:
     assert (ran.code, said["answer"], said["broken"], said["known_failures"], said["without_red"]) == (0, "verified", [], [], []), ran
     assert [(s["phase"], s["holds"]) for s in said["steps"]] == [(p, True) for p in ("plan", "red", "green", "refactor", "complete")]
     assert [s["commit"] for s in said["steps"]] == [c["hash"] for c in said["commits"]] == clone.commits()
-    assert said["trees_tested"] == 6 and "pytest" in said["command"]
+    assert said["trees_tested"] == 6 and "pytest" in said["command"] and said["sandbox"] == "bubblewrap"
     assert clone.claim(clone.commits()[REDS]).steps[0].tests == (TESTS,), "a file that cannot be collected yet"
     assert clone.git("status", "--porcelain") == "", "the checkout is as it was"
 
@@ -240,7 +240,10 @@ FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORGED)
+LONG = ("a RED that fails for no reason", "a REFACTOR with an idle test", "a PLAN that brings code")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in FORGED])
 def test_a_forger_who_makes_everything_fit_is_found_out_by_the_replay(made: Made, name: str) -> None:
     at, files, check, says = FORGED[name]
     clone = made.clone()

@@ -122,14 +122,10 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         collector = Collector(git, suite, "verify", env)
         collector.store = Path(store)  # nothing that was kept before is read
         ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
-        try:
-            ground.apart.run_all(trees, jobs, lambda: not stop.is_set(), lambda tree: seen(f"tests of {tree[:12]}"))
-            known = claimed & _bad_at(ground.apart, git.tree(base))
-            broken = _judged(ground._replace(baseline=known), proof.links, jobs, seen) or _ends_green(ground.apart, proof, known)
-            free = _without_red(ground.apart, proof.links)
-        except BaseException:
-            stop.set()  # what runs is ended
-            raise
+        ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
+        known = claimed & _bad_at(ground.apart, git.tree(base))
+        broken = _judged(ground._replace(baseline=known), proof.links, jobs, seen) or _ends_green(ground.apart, proof, known)
+        free = _without_red(ground.apart, proof.links)
     return proof._replace(
         broken=tuple(broken),
         known=tuple(sorted(known)),
@@ -162,12 +158,17 @@ def _ends_green(apart: Apart, proof: Proof, known: frozenset[str]) -> list[Broke
 
 
 def _judged(ground: Ground, links: tuple[Link, ...], jobs: int, seen: Callable[[str], None]) -> list[Broken]:
+    found = []
     with ThreadPoolExecutor(jobs) as pool:
         waits = [pool.submit(_step, ground, links, n) for n in range(len(links))]
-        found = []
-        for link, each in zip(links, waits, strict=True):
-            found.append(each.result())
-            seen(link.name)
+        try:
+            for link, each in zip(links, waits, strict=True):
+                found.append(each.result())
+                seen(link.name)
+        except BaseException:
+            ground.stop.set()  # what runs is ended
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return [b for b in found if b is not None]
 
 

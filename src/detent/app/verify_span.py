@@ -127,7 +127,7 @@ def _main(git: Git, configured: str) -> str:
 
 def _commits(git: Git, base: str, tip: str) -> list[Commit]:
     out = git.run("log", "--reverse", "--topo-order", "--format=%H%x00%T%x00%P%x00%s", f"{base}..{tip}", "--").text
-    rows = (line.split("\0") for line in out.splitlines())
+    rows = (line.split("\0") for line in out.split("\n") if line)
     return [Commit(row[0], row[1], tuple(row[2].split()), row[3]) for row in rows]
 
 
@@ -167,8 +167,8 @@ def _claim(git: Git, notes: Mapping[str, str], commit: Commit) -> tuple[Claim | 
 
 def _elsewhere(git: Git, notes: Mapping[str, str], commit: Commit) -> str:
     """If a commit that is not on the branch has a claim for the same tree or the same words: it was amended, rebased or squashed."""
-    shown = git.call("log", "--no-walk=unsorted", "--format=%H%x00%T%x00%s", "--stdin", stdin="\n".join(notes).encode())
-    rows = [line.split("\0") for line in shown.text.splitlines()]
+    shown = git.call("log", "--no-walk=unsorted", "--ignore-missing", "--format=%H%x00%T%x00%s", "--stdin", stdin="\n".join(notes).encode())
+    rows = [line.split("\0") for line in shown.text.split("\n")]
     twin = next((r for r in rows if len(r) == 3 and (r[1] == commit.tree or r[2] == commit.subject)), None)
     return f"; one is for {twin[0][:12]}, so it was amended, rebased or squashed since" if twin else ""
 

@@ -22,15 +22,16 @@ class Apart:
         self._seen: dict[str, TestReport | CannotTell] = {}
         self._one = threading.Lock()
 
-    def run_all(self, trees: Collection[str], jobs: int, wanted: Wanted, done: Callable[[str], None]) -> None:
-        """Run the tests of all these trees. Whatever cannot be told is told to whoever asks for the tree."""
+    def run_all(self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None]) -> None:
+        """Run the tests of all these trees. Whatever cannot be told is told to whoever asks for the tree. `stop` ends what runs."""
         with ThreadPoolExecutor(jobs) as pool:
-            waits = {pool.submit(self._run, tree, wanted): tree for tree in trees}
+            waits = {pool.submit(self._run, tree, lambda: not stop.is_set()): tree for tree in trees}
             try:
                 for each in as_completed(waits):
                     each.result()
                     done(waits[each])
             except BaseException:
+                stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 

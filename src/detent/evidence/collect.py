@@ -106,8 +106,7 @@ class Collector:
         with clean_checkout(self.git, tree) as folder:
             borrow(self.home, folder)
             for path, data in (overlay or {}).items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(data)
+                _lay(folder, path, data)
             lend_packages(self.root, folder)
             self.runs += 1
             report = self._run(selectors, folder, wanted)
@@ -162,3 +161,14 @@ class Collector:
             made = {**self._made_before(), **{p: stamp(self.root / p) for p in paths}}
             self._made.parent.mkdir(exist_ok=True)
             self._made.write_text(json.dumps({p: s for p, s in made.items() if s}), "utf-8")
+
+
+def _lay(folder: Path, path: str, data: bytes) -> None:
+    """Write a file into a checkout, and never through a link of the tree: what is in its way is taken away."""
+    here = folder
+    for name in Path(path).parts:
+        here = here / name
+        if here.is_symlink() or (here.is_file() and here != folder / path):
+            here.unlink()
+    here.parent.mkdir(parents=True, exist_ok=True)
+    here.write_bytes(data)

@@ -8,7 +8,7 @@ from typing import Any
 
 from detent.evidence.look import Look
 from detent.gates.plan import is_done
-from detent.gates.testlist import a_test_is_new, only_list_changed
+from detent.gates.testlist import only_list_changed
 from detent.gates.tests import (
     all_pass,
     at_least_one_ran,
@@ -90,7 +90,7 @@ RULES: Mapping[str, tuple[Gate, ...]] = {
     "complete": (only_list_changed, *KEPT),
     "red": (only_tests_changed, at_least_one_ran, base_was_green, new_tests_fail, fails_for_a_reason, others_pass, skips_not_risen, tests_are_as_claimed),
     "verify": (only_tests_changed, at_least_one_ran, base_was_green, new_tests_failed_over, others_pass, skips_not_risen),
-    "already": (only_tests_changed, *KEPT, a_test_is_new, test_can_fail),
+    "already": (only_tests_changed, *KEPT, test_can_fail),
     "green": (tests_frozen, config_frozen, *KEPT),
     "refactor": (*KEPT, changed_tests_still_bite, new_tests_can_fail),
     "entry": (only_the_plan_changed, *KEPT),
