@@ -1,5 +1,6 @@
 """`detent verify`: a branch that a run made proves itself again from a fresh clone, and whatever is changed afterwards is named."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import pytest
 from detent.app.verify import Proof
 from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, seal, written
+from detent.evidence.collect import Collector
+from detent.evidence.runners import Command
+from detent.evidence.suite import Suite
 from detent.git.evidence_ref import held_trees, publish, push_evidence
 from tests import cases
 from tests.driven import ALONE, CYCLE, GREEN, RED, project, run, scripted
@@ -384,6 +388,67 @@ def test_a_run_that_went_back_verifies_as_a_whole(tmp_path: Path) -> None:
     ran = f.cli("verify", "--json")
     assert (ran.code, ran.json["answer"]) == (0, "verified"), ran
     assert [s["phase"] for s in ran.json["steps"]] == ["plan", "red", "green", "refactor", "complete"] and first not in str(ran.json)
+
+
+def finished(p: Project) -> Project:
+    """From the review to where a person merges."""
+    p.write({"FINDINGS.json": "[]"})
+    assert p.task()["state"] == "AWAITING_FINALIZATION"
+    p.git("reset", "-q", "--soft", "main")
+    p.git("commit", "-q", "-m", "feat: add numbers")
+    assert p.submit(commit_hash=p.git("rev-parse", "HEAD"))["state"] == "FINALIZE_COMPLETE"
+    p.mark_done()
+    assert p.submit()["state"] == "PLAN_UPDATED"
+    return p
+
+
+@pytest.mark.slow
+def test_a_pull_request_with_a_scope_reduction_claims_what_led_to_its_commit_and_verifies(tmp_path: Path) -> None:
+    from tests.cases import pass_all
+    from tests.test_pr_surroundings import EARLY, pass_all_of, replanned
+
+    p = replanned(cases.project(tmp_path / "p", EARLY))
+    p.write({"tests/test_zero.py": "from calc import add\n\n\ndef test_zero():\n    assert add(1, 0) == 1\n"})
+    assert p.submit(test_command="pytest tests/test_zero.py", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
+    p.submit(analysis_decision="SUCCESS")
+    pass_all_of(p, "tests/test_zero.py")
+    assert p.red()["status"] == "NEEDS_ANALYSIS"
+    p.submit(analysis_decision="SUCCESS")
+    pass_all(p)
+    assert p.task()["state"] == "CODE_REVIEW"
+    ran = finished(p).run("verify", "--json")
+    assert (ran.code, ran.json["answer"]) == (0, "verified"), ran
+    assert [s["phase"] for s in ran.json["steps"]] == ["red", "green", "verify", "green", "entry"], (
+        "the RED that was given up is not claimed"
+    )
+
+
+@pytest.mark.slow
+def test_what_a_person_took_over_without_proof_is_not_verifiable(tmp_path: Path) -> None:
+    p = cases.project(tmp_path / "p")
+    p.write({"calc.py": "def minus(a, b):\n    return a - b\n"})
+    assert p.run("start", "--adopt").code == 0
+    p.reddened()
+    assert p.green((p.root / "calc.py").read_text() + "\n\n" + GREEN)["status"] == "SUCCESS"
+    assert p.task()["state"] == "CODE_REVIEW"
+    ran = finished(p).run("verify", "--json")
+    assert (ran.code, ran.json["answer"]) == (1, "not-verifiable"), ran
+    assert [(b["check"], "calc.py was there when the run started" in b["says"]) for b in ran.json["broken"]] == [("nothing_changed", True)]
+
+
+def test_files_that_are_laid_over_a_tree_are_never_written_through_its_links(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "mine").write_text("mine")
+    root = make_repo(tmp_path / "p", {"a": "a"})
+    (root / "out").symlink_to(tmp_path / "outside")
+    (root / "link").symlink_to(tmp_path / "outside" / "mine")
+    sh(root, "git", "add", "-A")
+    sh(root, "git", "commit", "-q", "-m", "links")
+    git = git_at(root)
+    suite = Suite(Command(("sh", "-c", "cat out/b link a")), 30, os.environ["PATH"])
+    report = Collector(git, suite, "r", os.environ).clean(git.tree("HEAD"), lambda: True, (), {"out/b": b"laid", "link": b"-over-"})
+    assert report.output.startswith("laid-over-a")
+    assert [f.name for f in (tmp_path / "outside").iterdir()] == ["mine"] and (tmp_path / "outside" / "mine").read_text() == "mine"
 
 
 def test_the_help_teaches_and_the_docs_name_every_field_and_answer() -> None:
