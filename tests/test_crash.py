@@ -63,6 +63,7 @@ def test_the_undisturbed_run_goes_the_whole_way_and_does_each_thing_once() -> No
     assert [(seq, effect) for _, seq, effect in end.effects if effect != "publish"] == [
         (7, "checkpoint"),
         (11, "commit_plan"),
+        (11, "publish_claims"),
         (13, "clear_plan"),
         (14, "leave_workspace"),
     ]

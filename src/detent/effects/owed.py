@@ -10,6 +10,7 @@ reset_to_good = Effect("reset_to_good", "Snapshot, then bring the workspace back
 commit_plan = Effect("commit_plan", "Commit the marked plan entry as a commit of its own.")
 clear_plan = Effect("clear_plan", "Remove ACTIVE_PR.json and the merged branch.")
 write_note = Effect("write_note", "Write the handoff note onto the phase commit.")
+publish_claims = Effect("publish_claims", "Write what was proved for each commit into the evidence ref, with the trees of the steps.")
 tick_boxes = Effect("tick_boxes", "Tick the boxes of the proved tests in test-list.md; the next plan commit carries them.")
 leave_workspace = Effect("leave_workspace", "Remove the machine's own checkout of the run; its branch and its snapshots stay.")
 stop_children = Effect("stop_children", "Abort the child runs that have not ended.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import CannotTell
-from detent.evidence.collect import Collector, Wanted
+from detent.evidence.collect import Collects, Wanted
 from detent.evidence.look import Changed, TestReport
 from detent.git.repo import Git
 
@@ -29,7 +29,7 @@ class Teeth(NamedTuple):
     """What a probe works with."""
 
     git: Git
-    collect: Collector
+    collect: Collects
     wanted: Wanted
     sort: Callable[[str], str]  # of a path: test, production, config, …
     tree: str

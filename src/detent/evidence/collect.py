@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from copy import copy
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -26,6 +27,28 @@ from detent.git.snapshot import differs, stamp, untracked
 from detent.git.workspace import borrow
 
 Wanted = Callable[[], bool]
+
+
+class Collects(Protocol):
+    """Who runs the project's tests for a look: where the work lies, or in clean checkouts only."""
+
+    suite: Suite
+
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport: ...
+    def clean(
+        self,
+        tree: str,
+        wanted: Wanted,
+        selectors: tuple[str, ...] = (),
+        overlay: Mapping[str, bytes] | None = None,
+        near: tuple[str, ...] = (),
+    ) -> TestReport: ...
+    def known(self, tree: str) -> TestReport | None: ...
+    def selection(
+        self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()
+    ) -> TestReport: ...
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport: ...
+    def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -124,8 +147,7 @@ class Collector:
         with clean_checkout(self.git, tree) as folder:
             borrow(self.home, folder)
             for path, data in overlay.items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(data)
+                _lay(folder, path, data)
             lend_packages(self.root, folder)
             yield folder
 
@@ -213,3 +235,14 @@ class Collector:
             made = {**self._made_before(), **{p: stamp(self.root / p) for p in paths}}
             self._made.parent.mkdir(exist_ok=True)
             self._made.write_text(json.dumps({p: s for p, s in made.items() if s}), "utf-8")
+
+
+def _lay(folder: Path, path: str, data: bytes) -> None:
+    """Write a file into a checkout, and never through a link of the tree: what is in its way is taken away."""
+    here = folder
+    for name in Path(path).parts:
+        here = here / name
+        if here.is_symlink() or (here.is_file() and here != folder / path):
+            here.unlink()
+    here.parent.mkdir(parents=True, exist_ok=True)
+    here.write_bytes(data)

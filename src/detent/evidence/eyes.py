@@ -10,7 +10,7 @@ import msgspec
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bite
 from detent.evidence.canary import TAMPERED
-from detent.evidence.collect import Collector
+from detent.evidence.collect import Collects
 from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.evidence.probe import probe
 from detent.evidence.runners import RUNNERS, refuse
@@ -26,7 +26,7 @@ class Scene(NamedTuple):
     """What is to be looked at, and with what."""
 
     git: Git
-    collect: Collector
+    collect: Collects
     run: Run[Any]
     sent: Sent
     tree: str

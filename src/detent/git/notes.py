@@ -17,7 +17,7 @@ UNFINISHED = "refs/notes/detent-unfinished"  # where notes are made before the r
 
 
 @contextmanager
-def _locked(git: Git) -> Iterator[None]:
+def locked(git: Git) -> Iterator[None]:
     """One writer of notes at a time in this repository, whichever worktree it is in."""
     folder = git.place.common_dir / "detent"
     folder.mkdir(exist_ok=True)
@@ -37,14 +37,14 @@ def read_note(git: Git, ref: str, commit: str) -> str | None:
 def write_notes(git: Git, ref: str, notes: Mapping[str, str]) -> int:
     """Put notes on commits, in place of what is there; how many were not as they should be. Doing it again changes nothing."""
     full = f"refs/notes/{ref}"
-    with _locked(git):
+    with locked(git):
         for _ in range(TRIES):
             there = list_notes(git, ref)
-            wrong = {commit: text for commit, text in notes.items() if there.get(commit) != _blob(text, commit)}
+            wrong = {commit: text for commit, text in notes.items() if there.get(commit) != blob_name(text, commit)}
             if not wrong:
                 return 0
             old = git.resolve(full)
-            new = _with_notes(git, full, old, wrong)
+            new = with_notes(git, full, old, wrong)
             try:
                 git.update([(full, new, old or ZERO)])
             except GitError:
@@ -53,13 +53,13 @@ def write_notes(git: Git, ref: str, notes: Mapping[str, str]) -> int:
     raise DetentError(f"the notes below {full} could not be written", "run `detent repair-notes`")
 
 
-def _blob(text: str, commit: str) -> str:
+def blob_name(text: str, commit: str) -> str:
     """The name git gives to an object that holds this text."""
     data = text.encode()
     return (hashlib.sha1 if len(commit) == 40 else hashlib.sha256)(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def _with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
+def with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
     """A commit of the notes tree with these notes in it, made beside the real ref."""
     if old:
         git.run("update-ref", UNFINISHED, old)

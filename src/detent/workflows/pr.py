@@ -4,7 +4,7 @@ An agent calls get_task and submit_work; every step is judged by the machine bef
 """
 
 from detent.effects.jobs import call_reviewer, create_branch, merge, squash
-from detent.effects.owed import checkpoint, clear_plan, commit_plan, leave_workspace, publish, reset_to_good, snapshot
+from detent.effects.owed import checkpoint, clear_plan, commit_plan, leave_workspace, publish, publish_claims, reset_to_good, snapshot
 from detent.gates.branch import (
     commit_is_head,
     entry_is_marked,
@@ -231,8 +231,8 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
     Row("CODE_REVIEW",           "wait",            (),                                (),        go(STAY)),
     Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
-    Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan,))),
-    Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, clear_plan))),
+    Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan, publish_claims))),
+    Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))),
     Row("PLAN_UPDATED",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
     Row("MERGING_BRANCH",        "merged",          (),                                (),        go("INITIALIZING", next_pr, owes=(clear_plan,))),
     Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),

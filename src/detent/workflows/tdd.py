@@ -4,7 +4,7 @@ The machine runs all tests itself after every phase and decides by them; an agen
 """
 
 from detent.effects.jobs import land_branch
-from detent.effects.owed import commit_judged_tree, leave_workspace, reset_to_good, tick_boxes, write_note
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, write_note
 from detent.gates.branch import on_its_branch
 from detent.gates.testlist import (
     FILE,
@@ -137,6 +137,7 @@ TWICE = Lock(
 
 COMMIT = (commit_judged_tree, write_note)
 CLOSE = (*COMMIT, tick_boxes)
+PROVEN = (*COMMIT, publish_claims)
 BACK_TO_GOOD = (reset_to_good, write_note)
 GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=(write_note,), says="FAILURE")
 ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE")
@@ -149,7 +150,7 @@ UNLANDED: Go[TddData] = go("HALTED", because("conflict"), keep_error, says="HALT
 ROWS: tuple[Row[TddData], ...] = (
     #   at          on          ask             prove      to                                                         failed proof
     Row("PLAN",     "planned",  NEXT,           PLAN,      go("RED", keep_list, planned, FRESH, owes=COMMIT),         AGAIN),
-    Row("PLAN",     "complete", LAST,           COMPLETE,  go("LANDING", keep_list, all_done, FRESH, owes=COMMIT),    AGAIN),
+    Row("PLAN",     "complete", LAST,           COMPLETE,  go("LANDING", keep_list, all_done, FRESH, owes=PROVEN),    AGAIN),
     Row("RED",      "red",      START,          RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
     Row("RED",      "already",  (TWICE, *LIST), ALREADY,   go("PLAN", keep_list, already_there, FRESH, owes=CLOSE),   AGAIN),
     Row("GREEN",    "green",    LIST,           GREEN,     go("REFACTOR", keep_list, green_seen, FRESH, owes=COMMIT), OTHERWISE),

@@ -12,6 +12,7 @@ from detent.git.commits import bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.workflows.pr_data import ROOT_FILE
+from detent.world.claims import settle_claims
 from detent.world.kit import Kit
 from detent.world.landing import bring_in
 from detent.world.repo import FINDINGS, WRITES_PLAN, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
@@ -62,6 +63,7 @@ EFFECTS: Effects = {
     "reset_to_good": _reset,
     "clear_plan": _clear,
     "leave_workspace": leave,
+    "publish_claims": settle_claims,
 }
 
 # -- jobs --------------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from detent.git.notes import write_notes
 from detent.git.repo import GitError
 from detent.kernel.model import Sent
 from detent.workflows.tdd_data import note_of
+from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
@@ -91,6 +92,7 @@ EFFECTS: Effects = {
     "snapshot": keep_snapshot,
     "publish": _nothing,
     "leave_workspace": leave,
+    "publish_claims": settle_claims,
 }
 
 

@@ -23,7 +23,7 @@ COMMANDS = {
     "hook": "Answer an event of a client: may its agent do this now?",
     "init": "Write detent.toml with what is detected here.",
     "mcp": "Serve the tools of an agent over MCP.",
-    "repair-notes": "Write the handoff notes anew from the journal.",
+    "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
     "request-scope-reduction": "Plan a task anew in smaller ones.",
     "resume": "Release a run that waits for a person.",
     "rollback": "Go back to an earlier event or commit, as a new run.",
@@ -34,6 +34,7 @@ COMMANDS = {
     "status": "Say where the run stands.",
     "steer": "Tell a run something while it works.",
     "submit-work": "Hand in one attempt and get a verdict.",
+    "verify": "Prove commits again from the repository alone.",
 }
 
 

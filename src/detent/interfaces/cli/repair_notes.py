@@ -1,4 +1,4 @@
-"""`detent repair-notes`: write the handoff notes anew from the journal."""
+"""`detent repair-notes`: write the handoff notes and the evidence anew from the journal."""
 
 import json
 
@@ -8,24 +8,33 @@ import click
 @click.command("repair-notes")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(as_json: bool) -> int:
-    """Make refs/notes/tdd-handoffs say what the journal says, for every run of `tdd`. A notes ref that cannot be read is put aside first."""
+    """Make refs/notes/tdd-handoffs and refs/notes/detent-evidence say what the journal says, for every run of `tdd` and `pr`.
+
+    A notes ref that cannot be read is put aside first. Runs that have not ended publish here what they have proved so far.
+    """
+    from detent.evidence.claims import REF
     from detent.git.notes import list_notes, put_aside
     from detent.git.repo import GitError
     from detent.interfaces.cli.runner import here
+    from detent.world.claims import write_claims
     from detent.world.tdd import NOTES, write_run_notes
 
-    app = here()
-    aside = ""
-    try:
-        list_notes(app.world.git, NOTES)
-    except GitError:
-        aside = put_aside(app.world.git, NOTES)
-    runs = [head.run for head in reversed(app.journal.heads()) if head.workflow == "tdd"]
-    mended = sum(write_run_notes(app.world, app.door.load(run).run) for run in runs)
+    app, aside = here(), list[str]()
+    for ref in (NOTES, REF):
+        try:
+            list_notes(app.world.git, ref)
+        except GitError:
+            aside.append(put_aside(app.world.git, ref))
+    heads = list(reversed(app.journal.heads()))
+    runs = [app.door.load(head.run).run for head in heads if head.workflow == "tdd"]
+    proving = [app.door.load(head.run).run for head in heads if head.workflow in ("tdd", "pr")]
+    mended = sum(write_run_notes(app.world, run) for run in runs)
+    claims = sum(write_claims(app.world, run) for run in proving)
     if as_json:
-        click.echo(json.dumps({"runs": len(runs), "mended": mended, "put_aside": aside or None}))
+        click.echo(json.dumps({"runs": len(runs), "mended": mended, "claims": claims, "put_aside": ", ".join(aside) or None}))
         return 0
     if aside:
-        click.echo(f"The notes could not be read; they were put aside as {aside}.")
+        click.echo(f"Notes could not be read; they were put aside as {', '.join(aside)}.")
     click.echo(f"{mended} of the notes of {len(runs)} runs were written anew; the others were right.")
+    click.echo(f"{claims} of the claims of {len(proving)} runs were written anew; the others were right.")
     return 0

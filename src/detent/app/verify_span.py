@@ -1,0 +1,224 @@
+"""What `verify` has to prove: the commits of a range, the claims on them, and how their trees hang together. Runs no test."""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from detent.errors import DetentError
+from detent.evidence.claims import REF, Claim, Step, read
+from detent.git.commits import main_branch
+from detent.git.notes import list_notes
+from detent.git.repo import Git, GitError
+
+Sort = Literal["failed", "not-verifiable", "could-not-verify"]
+FULL = f"refs/notes/{REF}"
+FETCH = f"git fetch origin {FULL}:{FULL}"
+
+
+class Broken(NamedTuple):
+    """One thing that does not hold: where, which check, and what it says."""
+
+    sort: Sort
+    commit: str
+    step: str
+    check: str
+    says: str
+
+
+class Commit(NamedTuple):
+    """A commit of the range."""
+
+    hash: str
+    tree: str
+    parents: tuple[str, ...]
+    subject: str
+
+
+class Span(NamedTuple):
+    """A range, settled: everything that `tip` has over `base`, the oldest commit first."""
+
+    base: str
+    tip: str
+    commits: tuple[Commit, ...]
+
+
+class Link(NamedTuple):
+    """One step to be replayed: from a tree to a tree, by the rules of a phase."""
+
+    commit: Commit
+    at: int  # which step of the commit, from 1
+    run: str
+    workflow: str
+    step: Step
+    phase: str  # as the step's, and `merge` for a merge
+    start: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.at} {self.phase}" + (f": {self.step.about}" if self.step.about else "")
+
+
+# -- the range ---------------------------------------------------------------------------------------------------------------
+
+
+def span_of(git: Git, text: str, main: str) -> Span:
+    """The range that a person means: `A..B`, one commit, or else what this branch has over main."""
+    if text and ".." not in text:
+        tip = _commit(git, text)
+        base = _commit(git, f"{tip}^1", f"{text} has no parent, so there is nothing that it could be proved over")
+    elif text:
+        old, _, new = text.partition("..")
+        tip = _commit(git, new.lstrip(".") or "HEAD")
+        base = _common(git, _commit(git, old or "HEAD"), tip)
+    else:
+        tip = _commit(git, "HEAD")
+        base = _own_base(git, tip, main)
+    commits = tuple(_commits(git, base, tip))
+    if not commits:
+        raise DetentError(
+            f"there is no commit in {text or 'this branch'} that {base[:12]} does not have", "name a range: detent verify A..B"
+        )
+    return Span(base, tip, commits)
+
+
+def _commit(git: Git, name: str, otherwise: str = "") -> str:
+    found = git.resolve(f"{name}^{{commit}}")
+    if not found:
+        raise DetentError(otherwise or f"there is no commit '{name}' here", "fetch it, or name another: detent verify A..B")
+    return found
+
+
+def _common(git: Git, old: str, new: str) -> str:
+    out = git.call("merge-base", old, new)
+    if out.code != 0:
+        raise DetentError(f"{old[:12]} and {new[:12]} have no commit in common", "fetch the whole history: git fetch --unshallow")
+    return out.text
+
+
+def _own_base(git: Git, tip: str, main: str) -> str:
+    """Where this branch left main. On main itself: where the run that was landed last began."""
+    newest = _main(git, main)
+    base = _common(git, newest, tip)
+    if base != tip:
+        return base
+    notes = list_notes(git, REF)
+    lines = [line.split() for line in git.run("log", "--first-parent", "--format=%H %P", tip).text.splitlines()]
+    if len(lines[0]) > 2 or tip not in notes:
+        return _commit(git, f"{tip}^1", f"{tip[:12]} is the first commit, so there is nothing that it could be proved over")
+    began = _began(git, notes, tip)
+    return next((commit for commit, *_ in lines if _began(git, notes, commit) != began), lines[-1][0])
+
+
+def _began(git: Git, notes: Mapping[str, str], commit: str) -> str | None:
+    """Where the work that a commit belongs to began, by its claim; only to find out where a person's range begins."""
+    claim = _claim(git, notes, Commit(commit, "", (), ""))[0] if commit in notes else None
+    return claim.base if claim else None
+
+
+def _main(git: Git, configured: str) -> str:
+    try:
+        return git.resolve(f"{main_branch(git, configured)}^{{commit}}")
+    except DetentError:
+        names = [configured] if configured else ["HEAD", "main", "master"]
+        found = next((c for n in names if (c := git.resolve(f"refs/remotes/origin/{n}^{{commit}}"))), "")
+        if not found:
+            raise
+        return found
+
+
+def _commits(git: Git, base: str, tip: str) -> list[Commit]:
+    out = git.run("log", "--reverse", "--topo-order", "--format=%H%x00%T%x00%P%x00%s", f"{base}..{tip}", "--").text
+    rows = (line.split("\0") for line in out.split("\n") if line)
+    return [Commit(row[0], row[1], tuple(row[2].split()), row[3]) for row in rows]
+
+
+# -- the claims --------------------------------------------------------------------------------------------------------------
+
+
+def links_of(git: Git, span: Span) -> tuple[list[Link], list[Broken], frozenset[str]]:
+    """The steps to be replayed in order, what breaks before any test is run, and the failures that are claimed to be known."""
+    if not git.resolve(FULL):
+        return [], [Broken("not-verifiable", span.tip, "", "evidence", f"{FULL} is not here, so nothing is claimed; {FETCH}")], frozenset()
+    notes, trees = list_notes(git, REF), _trees(git, [f"{p}^{{tree}}" for c in span.commits for p in c.parents[:1]])
+    links, broken, baseline = list[Link](), list[Broken](), frozenset[str]()
+    for commit in span.commits:
+        start = trees.get(f"{commit.parents[0]}^{{tree}}", "") if commit.parents else ""
+        if len(commit.parents) > 1:
+            links.append(Link(commit, 1, "", "", Step("complete", commit.subject, commit.tree), "merge", start))
+            broken += _merge(git, commit)
+            continue
+        claim, wrong = _claim(git, notes, commit)
+        if claim is None:
+            broken.append(wrong)
+            continue
+        links += _chain(commit, claim, start)
+        broken += _hangs_together(git, commit, claim, start)
+        baseline |= frozenset(claim.baseline)
+    return links, broken, baseline
+
+
+def _claim(git: Git, notes: Mapping[str, str], commit: Commit) -> tuple[Claim | None, Broken]:
+    blob = notes.get(commit.hash, "")
+    if not blob:
+        return None, Broken("not-verifiable", commit.hash, "", "claim", f"no claim is made for it{_elsewhere(git, notes, commit)}")
+    out = git.call("cat-file", "blob", blob)
+    claim, wrong = read(out.raw.decode("utf-8", "surrogateescape"), commit.hash) if out.code == 0 else (None, "the claim is not here")
+    return claim, Broken("failed", commit.hash, "", "claim", wrong)
+
+
+def _elsewhere(git: Git, notes: Mapping[str, str], commit: Commit) -> str:
+    """If a commit that is not on the branch has a claim for the same tree or the same words: it was amended, rebased or squashed."""
+    shown = git.call("log", "--no-walk=unsorted", "--ignore-missing", "--format=%H%x00%T%x00%s", "--stdin", stdin="\n".join(notes).encode())
+    rows = [line.split("\0") for line in shown.text.split("\n")]
+    twin = next((r for r in rows if len(r) == 3 and (r[1] == commit.tree or r[2] == commit.subject)), None)
+    return f"; one is for {twin[0][:12]}, so it was amended, rebased or squashed since" if twin else ""
+
+
+def _chain(commit: Commit, claim: Claim, start: str) -> list[Link]:
+    starts = (start, *(step.tree for step in claim.steps))
+    return [Link(commit, n, claim.run, claim.workflow, step, step.phase, starts[n - 1]) for n, step in enumerate(claim.steps, 1)]
+
+
+def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str) -> list[Broken]:
+    """The trees are here, the last is the commit's own, and a verification is over a tree that was passed on the way."""
+    links, seen = _chain(commit, claim, start), _trees(git, [step.tree for step in claim.steps])
+    found = [
+        Broken("failed", commit.hash, link.name, "tree", f"the tree {link.step.tree[:12]} that the claim names is not here; {FETCH}")
+        for link in links
+        if seen.get(link.step.tree) != link.step.tree
+    ]
+    passed = {start, *(step.tree for step in claim.steps)}
+    found += [
+        Broken("failed", commit.hash, link.name, "tree", f"it is claimed over {link.step.over[:12]}, which no step before it ended with")
+        for link in links
+        if link.phase == "verify" and link.step.over not in passed
+    ]
+    last = claim.steps[-1].tree if claim.steps else ""
+    if last != commit.tree:
+        says = f"its tree is {commit.tree[:12]}, and the claim ends with {last[:12] or 'no step'}"
+        found.append(Broken("failed", commit.hash, links[-1].name if links else "", "tree", says))
+    return found
+
+
+def _merge(git: Git, commit: Commit) -> list[Broken]:
+    """A merge needs no claim if it is what git makes of its parents."""
+    out = git.call("merge-tree", "--write-tree", "--no-messages", *commit.parents) if len(commit.parents) == 2 else None
+    if out is not None and out.code == 0 and out.text.splitlines()[:1] == [commit.tree]:
+        return []
+    return [
+        Broken(
+            "not-verifiable",
+            commit.hash,
+            "1 merge",
+            "merge",
+            "it is not what git makes of its parents, and nothing is claimed for the rest",
+        )
+    ]
+
+
+def _trees(git: Git, names: list[str]) -> dict[str, str]:
+    """Which names stand for trees that are here."""
+    out = git.call("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin="".join(f"{n}\n" for n in names).encode())
+    if out.code != 0:
+        raise GitError(f"the objects cannot be read: {out.err}", "look at the repository: git fsck")
+    rows = (line.split() for line in out.text.splitlines())
+    return {name: row[1] for name, row in zip(names, rows, strict=True) if row[0] == "tree" and len(row) == 2}

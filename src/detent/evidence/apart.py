@@ -1,0 +1,78 @@
+"""Running tests apart from any workspace: every tree in a clean checkout of its own, each once, several at a time.
+
+Nothing that was kept from earlier runs is read. Knows trees, not what they are about.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from detent.errors import CannotTell
+from detent.evidence.collect import Collector, Wanted
+from detent.evidence.look import TestReport
+from detent.git.repo import GitError
+
+
+class Apart:
+    """The tests of many trees, as a look asks for them."""
+
+    def __init__(self, collector: Collector) -> None:
+        self.suite = collector.suite
+        self._collector = collector
+        self._seen: dict[str, TestReport | CannotTell] = {}
+        self._one = threading.Lock()
+
+    def run_all(self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None]) -> None:
+        """Run the tests of all these trees. Whatever cannot be told is told to whoever asks for the tree. `stop` ends what runs."""
+        with ThreadPoolExecutor(jobs) as pool:
+            waits = {pool.submit(self._run, tree, lambda: not stop.is_set()): tree for tree in trees}
+            try:
+                for each in as_completed(waits):
+                    each.result()
+                    done(waits[each])
+            except BaseException:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _run(self, tree: str, wanted: Wanted) -> None:
+        try:
+            seen: TestReport | CannotTell = self._collector.clean(tree, wanted)
+        except CannotTell as e:
+            seen = e
+        except (GitError, OSError) as e:
+            seen = CannotTell(f"the tree {tree[:12]} could not be checked out: {e}")
+        with self._one:
+            self._seen[tree] = seen
+
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+        """What the tests say of a tree. There is no workspace: it is a clean checkout too."""
+        if tree not in self._seen:
+            self._run(tree, wanted)
+        seen = self._seen[tree]
+        if isinstance(seen, CannotTell):
+            raise seen
+        return seen
+
+    def clean(
+        self,
+        tree: str,
+        wanted: Wanted,
+        selectors: tuple[str, ...] = (),
+        overlay: Mapping[str, bytes] | None = None,
+        near: tuple[str, ...] = (),
+    ) -> TestReport:
+        return self._collector.clean(tree, wanted, selectors, overlay) if selectors or overlay else self.here(tree, wanted)
+
+    def known(self, tree: str) -> TestReport | None:
+        seen = self._seen.get(tree)
+        return seen if isinstance(seen, TestReport) else None
+
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+        return self._collector.clean(tree, wanted, selectors, near=near)
+
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport:
+        return self._collector.probe(tree, wanted, selectors, overlay, seconds)
+
+    def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
+        return None, ""

@@ -1,0 +1,100 @@
+"""The gates of a replay: for each phase what must hold again, from the repository alone. The gates of the runs, and a few of its own.
+
+What a claim says is not believed: a phase it gives is only the name of the gates that it has to pass.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from detent.evidence.look import Look
+from detent.gates.plan import is_done
+from detent.gates.testlist import only_list_changed
+from detent.gates.tests import (
+    all_pass,
+    at_least_one_ran,
+    base_was_green,
+    canary_held,
+    changed_tests_still_bite,
+    collected_not_shrunk,
+    fails_for_a_reason,
+    new_tests_fail,
+    others_pass,
+    skips_not_risen,
+    test_can_fail,
+)
+from detent.gates.tree import config_frozen, only_tests_changed, tests_frozen
+
+Gate = Callable[[Look[Any]], str | None]
+
+
+def tests_are_as_claimed(look: Look[Any]) -> str | None:
+    """The new tests that fail are the ones that the claim names, where it names any."""
+    claimed = frozenset(look.sent.reply.split("\n")) if look.sent.reply else frozenset()
+    found = look.tests().bad - look.tests_before().ids
+    if not claimed or claimed == found:
+        return None
+    return (
+        f"the claim names {min(claimed ^ found)}, and it is no new test that fails"
+        if claimed - found
+        else f"the claim leaves out {min(found - claimed)}"
+    )
+
+
+def new_tests_failed_over(look: Look[Any]) -> str | None:
+    """At least one test is new, and every new test fails on the tree that the task was re-planned from."""
+    new = look.tests().ids - look.tests_before().ids
+    if not new:
+        return "no new test was collected"
+    bad = look.tests_laid_over(look.sent.value).bad
+    passing = sorted(i for i in new if i not in bad and i.partition("::")[0] not in bad)
+    return f"{passing[0]} passes on the tree that the task was re-planned from too, so it verifies nothing" if passing else None
+
+
+def new_tests_can_fail(look: Look[Any]) -> str | None:
+    """Tests that came without a RED step, in files that this step wrote, fail against a small mutation of the code at least."""
+    wrote = {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
+    now = look.tests()
+    new = sorted(i for i in now.ids - look.tests_before().ids if now.files.get(i, i.partition("::")[0]) in wrote)
+    if not new or look.bites_mutant():
+        return None
+    return f"{new[0]} was never seen failing: it came without a RED step, and fails against no small change of the code"
+
+
+def only_the_plan_changed(look: Look[Any]) -> str | None:
+    """An update of the plan changes its file only, and there only lines that say what is done; the code stays."""
+    path = look.sent.value
+    wrong = sorted(c.path for c in look.changed() if c.path != path)
+    if wrong:
+        return f"{wrong[0]} changed; the update of the plan may change only {path}"
+    if not path.lower().endswith((".md", ".markdown", ".txt", ".rst", ".adoc")):
+        return f"{path} is no plan"
+    before, now = look.sent.note.splitlines(), (look.read(path) or "").splitlines()
+    moved = [b for a, b in zip(before, now, strict=False) if a != b and not is_done(b)]
+    if not before or (len(before) == len(now) and not moved):
+        return None
+    return f"{path} changed in other lines than those of finished entries"
+
+
+def nothing_changed(look: Look[Any]) -> str | None:
+    """What was taken over when the run started is what was committed before: nothing came in without proof."""
+    changed = look.changed()
+    return (
+        f"{changed[0].path} was there when the run started and not committed; a person took it over, and nothing proves it"
+        if changed
+        else None
+    )
+
+
+KEPT = (at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen)
+RULES: Mapping[str, tuple[Gate, ...]] = {
+    "plan": (only_list_changed, others_pass),
+    "complete": (only_list_changed, *KEPT),
+    "red": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_fail, fails_for_a_reason, others_pass, skips_not_risen, tests_are_as_claimed),
+    "verify": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, others_pass, skips_not_risen),
+    "already": (only_tests_changed, *KEPT, test_can_fail),
+    "green": (tests_frozen, config_frozen, *KEPT),
+    "refactor": (*KEPT, changed_tests_still_bite, new_tests_can_fail),
+    "entry": (only_the_plan_changed, *KEPT),
+    "adopted": (nothing_changed,),
+    "merge": KEPT,
+}  # fmt: skip

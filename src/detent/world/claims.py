@@ -1,0 +1,66 @@
+"""Publishing what a run may claim: notes on its commits, and the trees of its steps beside them. Made from the journal, never read back."""
+
+import re
+
+import msgspec
+
+from detent.door import AnyEvent, AnyRun
+from detent.errors import DetentError
+from detent.evidence.claims import REF, Claim, Step, seal, written
+from detent.evidence.collect import Collector
+from detent.git.commits import marker
+from detent.git.evidence_ref import publish
+from detent.git.repo import GitError
+from detent.workflows.claims import Proved, proved
+from detent.world.repo import RepoWorld
+
+WENT_BACK = re.compile(r"from event (\d+) of (\S+)")
+
+
+def whole_history(world: RepoWorld, run: str) -> list[AnyEvent]:
+    """The events of a run; before them, where it began by going back, those that it went back to."""
+    events = list(world.gear.history(run))
+    first = events[0].sent if events else None
+    back = WENT_BACK.fullmatch(first.note) if first and first.verb == "rollback" else None
+    return (
+        [*(e for e in whole_history(world, back[2]) if e.run.seq <= int(back[1]) or e.run.id != back[2]), *events[1:]] if back else events
+    )
+
+
+def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
+    """Every claim of a run as the journal says it, by commit."""
+    collect, found = world.collector(run), dict[str, Claim]()
+    for each in proved(whole_history(world, run.id)):
+        commit = each.commit or world.git.resolve(marker(each.run, each.seq, each.made))
+        if commit and each.steps and commit not in found:
+            parent = world.git.tree(f"{commit}^")
+            found[commit] = seal(Claim(each.run, each.workflow, _named(collect, each, parent), each.base, each.baseline), commit)
+    return found
+
+
+def _named(collect: Collector, each: Proved, parent: str) -> tuple[Step, ...]:
+    """The steps, each RED with the names of its new tests, where the machine still knows what it saw."""
+    starts = (parent, *(step.tree for step in each.steps))
+    return tuple(
+        _with_tests(collect, step, start) if step.phase == "red" else step for step, start in zip(each.steps, starts, strict=False)
+    )
+
+
+def _with_tests(collect: Collector, step: Step, start: str) -> Step:
+    before, now = collect.known(start), collect.known(step.tree)
+    return msgspec.structs.replace(step, tests=tuple(sorted(now.bad - before.ids))) if before and now else step
+
+
+def write_claims(world: RepoWorld, run: AnyRun) -> int:
+    """Make the evidence ref say what the journal says of a run; how many claims it did not."""
+    claims = claims_of(world, run)
+    trees = {tree for claim in claims.values() for step in claim.steps for tree in (step.tree, step.over) if tree}
+    try:
+        return publish(world.git, REF, {commit: written(claim) for commit, claim in claims.items()}, trees) if claims else 0
+    except GitError as e:
+        raise DetentError(f"the evidence could not be written: {e.message}", "run `detent repair-notes`") from e
+
+
+def settle_claims(world: RepoWorld, event: AnyEvent) -> None:
+    """The effect by which a run publishes what it may claim."""
+    write_claims(world, event.run)

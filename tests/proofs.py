@@ -1,0 +1,83 @@
+"""Clones with evidence to tamper with: taking claims apart, sealing them again, and rebuilding a branch as a careful forger would."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from detent.app.verify import Proof, verify
+from detent.evidence.claims import REF, Claim, read, seal, written
+from tests.repos import IDENTITY, PLAIN, sh
+
+NOTES = f"refs/notes/{REF}"
+Edit = Callable[[dict[str, Any]], object]
+
+
+class Clone:
+    """A fresh clone of a repository, with its evidence unless said otherwise."""
+
+    def __init__(self, origin: Path, folder: Path, branch: str, env: Mapping[str, str], evidence: bool = True) -> None:
+        self.root, self.env = folder, dict(env)
+        sh(folder.parent, "git", "clone", "-q", "--no-local", "-b", branch, str(origin), str(folder))
+        if evidence:
+            self.git("fetch", "-q", "origin", f"{NOTES}:{NOTES}")
+
+    def git(self, *args: str, stdin: str | None = None, **env: str) -> str:
+        whole = {**os.environ, **IDENTITY, **PLAIN, **env}
+        done = subprocess.run(["git", *args], cwd=self.root, env=whole, input=stdin, capture_output=True, text=True)
+        assert done.returncode == 0, (args, done.stderr)
+        return done.stdout.strip()
+
+    def verify(self, span: str = "", **env: str) -> Proof:
+        return verify(self.root, span, 2, {**self.env, **env}, lambda done, total, what: None)
+
+    def commits(self, base: str = "origin/main") -> list[str]:
+        return self.git("rev-list", "--reverse", f"{base}..HEAD").split()
+
+    def note(self, commit: str) -> str:
+        return self.git("notes", f"--ref={NOTES}", "show", commit) + "\n"
+
+    def claim(self, commit: str) -> Claim:
+        claim, wrong = read(self.note(commit), commit)
+        assert claim is not None, wrong
+        return claim
+
+    def put(self, commit: str, text: str) -> None:
+        """Write a note by hand."""
+        self.git("notes", f"--ref={NOTES}", "add", "-f", "-F", "-", commit, stdin=text)
+
+    def edit(self, commit: str, edit: Edit, sealed: bool, onto: str = "") -> None:
+        """Change the claim on a commit; sealed: with the digest that fits the changed text."""
+        raw = msgspec.json.decode(self.note(commit))
+        edit(raw)
+        text = msgspec.json.format(msgspec.json.encode(raw), indent=2).decode() + "\n"
+        forged = msgspec.json.decode(text, type=Claim) if sealed else None
+        self.put(onto or commit, written(seal(forged, onto or commit)) if forged else text)
+
+    def tree(self, of: str, files: Mapping[str, str | None]) -> str:
+        """A tree with these files in place of others; None takes one away."""
+        index = {"GIT_INDEX_FILE": str(self.root.parent / f"{self.root.name}.index")}
+        self.git("read-tree", of, **index)
+        for path, text in files.items():
+            if text is None:
+                self.git("update-index", "--force-remove", path, **index)
+            else:
+                blob = self.git("hash-object", "-w", "--stdin", stdin=text)
+                self.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", **index)
+        return self.git("write-tree", **index)
+
+    def forge(self, first: int, files: Mapping[str, str | None]) -> list[str]:
+        """Put files into a commit and all after it, and rewrite claims and history so that everything fits together."""
+        old = self.commits()
+        new = old[:first]
+        for commit in old[first:]:
+            tree = self.tree(commit, files)
+            parent = new[-1] if new else self.git("rev-parse", f"{commit}^")
+            subject = self.git("log", "-1", "--format=%s", commit)
+            new.append(self.git("commit-tree", tree, "-p", parent, "-m", subject))
+            self.edit(commit, lambda raw, tree=tree: raw["steps"][-1].update(tree=tree), sealed=True, onto=new[-1])  # type: ignore[misc]
+        self.git("reset", "-q", "--hard", new[-1])
+        return new
