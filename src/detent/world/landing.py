@@ -41,4 +41,4 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
 def _broke(collect: Collector, run: AnyRun, report: TestReport) -> bool:
     """The canary held on the tree that was judged last, and does not on the merged one."""
     before = collect.known(run.data.good_tree) if report.canary == "broken" else None
-    return report.canary == "broken" and (before is None or before.canary != "broken")
+    return before is not None and before.canary == "held"
