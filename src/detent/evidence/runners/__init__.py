@@ -1,10 +1,14 @@
 """The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
 
 from detent.evidence.runners.detect import detect
+from detent.evidence.runners.jest import Jest
+from detent.evidence.runners.mocha import Mocha
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import is_npm_test, script_words
 from detent.evidence.runners.protocol import Command, Files, Folder, Runner
 from detent.evidence.runners.pytest import Pytest
+from detent.evidence.runners.unittest import Unittest
+from detent.evidence.runners.vitest import Vitest
 from detent.evidence.runners.words import split
 
 __all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
@@ -12,6 +16,10 @@ __all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "r
 RUNNERS: dict[str, Runner] = {
     "pytest": Pytest(),
     "node": Node(),
+    "vitest": Vitest(),
+    "jest": Jest(),
+    "mocha": Mocha(),
+    "unittest": Unittest(),
 }
 
 
