@@ -158,9 +158,10 @@ def interpreter(suite: Suite, root: Path, env: Mapping[str, str], cache: Path) -
 
 def _node_packages(program: str, root: Path, env: Mapping[str, str]) -> list[str]:
     """What stands for a node program and its packages: npm writes down what it installed."""
-    if Path(program).name != "node":
+    lock = root / "node_modules" / ".package-lock.json"
+    if Path(program).name != "node" and not lock.is_file():
         return []
-    files = [Path(_which(program, env)).resolve(), root / "node_modules" / ".package-lock.json"]
+    files = [Path(_which(program if Path(program).name == "node" else "node", env)).resolve(), lock]
     return [f"{file}:{file.stat().st_mtime_ns}" for file in files if file.is_file()]
 
 

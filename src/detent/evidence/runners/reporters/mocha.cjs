@@ -11,6 +11,14 @@ const near = createRequire(real(process.argv[1]));
 const loaded = near('mocha');
 const Mocha = loaded.default ?? loaded;
 const broken = []; // files that could not be loaded
+const ended = { well: false };
+
+// A test that ends the process ends it with a code that fits no report, whatever it wrote itself.
+const leave = process.reallyExit;
+process.reallyExit = (code) => leave.call(process, ended.well ? code : 70);
+process.on('exit', () => {
+  if (!ended.well) process.exitCode ||= 70;
+});
 
 // Each file by itself, so that one that breaks does not take the others with it.
 const load = Mocha.prototype.loadFilesAsync;
@@ -72,6 +80,7 @@ module.exports = class Report extends Mocha.reporters.Spec {
   done(failures, end) {
     const tests = [...new Set([...this.plan, ...this.seen.keys()])];
     write(this.target, `mocha ${Mocha.prototype.version}`, [...broken, ...tests.map((test) => this.line(test))]);
+    ended.well = true;
     end(failures + broken.length);
   }
 };

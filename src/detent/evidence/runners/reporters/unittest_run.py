@@ -11,10 +11,11 @@ import json
 import os
 import re
 import sys
+import tempfile
 import unittest
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # an older Python could not run it
     Error = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
@@ -26,17 +27,31 @@ RANK = ("passed", "skipped", "failed", "error")
 
 
 def main() -> int:
-    """Run, write the report, and say by the exit code whether all is well."""
+    """Run the tests in a process of their own, and write what it says when it has ended: a report that a test writes does not last."""
     report, chosen, words = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
+    said = tempfile.TemporaryFile()  # without a name
+    child = os.fork()
+    if not child:
+        return run(said, chosen, words)
+    status = os.waitpid(child, 0)[1]
+    said.seek(0)
+    with open(report, "wb") as file:
+        file.write(said.read())
+    if os.WIFSIGNALED(status):
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    return os.WEXITSTATUS(status)
+
+
+def run(said: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
+    """The tests, as unittest runs them; whether all is well, as an exit code."""
     if os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
         sys.path[0] = os.getcwd()  # as for `python -m`
-    Program.chosen = chosen
-    program = Program(module=None, argv=["python -m unittest", *words], exit=False)
-    lines = program.lines
-    end = {"type": "end", "name": f"unittest {sys.version.split()[0]}", "count": len(lines)}
-    with open(report, "w", encoding="ascii") as file:
-        file.writelines(json.dumps(line) + "\n" for line in [*lines, end])
-    return 1 if any(line["outcome"] in ("failed", "error") for line in lines) else 0
+    sys.argv = ["python -m unittest", *words]
+    program = Program(chosen, words)
+    end = {"type": "end", "name": f"unittest {sys.version.split()[0]}", "count": len(program.lines)}
+    said.write("".join(json.dumps(line) + "\n" for line in [*program.lines, end]).encode("ascii"))
+    said.flush()
+    return 1 if any(line["outcome"] in ("failed", "error") for line in program.lines) else 0
 
 
 class Result(unittest.TextTestResult):
@@ -98,9 +113,12 @@ class Result(unittest.TextTestResult):
 class Program(unittest.TestProgram):
     """unittest's own command line, up to the point where tests are run."""
 
-    chosen: dict[str, list[str]] = {}
     test: Iterable[Any]
     lines: list[dict[str, Any]]
+
+    def __init__(self, chosen: dict[str, list[str]], words: list[str]) -> None:
+        self.chosen = chosen
+        super().__init__(module=None, argv=["python -m unittest", *words], exit=False)
 
     def runTests(self) -> None:  # noqa: N802  unittest calls it
         roots = [getattr(self, name, None) for name in ("top", "start")]
