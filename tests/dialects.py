@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from detent.evidence.runners import Command
 
 PACKAGES = Path(__file__).parent / "runners_js" / "node_modules"
@@ -25,10 +27,14 @@ class Dialect(NamedTuple):
     cheats: dict[str, dict[str, str]]  # the ways to cheat, as files that are written over the project
 
 
-def lend_runners(folder: Path) -> None:
-    """Link the JavaScript runners into a project, as if it had installed them."""
+def lend_runners(folder: Path, base: Command | None) -> None:
+    """Link the JavaScript runners into a project that needs them, as if it had installed them."""
+    if base is None or base.runner not in ("vitest", "jest", "mocha"):
+        return
+    if not PACKAGES.is_dir():
+        pytest.skip("the runners of tests/runners_js/package.json are not installed")
     folder.mkdir(parents=True, exist_ok=True)
-    if PACKAGES.is_dir() and not os.path.lexists(folder / "node_modules"):
+    if not os.path.lexists(folder / "node_modules"):
         (folder / "node_modules").symlink_to(PACKAGES)
 
 
@@ -114,7 +120,10 @@ MOCHA = Dialect(
         **_cheats("calc.js", "test/calc.js", M_TEST, ESM, M_LAST, "it('adds'"),
         "the test is for later": {"test/calc.js": M_TEST.replace(M_LAST, "it('adds');\n")},
         "a report is written into": {"calc.js": M_FORGE},
-        "the test is repeated": {"calc.js": "let n = 0;\nexport const add = () => n++;\n", "test/calc.js": M_TEST.replace("() => { assert", "function () { this.retries(9); assert")},
+        "the test is repeated": {
+            "calc.js": "let n = 0;\nexport const add = () => n++;\n",
+            "test/calc.js": M_TEST.replace("() => { assert", "function () { this.retries(9); assert"),
+        },
     },
 )  # fmt: skip
 

@@ -129,7 +129,7 @@ RED: tuple[Callable[[Look[Any]], str | None], ...] = (
 def run(folder: Path, base: Command, files: dict[str, str], *selectors: str) -> TestReport:
     """The machine's own run of these files. The bytecode of pytest itself is shared, and no plugin is looked for: that saves most of the time."""
     write(folder, files)
-    lend_runners(folder)
+    lend_runners(folder, base)
     suite = Suite(base, 60, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return run_suite(suite, selectors, folder, folder, environment(suite, outer, folder.parent.parent / "pycache"), lambda: True)

@@ -47,7 +47,7 @@ class Vitest:
 
     def argv(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
         """Ours come after the project's own options, so they win; what the agent selects replaces the configured paths."""
-        chosen = [each for each in selectors if not each.startswith("-")]
+        chosen = [_part(each) for each in selectors if not each.startswith("-")]
         return [
             *js_project.program(base, TOOL), "run", *js_project.options(base, TOOL),
             "--reporter=default", f"--reporter={REPORTER}", f"--outputFile={report_path}",
@@ -68,3 +68,9 @@ class Vitest:
 
     def runner_part(self, path: str, text: str) -> str:
         return js_project.runner_part(path, text)
+
+
+def _part(path: str) -> str:
+    """A file or folder as the part of a path that vitest looks for."""
+    plain = path.rstrip("/").removeprefix(".")
+    return path if js_project.is_code(path) else f"{plain}/"

@@ -29,14 +29,14 @@ RANK = ("passed", "skipped", "failed", "error")
 def main() -> int:
     """Run the tests in a process of their own, and write what it says when it has ended: a report that a test writes does not last."""
     report, chosen, words = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
-    said = tempfile.TemporaryFile()  # without a name
-    child = os.fork()
-    if not child:
-        return run(said, chosen, words)
-    status = os.waitpid(child, 0)[1]
-    said.seek(0)
-    with open(report, "wb") as file:
-        file.write(said.read())
+    with tempfile.TemporaryFile() as said:  # it has no name
+        child = os.fork()
+        if not child:
+            return run(said, chosen, words)
+        status = os.waitpid(child, 0)[1]
+        said.seek(0)
+        with open(report, "wb") as file:
+            file.write(said.read())
     if os.WIFSIGNALED(status):
         os.kill(os.getpid(), os.WTERMSIG(status))
     return os.WEXITSTATUS(status)
@@ -167,10 +167,11 @@ def _names(test: unittest.TestCase) -> list[str]:
 
 def _is_chosen(test: unittest.TestCase, file: str, chosen: dict[str, list[str]]) -> bool:
     """Whether one of the paths or ids and one of the patterns fits, as far as there are any."""
-    own = "::".join([file, *_names(test)])
+    broken = _is_broken_file(test)
+    own = file if broken else "::".join([file, *_names(test)])
     paths, names, files = chosen["paths"], chosen["names"], chosen["files"]
-    fits = not paths or any(p in ("", ".") or own == p or own.startswith((f"{p}::", f"{p}/")) or p.startswith(f"{file}::") for p in paths)
-    named = not names or _is_broken_file(test) or any(fnmatch.fnmatchcase(test.id(), n if "*" in n else f"*{n}*") for n in names)
+    fits = not paths or any(p in (".", own) or own.startswith((f"{p}::", f"{p}/")) or (broken and p.startswith(f"{own}::")) for p in paths)
+    named = not names or broken or any(fnmatch.fnmatchcase(test.id(), n if "*" in n else f"*{n}*") for n in names)
     return fits and named and (not files or any(fnmatch.fnmatch(file.rpartition("/")[2], f) for f in files))
 
 
