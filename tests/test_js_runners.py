@@ -280,9 +280,9 @@ SELECTED: tuple[tuple[tuple[str, ...], set[str]], ...] = (
     (("test/nowhere.test.js",), set()),
 )
 CELLS = [
-    pytest.param(name, selectors, ids, marks=[] if name == "mocha" or at == 1 else [pytest.mark.slow])
+    pytest.param(name, selectors, ids, marks=[] if name == "mocha" else [pytest.mark.slow])
     for name in TESTED
-    for at, (selectors, ids) in enumerate(SELECTED)
+    for selectors, ids in SELECTED
 ]
 
 
@@ -298,7 +298,12 @@ SCRIPTS = (
     ("mocha", "MODE=x mocha --parallel --bail --forbid-only --watch -R dot check/a.js", {"check/a.js::a", "check/a.js::b"}),
     ("mocha", "npx mocha --grep ^a check/a.js", {"check/a.js::a"}),
     ("vitest", "vitest --watch --coverage --reporter dot -t ^a --dir test", {"test/b.test.js::a"}),
-    ("jest", "cross-env A=1 jest --watchAll -i --coverage --bail --silent --reporters=x test", {"test/b.test.js::a", "test/b.test.js::b"}),
+    pytest.param(
+        "jest",
+        "cross-env A=1 jest --watchAll -i --coverage --bail --silent --reporters=x test",
+        {"test/b.test.js::a", "test/b.test.js::b"},
+        marks=pytest.mark.slow,
+    ),
 )
 
 

@@ -111,7 +111,7 @@ def run(folder: Path, row: Row, trap: Trap) -> TestReport:
     lend_runners(folder, row.base)
     suite = Suite(row.base, 60, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return run_suite(suite, (), folder, folder, environment(suite, outer, folder.parent / "pycache"), lambda: True)
+    return run_suite(suite, (), folder, folder, environment(suite, outer, folder.parent.parent / "pycache"), lambda: True)
 
 
 def test_every_row_is_a_runner_and_has_every_trap() -> None:

@@ -157,8 +157,8 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TestReport]:
     return Before(tmp_path_factory)
 
 
-HEAVY = ("vitest", "jest")  # a run takes seconds: of their cheats only these are tried every time
-ALWAYS = ("the test is skipped", "the code exits")
+HEAVY = ("vitest", "jest", "mocha")  # a run takes its time: of their cheats only these are tried every time
+ALWAYS = ("the code exits", "a report is written into")
 
 
 def by_weight(name: str, quick: bool = False) -> tuple[pytest.MarkDecorator, ...]:
@@ -211,7 +211,7 @@ def test_honest_work_passes(tmp_path: Path, name: str, before: dict[str, TestRep
     assert wrong(GREEN, before[name], now) == []
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in RUNNERS])
 def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]
     new = each.test.replace("calc", "more")
