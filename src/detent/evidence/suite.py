@@ -86,11 +86,20 @@ def run_suite(
         file = Path(folder) / "report"
         argv = absolute(runner.argv(suite.base, selectors, str(file), Folder(cwd)), root)
         with file.open("x+b") as written:
-            ran = _run(suite, argv, cwd, env, wanted, Path(folder))
+            ran = _run(suite, argv, cwd, env, wanted, Path(folder), *_scratch(getattr(runner, "scratch", ()), root))
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
             report = runner.read(_still_there(file, written), ran.exit_code, ran.output)
     return msgspec.structs.replace(report, output=ran.output, exit_code=ran.exit_code, command=suite.base.text, runner=runner.name)
+
+
+def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:
+    """Folders beside installed packages that a runner writes to while it starts; nothing else there may be written."""
+    found = [(root / name).resolve() for name in names if (root / name).parent.is_dir()]
+    for folder in found:
+        if os.access(folder.parent, os.W_OK):
+            folder.mkdir(exist_ok=True)
+    return [folder for folder in found if folder.is_dir()]
 
 
 def _still_there(file: Path, written: BinaryIO) -> bytes | None:

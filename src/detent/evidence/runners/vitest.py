@@ -29,6 +29,7 @@ class Vitest:
     """The adapter. It holds nothing."""
 
     name = "vitest"
+    scratch = ("node_modules/.vite-temp",)  # where vite puts its configuration to load it
 
     def adopt(self, words: tuple[str, ...]) -> Command | None:
         return js_command.adopt(words, TOOL)
