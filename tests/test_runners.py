@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -18,25 +18,12 @@ from detent.evidence.suite import Suite, environment, run_command, run_suite
 from detent.gates import tests as gates
 from detent.kernel.model import Run
 from detent.workflows.pr_data import PrData
+from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.looks import LiteralLook
 from tests.repos import write
 
 ROOT = Path(__file__).parent.parent
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
-
-
-class Dialect(NamedTuple):
-    """One project in the language of a runner: `adds` fails since `add` is wrong, `stays` passes."""
-
-    base: Command
-    files: dict[str, str]
-    code: str  # where the code is
-    test: str  # where the tests are
-    adds: str
-    stays: str
-    right: str  # the code that makes all pass
-    missing: str  # tests that need a name which is not there
-    cheats: dict[str, dict[str, str]]  # the ways to cheat, as files that are written over the project
 
 
 PY_TEST = "import pytest\nfrom calc import add\n\n\ndef test_stays():\n    pass\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n"
@@ -123,7 +110,7 @@ NODE = Dialect(
         "the process is killed": {"calc.js": "process.kill(process.pid, 'SIGKILL');\nexport const add = 1;\n"},
     },
 )  # fmt: skip
-DIALECTS = {"pytest": PYTEST, "node": NODE}
+DIALECTS = {"pytest": PYTEST, "node": NODE, **FURTHER}
 GREEN: tuple[Callable[[Look[Any]], str | None], ...] = (
     gates.at_least_one_ran,
     gates.all_pass,
@@ -142,6 +129,7 @@ RED: tuple[Callable[[Look[Any]], str | None], ...] = (
 def run(folder: Path, base: Command, files: dict[str, str], *selectors: str) -> TestReport:
     """The machine's own run of these files. The bytecode of pytest itself is shared, and no plugin is looked for: that saves most of the time."""
     write(folder, files)
+    lend_runners(folder, base)
     suite = Suite(base, 60, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return run_suite(suite, selectors, folder, folder, environment(suite, outer, folder.parent.parent / "pycache"), lambda: True)
@@ -152,9 +140,30 @@ def wrong(rules: tuple[Callable[[Look[Any]], str | None], ...], before: TestRepo
     return [said for rule in rules if (said := rule(look))]
 
 
+class Before(dict[str, TestReport]):
+    """The reports of the projects as they are at first, each made when it is asked for."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self.folders = folders
+
+    def __missing__(self, name: str) -> TestReport:
+        each = DIALECTS[name]
+        self[name] = run(self.folders.mktemp(name) / "p", each.base, each.files)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TestReport]:
-    return {name: run(tmp_path_factory.mktemp(name) / "p", each.base, each.files) for name, each in DIALECTS.items()}
+    return Before(tmp_path_factory)
+
+
+HEAVY = ("vitest", "jest", "mocha")  # a run takes its time: of their cheats only these are tried every time
+ALWAYS = ("the code exits", "a report is written into")
+
+
+def by_weight(name: str, quick: bool = False) -> tuple[pytest.MarkDecorator, ...]:
+    """A long test for a runner that is slow to start."""
+    return (pytest.mark.slow,) if name in HEAVY and not quick else ()
 
 
 def test_every_adapter_is_asked() -> None:
@@ -202,7 +211,7 @@ def test_honest_work_passes(tmp_path: Path, name: str, before: dict[str, TestRep
     assert wrong(GREEN, before[name], now) == []
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in RUNNERS])
 def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]
     new = each.test.replace("calc", "more")
@@ -213,7 +222,10 @@ def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str
     assert any("does not fail on an assertion or on a missing name" in said for said in wrong(RED, before[name], broken))
 
 
-@pytest.mark.parametrize(("name", "cheat"), [(name, cheat) for name, each in DIALECTS.items() for cheat in each.cheats])
+@pytest.mark.parametrize(
+    ("name", "cheat"),
+    [pytest.param(name, cheat, marks=by_weight(name, cheat in ALWAYS)) for name, each in DIALECTS.items() for cheat in each.cheats],
+)
 def test_cheating_is_seen(tmp_path: Path, name: str, cheat: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]
     try:
@@ -224,7 +236,7 @@ def test_cheating_is_seen(tmp_path: Path, name: str, cheat: str, before: dict[st
 
 
 @pytest.mark.parametrize("cheat", ["the code exits", "the module exits"])
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in RUNNERS])
 def test_a_file_that_could_not_be_loaded_does_not_turn_green_by_an_exit(tmp_path: Path, name: str, cheat: str) -> None:
     each = DIALECTS[name]
     files = {**each.files, each.code: "", each.test: each.missing}
@@ -238,7 +250,7 @@ def test_a_file_that_could_not_be_loaded_does_not_turn_green_by_an_exit(tmp_path
     assert wrong(GREEN, red, now)
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in RUNNERS])
 def test_a_selected_file_is_run_alone(tmp_path: Path, name: str) -> None:
     each = DIALECTS[name]
     other = each.test.replace("calc", "more")
@@ -293,8 +305,8 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": package("node --test test/*.test.js")}, "node --test 'test/*.test.js'", "node"),
     ({"package.json": package("node --import tsx --test --test-reporter spec test")}, "node --import tsx --test --test-reporter spec test", "node"),
     ({"package.json": package("NODE_ENV=test A=1 node --test")}, "env NODE_ENV=test A=1 node --test", "node"),
-    ({"package.json": package("jest --ci")}, "npm test", ""),
-    ({"package.json": package("jest"), "pyproject.toml": ""}, "npm test", ""),
+    ({"package.json": package("jest --ci")}, "node_modules/.bin/jest --ci", "jest"),
+    ({"package.json": package("ava"), "pyproject.toml": ""}, "npm test", ""),
     ({"package.json": package("npm run build && node --test")}, "npm test", ""),
     ({"package.json": package("A=$B node --test")}, "npm test", ""),
     ({"package.json": package("node --test --watch")}, "npm test", ""),
@@ -346,7 +358,7 @@ def test_a_configured_command_wins_over_what_is_detected(configured: str, text: 
 
 
 def test_a_detected_command_that_no_adapter_reads_is_the_only_one_that_agents_may_name() -> None:
-    base = find_command(Small({"package.json": package("jest")}))
+    base = find_command(Small({"package.json": package("ava")}))
     assert refuse("npm test", base) is None
     for command in ("true", "npm test -- --help", "npm test || true", "false"):
         assert "allowed is `npm test`, of which only the exit code is read" in (refuse(command, base) or ""), command

@@ -92,6 +92,7 @@ def level_of(settings: Settings, driven: bool) -> str:
 
 def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> Cell:
     """The cell of a run. What cannot be had as it is configured is an error: never a weaker one."""
+    from detent.evidence.runners.lines import REPORTERS  # what writes the reports of tests, in their own room
     from detent.sandbox.visible import toolchains
 
     level = level_of(settings, driven)
@@ -100,7 +101,7 @@ def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Pa
         return Cell(sandbox, (), True)
     kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
     mounts = tuple(Path(m).expanduser() for m in settings.sandbox.mounts)
-    return Cell(sandbox, (*toolchains(outer), *kept, *mounts), settings.sandbox.network)
+    return Cell(sandbox, (*toolchains(outer), *kept, *mounts, REPORTERS.parent), settings.sandbox.network)
 
 
 @cache

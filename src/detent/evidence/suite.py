@@ -97,7 +97,7 @@ def run_suite(
         argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
         with file.open("x+b") as written:
             with planted(cwd, canary):
-                ran = _run(suite, argv, cwd, env, wanted, Path(folder))
+                ran = _run(suite, argv, cwd, env, wanted, Path(folder), *_scratch(getattr(runner, "scratch", ()), root))
             ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
@@ -117,6 +117,15 @@ def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) ->
             raise
         return TestReport(exit_code=0, canary="broken", canary_said=BESIDE)
     return judged(msgspec.structs.replace(found, exit_code=ran.exit_code), canary)
+
+
+def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:
+    """Folders beside installed packages that a runner writes to while it starts; nothing else there may be written."""
+    found = [(root / name).resolve() for name in names if (root / name).parent.is_dir()]
+    for folder in found:
+        if os.access(folder.parent, os.W_OK):
+            folder.mkdir(exist_ok=True)
+    return [folder for folder in found if folder.is_dir()]
 
 
 def _still_there(file: Path, written: BinaryIO) -> bytes | None:
@@ -184,9 +193,10 @@ def interpreter(suite: Suite, root: Path, env: Mapping[str, str], cache: Path) -
 
 def _node_packages(program: str, root: Path, env: Mapping[str, str]) -> list[str]:
     """What stands for a node program and its packages: npm writes down what it installed."""
-    if Path(program).name != "node":
+    lock = root / "node_modules" / ".package-lock.json"
+    if Path(program).name != "node" and not lock.is_file():
         return []
-    files = [Path(_which(program, env)).resolve(), root / "node_modules" / ".package-lock.json"]
+    files = [Path(_which(program if Path(program).name == "node" else "node", env)).resolve(), lock]
     return [f"{file}:{file.stat().st_mtime_ns}" for file in files if file.is_file()]
 
 

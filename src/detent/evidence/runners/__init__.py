@@ -10,6 +10,10 @@ __all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "r
 WHERE = {  # in the order in which they are asked whether a configured command is theirs
     "pytest": "pytest:Pytest",
     "node": "node:Node",
+    "vitest": "vitest:Vitest",
+    "jest": "jest:Jest",
+    "mocha": "mocha:Mocha",
+    "unittest": "unittest:Unittest",
 }
 
 

@@ -4,10 +4,14 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from detent.evidence.runners.jest import Jest
+from detent.evidence.runners.mocha import Mocha
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import npm_test, test_script
 from detent.evidence.runners.protocol import Command, Files
 from detent.evidence.runners.pytest import Pytest
+from detent.evidence.runners.unittest import Unittest
+from detent.evidence.runners.vitest import Vitest
 
 
 class Sign(NamedTuple):
@@ -28,14 +32,16 @@ def _gradle(files: Files) -> Command | None:
 
 
 def _npm(files: Files) -> Command | None:
-    """node's own runner with a report; any other script as it is, for its exit code."""
-    return (Node().detect(files) or npm_test()) if test_script(files) else None
+    """A runner that is understood, by the script or else as a dependency; any other script as it is, for its exit code."""
+    found = next(filter(None, (runner.detect(files) for runner in (Node(), Vitest(), Jest(), Mocha()))), None)
+    return found or (npm_test() if test_script(files) else None)
 
 
 DETECTION: tuple[Sign, ...] = (
     Sign("`pom.xml` with JUnit", _maven),
     Sign("`build.gradle` or `build.gradle.kts`", _gradle),
-    Sign("`package.json` with a test script", _npm),
+    Sign("`package.json` with a test script, or with vitest, jest or mocha", _npm),
+    Sign("test files of `unittest`, and no sign of pytest", Unittest().detect),
     Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),
 )
 

@@ -192,7 +192,7 @@ def _broken_file(line: Line, stderr: str) -> Seen:
         return Seen(line.file, line.file, "error", "Exit", f"the process of the file {end}")
     required = REQUIRED.search(after)
     code = found[2] or (required[1] if required else "")
-    return Seen(line.file, line.file, "error", found[1], found[0], _is_missing(found[1], code, found[3]))
+    return Seen(line.file, line.file, "error", found[1], found[0], is_missing(found[1], code, found[3]))
 
 
 def _kind(line: Line) -> tuple[str, bool]:
@@ -201,9 +201,9 @@ def _kind(line: Line) -> tuple[str, bool]:
         return line.failure, False
     if line.code == "ERR_ASSERTION" or (not line.kind and line.message.startswith("plan expected ")):
         return "AssertionError", False
-    return line.kind or "Thrown", _is_missing(line.kind, line.code, line.message)
+    return line.kind or "Thrown", is_missing(line.kind, line.code, line.message)
 
 
-def _is_missing(kind: str, code: str, message: str) -> bool:
+def is_missing(kind: str, code: str, message: str) -> bool:
     first = message.partition("\n")[0]
     return any(word in (kind, code) and (pattern.match(first) or pattern.match(message)) for word, pattern in MISSING)

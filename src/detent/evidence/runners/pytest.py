@@ -177,7 +177,7 @@ def _report(cases: list[Case], exit_code: int | None, output: str) -> TestReport
             messages.setdefault(test, said[:LONGEST_MESSAGE])
             if problem.sort != "skipped":
                 kinds.setdefault(test, kind)
-                causes.setdefault(test, []).append(_is_missing_name(kind, said))
+                causes.setdefault(test, []).append(is_missing_name(kind, said))
     missing = tuple(test for test, found in causes.items() if all(found))
     seconds = round(sum(case.seconds for case in cases), 3)
     return TestReport(outcomes, files, missing, output, exit_code, runner="pytest", messages=messages, kinds=kinds, seconds=seconds)
@@ -227,7 +227,7 @@ def _said(problem: Problem) -> tuple[str, str]:
     return (match[1], message) if match else ("", message)
 
 
-def _is_missing_name(kind: str, said: str) -> bool:
+def is_missing_name(kind: str, said: str) -> bool:
     pattern = MISSING.get(kind)
     return bool(pattern and pattern.match(said.partition(": ")[2]))
 

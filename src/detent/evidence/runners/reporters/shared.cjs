@@ -1,0 +1,38 @@
+// What the reporters for JavaScript runners share: names of files, what an error says, and how a report is written.
+//
+// A report is JSON Lines: one line for each test and each file that broke outside its tests, and an `end` line with their count.
+// Everything is written at the end and in one piece, so that no test finds a report to change while it runs.
+
+const { realpathSync, writeFileSync } = require('node:fs');
+const path = require('node:path');
+
+const LONGEST = 4000;
+const CODES = new RegExp(String.fromCharCode(27) + '\\[[0-9;]*m', 'g'); // colours
+
+const real = (file) => {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+};
+const HERE = real(process.cwd());
+const named = (file) => path.relative(HERE, real(path.resolve(HERE, file))).split(path.sep).join('/');
+const short = (value) => String(value ?? '').replace(CODES, '').slice(0, LONGEST);
+
+// The name of an error's type, its code and its message; where only the stack has them, from there.
+function cause(error) {
+  if (typeof error !== 'object' || error === null) return { kind: error === undefined ? '' : 'Thrown', code: '', message: short(error) };
+  const first = /^([A-Za-z_$][\w$]*)(?: \[(\w+)\])?: ([^]*)$/.exec(short(error.stack));
+  const kind = error.name && error.name !== 'Error' ? error.name : (first?.[1] ?? error.type ?? error.name);
+  return { kind: short(kind || 'Thrown'), code: short(error.code ?? first?.[2]), message: short(error.message || first?.[3].split('\n    at ')[0]) };
+}
+
+const option = (name) => process.argv.filter((word) => word.startsWith(name)).pop()?.slice(name.length);
+
+function write(target, runner, lines) {
+  const all = [...lines, { type: 'end', name: runner, count: lines.length }];
+  writeFileSync(target, all.map((each) => JSON.stringify(each) + '\n').join(''));
+}
+
+module.exports = { cause, named, option, real, short, write };

@@ -1,0 +1,201 @@
+"""unittest, run for Detent by the project's own Python: the project's words, what is selected, and a report in JSON Lines.
+
+A script by itself: it knows nothing of Detent and needs nothing but the standard library. Called as
+`python unittest_run.py REPORT SELECTORS_AS_JSON WORDS…`, where WORDS are those after `python -m unittest`. It writes at the end only.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # an older Python could not run it
+    Error = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
+
+LONGEST = 4000
+SAID = re.compile(r"^([A-Za-z_][\w.]*)(?:: ?(.*))?$")
+HOLDER = re.compile(r"^(setUp|tearDown)(Class|Module) \((.*)\)$")
+RANK = ("passed", "skipped", "failed", "error")
+
+
+def main() -> int:
+    """Run the tests in a process of their own, and write what it says when it has ended: a report that a test writes does not last."""
+    report, chosen, words = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
+    with tempfile.TemporaryFile() as said:  # it has no name
+        child = os.fork()
+        if not child:
+            return run(said, chosen, words)
+        status = os.waitpid(child, 0)[1]
+        said.seek(0)
+        with open(report, "wb") as file:
+            file.write(said.read())
+    if os.WIFSIGNALED(status):
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    return os.WEXITSTATUS(status)
+
+
+def run(said: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
+    """The tests, as unittest runs them; whether all is well, as an exit code."""
+    if os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
+        sys.path[0] = os.getcwd()  # as for `python -m`
+    sys.argv = ["python -m unittest", *words]
+    program = Program(chosen, words)
+    end = {"type": "end", "name": f"unittest {sys.version.split()[0]}", "count": len(program.lines)}
+    said.write("".join(json.dumps(line) + "\n" for line in [*program.lines, end]).encode("ascii"))
+    said.flush()
+    return 1 if any(line["outcome"] in ("failed", "error") for line in program.lines) else 0
+
+
+class Result(unittest.TextTestResult):
+    """Keeps the worst that is known of each test, and shows it as unittest does."""
+
+    def __init__(self, *words: Any, **named: Any) -> None:
+        super().__init__(*words, **named)
+        self.seen: dict[int, dict[str, str]] = {}
+        self.around: list[tuple[str, str, dict[str, str]]] = []  # what broke a class or a module
+
+    def note(self, test: unittest.TestCase, outcome: str, error: Error | None = None, message: str = "") -> None:
+        line = {"outcome": outcome, "message": message[:LONGEST], **(_cause(error) if error else {})}
+        test = getattr(test, "test_case", test)  # a subtest is its test's
+        before = self.seen.get(id(test), {}).get("outcome", "passed")
+        if held := HOLDER.match(str(test.id())):
+            self.around.append((held[2], held[3], line))
+        elif RANK.index(outcome) >= RANK.index(before):
+            self.seen[id(test)] = line
+
+    def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802  unittest calls it
+        super().addSuccess(test)
+        self.note(test, "passed")
+
+    def addFailure(self, test: unittest.TestCase, err: Error) -> None:  # noqa: N802  unittest calls it
+        super().addFailure(test, err)
+        self.note(test, "failed", err)
+
+    def addError(self, test: unittest.TestCase, err: Error) -> None:  # noqa: N802  unittest calls it
+        super().addError(test, err)
+        self.note(test, "error" if _is_broken_file(test) or HOLDER.match(str(test.id())) else "failed", err)
+
+    def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Error | None) -> None:  # noqa: N802  unittest calls it
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.note(test, "failed", err)
+
+    def addSkip(self, test: unittest.TestCase, reason: str) -> None:  # noqa: N802  unittest calls it
+        super().addSkip(test, reason)
+        self.note(test, "skipped", message=str(reason))
+
+    def addExpectedFailure(self, test: unittest.TestCase, err: Error) -> None:  # noqa: N802  unittest calls it
+        super().addExpectedFailure(test, err)
+        self.note(test, "skipped", message="it is expected to fail")
+
+    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802  unittest calls it
+        super().addUnexpectedSuccess(test)
+        self.note(test, "failed", message="it passes, and is expected to fail")
+
+    def line(self, test: unittest.TestCase) -> dict[str, str]:
+        """What is known of a test, or of what broke its class or module."""
+        seen = self.seen.get(id(test))
+        module, name = type(test).__module__, f"{type(test).__module__}.{type(test).__qualname__}"
+        for sort, where, line in self.around:
+            if where == (module if sort == "Module" else name) and (seen is None or seen["outcome"] == "passed"):
+                return line
+        return seen or {"outcome": "error", "kind": "Exit", "message": "the run ended before this test did"}
+
+
+class Program(unittest.TestProgram):
+    """unittest's own command line, up to the point where tests are run."""
+
+    test: Iterable[Any]
+    lines: list[dict[str, Any]]
+
+    def __init__(self, chosen: dict[str, list[str]], words: list[str]) -> None:
+        self.chosen = chosen
+        super().__init__(module=None, argv=["python -m unittest", *words], exit=False)
+
+    def runTests(self) -> None:  # noqa: N802  unittest calls it
+        roots = [getattr(self, name, None) for name in ("top", "start")]
+        places = [os.path.abspath(root) for root in (*roots, ".") if root]
+        tests = [test for test in _flat(self.test) if _is_chosen(test, _file(test, places), self.chosen)]
+        runner = unittest.TextTestRunner(resultclass=Result, verbosity=self.verbosity, buffer=bool(self.buffer), warnings=self.warnings)
+        result = runner.run(unittest.TestSuite(tests))
+        assert isinstance(result, Result)
+        self.lines = [_line(test, _file(test, places), result.line(test)) for test in tests]
+
+
+def _flat(suite: Iterable[Any]) -> Iterator[unittest.TestCase]:
+    """Suites hold suites hold tests."""
+    for each in suite:
+        if isinstance(each, unittest.TestSuite):
+            yield from _flat(each)
+        else:
+            yield each
+
+
+def _is_broken_file(test: unittest.TestCase) -> bool:
+    return type(test).__module__ == "unittest.loader"
+
+
+def _file(test: unittest.TestCase, places: list[str]) -> str:
+    """The file of a test, relative to the project; that of a module which could not be loaded, by its name."""
+    if not _is_broken_file(test):
+        module = sys.modules.get(type(test).__module__)
+        return _relative(getattr(module, "__file__", None) or "")
+    parts = str(test.id()).removeprefix(f"unittest.loader.{type(test).__name__}.").split(".")
+    for place in places:
+        for end in (".py", "/__init__.py"):
+            found = os.path.join(place, *parts) + end
+            if os.path.isfile(found):
+                return _relative(found)
+    return "/".join(parts) + ".py"
+
+
+def _relative(path: str) -> str:
+    return os.path.relpath(os.path.realpath(path), os.path.realpath(os.getcwd())).replace(os.sep, "/") if path else ""
+
+
+def _names(test: unittest.TestCase) -> list[str]:
+    return [*type(test).__qualname__.split("."), str(test.id()).rpartition(".")[2]]
+
+
+def _is_chosen(test: unittest.TestCase, file: str, chosen: dict[str, list[str]]) -> bool:
+    """Whether one of the paths or ids and one of the patterns fits, as far as there are any."""
+    broken = _is_broken_file(test)
+    own = file if broken else "::".join([file, *_names(test)])
+    paths, names, files = chosen["paths"], chosen["names"], chosen["files"]
+    fits = not paths or any(p in (".", own) or own.startswith((f"{p}::", f"{p}/")) or (broken and p.startswith(f"{own}::")) for p in paths)
+    named = not names or broken or any(fnmatch.fnmatchcase(test.id(), n if "*" in n else f"*{n}*") for n in names)
+    return fits and named and (not files or any(fnmatch.fnmatch(file.rpartition("/")[2], f) for f in files))
+
+
+def _line(test: unittest.TestCase, file: str, known: dict[str, str]) -> dict[str, Any]:
+    if _is_broken_file(test):
+        known = (
+            {**known, "outcome": "skipped"} if known["outcome"] == "skipped" else {**known, **_import_trouble(known), "outcome": "error"}
+        )
+        return {"type": "file", "file": file, **known}
+    return {"type": "test", "file": file, "names": _names(test), **known}
+
+
+def _cause(err: Error) -> dict[str, str]:
+    kind = err[0] or BaseException
+    return {"kind": "AssertionError" if issubclass(kind, AssertionError) else kind.__name__, "message": str(err[1])[:LONGEST]}
+
+
+def _import_trouble(known: dict[str, str]) -> dict[str, str]:
+    """unittest keeps only the text of what went wrong: the error is its last line that looks like one."""
+    for line in reversed(str(known.get("message", "")).splitlines()):
+        if found := SAID.match(line):
+            return {"kind": found[1].rpartition(".")[2], "message": line[:LONGEST]}
+    return {}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+// What vitest saw, for Detent. Runs in vitest's own process, not in those of the tests.
+//
+// What breaks a suite breaks every test in it. A test that vitest never ended is an error. Snapshots are never written.
+
+import shared from './shared.cjs';
+
+const { cause, named, option, write } = shared;
+const TARGET = option('--outputFile=');
+
+export default class Report {
+  onInit(vitest) {
+    this.vitest = vitest;
+    this.settle();
+  }
+
+  onTestRunStart() {
+    this.settle();
+  }
+
+  settle() {
+    for (const each of [this.vitest, ...(this.vitest.projects ?? [])]) {
+      if (each.config?.snapshotOptions) each.config.snapshotOptions.updateSnapshot = 'none';
+    }
+  }
+
+  onTestRunEnd(modules, errors = []) {
+    const lines = [...modules].sort(byName).flatMap((module) => this.module(module));
+    const known = lines.some((line) => line.outcome === 'error');
+    lines.push(...[...errors].filter((error) => error.VITEST_TEST_PATH || !known).map(outside(modules)));
+    write(TARGET, `vitest ${this.vitest.version}`, lines);
+  }
+
+  module(module) {
+    const file = named(module.moduleId);
+    const lines = [...this.children(module, [], module.errors()[0], file)];
+    const began = lines.length > 0 || ['passed', 'skipped'].includes(module.state());
+    const error = module.errors()[0] ?? (began ? undefined : { name: 'Exit', message: 'the process of the file ended before its tests did' });
+    if (error && !(lines.length && lines.every((line) => line.outcome === 'error'))) lines.push({ type: 'file', file, outcome: 'error', ...cause(error) });
+    return lines;
+  }
+
+  *children(parent, names, broken, file) {
+    for (const child of parent.children) {
+      const below = [...names, child.name];
+      if (child.type === 'test') {
+        const line = this.test(child, below, broken);
+        if (line) yield { type: 'test', file, names: below, ...line };
+      } else {
+        yield* this.children(child, below, child.errors()[0] ?? broken, file);
+      }
+    }
+  }
+
+  test(test, names, broken) {
+    const { state, errors, note } = test.result();
+    const seen = test.diagnostic();
+    const ms = seen?.duration ?? 0;
+    const left = ['skip', 'todo'].includes(test.options.mode);
+    if (left || (state === 'skipped' && !broken)) {
+      const pattern = this.vitest.config.testNamePattern ?? test.project.config.testNamePattern;
+      return pattern && !pattern.test(names.join(' ')) ? undefined : { outcome: 'skipped', message: note ?? '', ms };
+    }
+    if (state === 'failed') return { outcome: 'failed', ...cause(errors?.[0]), ms };
+    if (broken) return { outcome: 'error', ...cause(broken), ms };
+    if (state !== 'passed') return { outcome: 'error', kind: 'Exit', message: 'the process ended before this test did', ms };
+    if (test.options.fails) return { outcome: 'skipped', message: 'it is expected to fail', ms };
+    if (seen?.retryCount > 0) return { outcome: 'skipped', message: `it passed only when it was run again (${seen.retryCount})`, ms };
+    return { outcome: 'passed', ms };
+  }
+}
+
+const byName = (a, b) => (key(a) < key(b) ? -1 : 1);
+const key = (module) => `${module.moduleId}\n${module.project.name}`;
+const outside = (modules) => (error) => {
+  const at = error.VITEST_TEST_PATH ?? modules[0]?.moduleId ?? '';
+  return { type: 'file', file: at && named(at), outcome: 'error', ...cause(error) };
+};
