@@ -19,6 +19,7 @@ from detent.gates import tests as gates
 from detent.kernel.model import Run
 from detent.workflows.pr_data import PrData
 from tests.looks import LiteralLook
+from tests.native_dialects import CACHES, NATIVE, PATH
 from tests.repos import write
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +38,7 @@ class Dialect(NamedTuple):
     right: str  # the code that makes all pass
     missing: str  # tests that need a name which is not there
     cheats: dict[str, dict[str, str]]  # the ways to cheat, as files that are written over the project
+    empty: str = ""  # code without `add`
 
 
 PY_TEST = "import pytest\nfrom calc import add\n\n\ndef test_stays():\n    pass\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n"
@@ -123,7 +125,7 @@ NODE = Dialect(
         "the process is killed": {"calc.js": "process.kill(process.pid, 'SIGKILL');\nexport const add = 1;\n"},
     },
 )  # fmt: skip
-DIALECTS = {"pytest": PYTEST, "node": NODE}
+DIALECTS = {"pytest": PYTEST, "node": NODE, **{name: Dialect(*row) for name, row in NATIVE.items()}}
 GREEN: tuple[Callable[[Look[Any]], str | None], ...] = (
     gates.at_least_one_ran,
     gates.all_pass,
@@ -142,9 +144,10 @@ RED: tuple[Callable[[Look[Any]], str | None], ...] = (
 def run(folder: Path, base: Command, files: dict[str, str], *selectors: str) -> TestReport:
     """The machine's own run of these files. The bytecode of pytest itself is shared, and no plugin is looked for: that saves most of the time."""
     write(folder, files)
-    suite = Suite(base, 60, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
+    suite = Suite(base, 60, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return run_suite(suite, selectors, folder, folder, environment(suite, outer, folder.parent.parent / "pycache"), lambda: True)
+    env = {**environment(suite, outer, folder.parent.parent / "pycache"), **CACHES}
+    return run_suite(suite, selectors, folder, folder, env, lambda: True)
 
 
 def wrong(rules: tuple[Callable[[Look[Any]], str | None], ...], before: TestReport, now: TestReport) -> list[str]:
@@ -227,10 +230,10 @@ def test_cheating_is_seen(tmp_path: Path, name: str, cheat: str, before: dict[st
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_file_that_could_not_be_loaded_does_not_turn_green_by_an_exit(tmp_path: Path, name: str, cheat: str) -> None:
     each = DIALECTS[name]
-    files = {**each.files, each.code: "", each.test: each.missing}
+    files = {**each.files, each.code: each.empty, each.test: each.missing}
     red = run(tmp_path / "p", each.base, files)
     assert red.outcomes == {each.test: "error"}
-    text = each.cheats[cheat][each.code].replace("add", "subtract")
+    text = each.cheats[cheat][each.code].replace("add", "subtract").replace("Add", "Subtract")
     try:
         now = run(tmp_path / "p", each.base, {each.code: text})
     except CannotTell:
@@ -311,6 +314,8 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": "{}"}, "", ""),
     ({"pom.xml": "<project/>"}, "", ""),
     ({"main.go": ""}, "", ""),
+    ({"go.mod": "module m"}, "go test ./...", "go"),
+    ({"go.mod": "module m", "package.json": package("jest")}, "npm test", ""),
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
 
 from detent.evidence.runners.detect import detect
+from detent.evidence.runners.go import Go
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import is_npm_test, script_words
 from detent.evidence.runners.protocol import Command, Files, Folder, Runner
@@ -12,6 +13,7 @@ __all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "r
 RUNNERS: dict[str, Runner] = {
     "pytest": Pytest(),
     "node": Node(),
+    "go": Go(),
 }
 
 

@@ -1,0 +1,58 @@
+"""Projects of other languages from end to end: the `pr` workflow over the real command line, real git and the real runner."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.project import PLAN, START, Project
+from tests.repos import write
+
+
+class Story(NamedTuple):
+    """A step in one language: what is there, a test for what is not, code that is wrong and code that is right."""
+
+    files: dict[str, str]
+    red: dict[str, str]
+    says: str  # what the runner says of the missing name
+    wrong: dict[str, str]
+    right: dict[str, str]
+    command: str
+
+
+GO_TEST = 'package calc\n\nimport "testing"\n\n'
+GO = Story(
+    {
+        "go.mod": "module example.com/m\n\ngo 1.20\n",
+        "calc.go": "package calc\n\nfunc Zero() int { return 0 }\n",
+        "start_test.go": f"{GO_TEST}func TestStart(t *testing.T) {{\n\tif Zero() != 0 {{\n\t\tt.Fatal()\n\t}}\n}}\n",
+    },
+    {"add_test.go": f"{GO_TEST}func TestAdd(t *testing.T) {{\n\tif Add(1, 2) != 3 {{\n\t\tt.Fatal(\"no sum\")\n\t}}\n}}\n"},
+    "undefined: Add",
+    {"add.go": "package calc\n\nfunc Add(a, b int) int { return a - b }\n"},
+    {"add.go": "package calc\n\nfunc Add(a, b int) int { return a + b }\n"},
+    "go test -run TestAdd ./...",
+)  # fmt: skip
+
+STORIES = {"go": GO}
+QUICK: tuple[str, ...] = ()  # the others build a lot
+
+
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STORIES])
+def test_a_cycle_of_red_and_green(tmp_path: Path, name: str) -> None:
+    story = STORIES[name]
+    project = Project(tmp_path / "p", {PLAN: START[PLAN], ".gitignore": "", **story.files}).planned("RED", "GREEN")
+
+    write(project.root, story.red)
+    verdict = project.submit(test_command=story.command, expectation="FAIL")
+    assert verdict["status"] == "NEEDS_ANALYSIS", verdict
+    assert story.says in verdict["output"]
+    assert project.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
+
+    write(project.root, story.wrong)
+    verdict = project.submit(test_command=story.command, expectation="PASS")
+    assert (verdict["status"], verdict["state"]) == ("FAILURE", "DEBUGGING"), verdict
+    write(project.root, story.right)
+    verdict = project.submit(test_command=story.command, expectation="PASS")
+    assert verdict["status"] == "SUCCESS", verdict
+    assert project.git("status", "--porcelain", "--ignored").split() == ["!!", "ACTIVE_PR.json", "!!", "ORCHESTRATION_STATE.json"], verdict
