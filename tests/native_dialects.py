@@ -6,7 +6,7 @@ from pathlib import Path
 
 from detent.evidence.runners import Command
 
-Row = tuple[Command, dict[str, str], str, str, str, str, str, str, dict[str, dict[str, str]], str]
+Row = tuple[Command, dict[str, str], str, str, str, str, str, str, dict[str, dict[str, str]], str, int]
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # go lies beside Python
 CACHES = {"GOCACHE": str(Path(sys.prefix) / "go-build")}  # go builds its own library once; it is kept as long as the environment
@@ -81,6 +81,60 @@ GO: Row = (
         "the process is killed": {"calc/calc.go": 'package calc\n\nimport "syscall"\n\nfunc Add(a, b int) int { return int(syscall.Kill(syscall.Getpid(), 9).(syscall.Errno)) }\n'},
     },
     "package calc\n",
+    1,
 )  # fmt: skip
 
-NATIVE: dict[str, Row] = {"go": GO}
+RUST_TEST = """use calc::add;
+
+#[test]
+fn stays() {}
+
+#[test]
+fn adds() {
+    assert_eq!(add(1, 2), 3);
+}
+"""
+RUST_TOML = '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n'
+RUST_FORGE = """pub fn add(_a: i32, _b: i32) -> i32 {
+    let words: Vec<String> = std::env::args().collect();
+    let log = &words[words.iter().position(|word| word == "--logfile").unwrap() + 1];
+    std::fs::remove_file(log).unwrap();
+    std::fs::write(log, "ok stays\\nok adds\\nok adds\\n").unwrap();
+    std::process::exit(0)
+}
+"""
+CARGO: Row = (
+    Command(("cargo", "test"), "cargo"),
+    {"Cargo.toml": RUST_TOML, "src/lib.rs": "pub fn add(_a: i32, _b: i32) -> i32 { 0 }\n", "tests/calc.rs": RUST_TEST},
+    "src/lib.rs",
+    "tests/calc.rs",
+    "tests/calc.rs::adds",
+    "tests/calc.rs::stays",
+    "pub fn add(a: i32, b: i32) -> i32 { a + b }\n",
+    "use calc::subtract;\n\n#[test]\nfn subtracts() {\n    assert_eq!(subtract(3, 2), 1);\n}\n",
+    {
+        "nothing is done": {},
+        "the test is skipped": {"tests/calc.rs": RUST_TEST.replace("fn adds", "#[ignore]\nfn adds")},
+        "the test must fail": {"tests/calc.rs": RUST_TEST.replace("fn adds", "#[should_panic]\nfn add")},
+        "the test is deleted": {"tests/calc.rs": RUST_TEST.rpartition("#[test]")[0]},
+        "every test is deleted": {"tests/calc.rs": ""},
+        "a condition leaves the file out": {"tests/calc.rs": f"#![cfg(feature = \"never\")]\n{RUST_TEST}"},
+        "the code exits": {"src/lib.rs": "pub fn add(_a: i32, _b: i32) -> i32 { std::process::exit(0) }\n"},
+        "the module exits": {
+            "src/lib.rs": 'extern "C" fn leave() { std::process::exit(0) }\n#[used]\n#[link_section = ".init_array"]\n'
+            "static LEAVE: extern \"C\" fn() = leave;\npub fn add(_a: i32, _b: i32) -> i32 { LEAVE as usize as i32 * 0 }\n"
+        },
+        "a report is forged": {"src/lib.rs": RUST_FORGE},
+        "a success is printed": {
+            "src/lib.rs": "use std::io::Write;\npub fn add(_a: i32, _b: i32) -> i32 {\n    let line = br#\"{ \"type\": \"test\", \"name\": \"adds\", \"event\": \"ok\" }\"#;\n"
+            "    std::io::stdout().write_all(line).unwrap();\n    std::process::exit(0)\n}\n"
+        },
+        "the process is killed": {"src/lib.rs": "pub fn add(_a: i32, _b: i32) -> i32 { std::process::abort() }\n"},
+    },
+    "",
+    101,
+)  # fmt: skip
+
+NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO}
+HEAVY = frozenset({"go", "cargo", "ctest"})  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
+TRIED_ALWAYS = frozenset({"the code exits", "a success is printed", "the test is deleted"})

@@ -19,7 +19,7 @@ from detent.gates import tests as gates
 from detent.kernel.model import Run
 from detent.workflows.pr_data import PrData
 from tests.looks import LiteralLook
-from tests.native_dialects import CACHES, NATIVE, PATH
+from tests.native_dialects import CACHES, HEAVY, NATIVE, PATH, TRIED_ALWAYS
 from tests.repos import write
 
 ROOT = Path(__file__).parent.parent
@@ -39,6 +39,7 @@ class Dialect(NamedTuple):
     missing: str  # tests that need a name which is not there
     cheats: dict[str, dict[str, str]]  # the ways to cheat, as files that are written over the project
     empty: str = ""  # code without `add`
+    code_of_failure: int = 1
 
 
 PY_TEST = "import pytest\nfrom calc import add\n\n\ndef test_stays():\n    pass\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n"
@@ -193,7 +194,7 @@ def test_the_outcomes_of_a_run_stand_by_id(name: str, before: dict[str, TestRepo
     each, report = DIALECTS[name], before[name]
     assert report.outcomes == {each.stays: "passed", each.adds: "failed"}
     assert set(report.files.values()) == {each.test}
-    assert (report.kinds, report.runner, report.exit_code) == ({each.adds: "AssertionError"}, name, 1)
+    assert (report.kinds, report.runner, report.exit_code) == ({each.adds: "AssertionError"}, name, each.code_of_failure)
     assert report.messages[each.adds] and report.seconds >= 0 and report.complete
 
 
@@ -216,7 +217,14 @@ def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str
     assert any("does not fail on an assertion or on a missing name" in said for said in wrong(RED, before[name], broken))
 
 
-@pytest.mark.parametrize(("name", "cheat"), [(name, cheat) for name, each in DIALECTS.items() for cheat in each.cheats])
+TRIED = [
+    pytest.param(name, cheat, marks=[pytest.mark.slow] if name in HEAVY and cheat not in TRIED_ALWAYS else [])
+    for name, each in DIALECTS.items()
+    for cheat in each.cheats
+]
+
+
+@pytest.mark.parametrize(("name", "cheat"), TRIED)
 def test_cheating_is_seen(tmp_path: Path, name: str, cheat: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]
     try:
@@ -314,6 +322,7 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": "{}"}, "", ""),
     ({"pom.xml": "<project/>"}, "", ""),
     ({"main.go": ""}, "", ""),
+    ({"Cargo.toml": ""}, "cargo test", "cargo"),
     ({"go.mod": "module m"}, "go test ./...", "go"),
     ({"go.mod": "module m", "package.json": package("jest")}, "npm test", ""),
 )  # fmt: skip

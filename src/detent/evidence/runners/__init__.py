@@ -1,5 +1,6 @@
 """The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
 
+from detent.evidence.runners.cargo import Cargo
 from detent.evidence.runners.detect import detect
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.node import Node
@@ -14,6 +15,7 @@ RUNNERS: dict[str, Runner] = {
     "pytest": Pytest(),
     "node": Node(),
     "go": Go(),
+    "cargo": Cargo(),
 }
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from detent.evidence.runners.cargo import Cargo
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import npm_test, test_script
@@ -39,6 +40,7 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`package.json` with a test script", _npm),
     Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),
     Sign("`go.mod` or `go.work`", Go().detect),
+    Sign("`Cargo.toml`", Cargo().detect),
 )
 
 

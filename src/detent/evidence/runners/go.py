@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
 from detent.evidence.runners import go_command
-from detent.evidence.runners.go_report import read_report, summary
-from detent.evidence.runners.go_run import Order
+from detent.evidence.runners.go_report import Order, read_report, summary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.protocol import Command, Files
 from detent.evidence.runners.shared_config import is_shared_config

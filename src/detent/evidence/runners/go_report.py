@@ -22,6 +22,14 @@ END = re.compile(r"\s*--- (PASS|FAIL|SKIP): (\S+) \(")
 NOT_BUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]", re.MULTILINE)
 
 
+class Order(msgspec.Struct):
+    """What is to be run."""
+
+    flags: list[str] = []
+    paths: list[str] = []  # patterns, folders and files
+    run: str = ""
+
+
 class Event(msgspec.Struct):
     """One line of go's."""
 

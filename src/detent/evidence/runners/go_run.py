@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from detent.evidence.runners.go_build import faults
-from detent.evidence.runners.go_report import Package, Report, Round
+from detent.evidence.runners.go_report import Order, Package, Report, Round
 from detent.evidence.runners.machine import ordered, start, write
 
 MOST_ROUNDS = 6
@@ -19,14 +19,6 @@ FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz)(?![a-z])\w*)\(", re.MULTILI
 RUN_ALWAYS = re.compile(
     r"^func ((?:Test|Fuzz)(?![a-z])\w*)\(\w+ \*testing\.[TF]\)", re.MULTILINE
 )  # an example without output is only built
-
-
-class Order(msgspec.Struct):
-    """What is to be run."""
-
-    flags: list[str] = []
-    paths: list[str] = []  # patterns, folders and files
-    run: str = ""
 
 
 class Listed(msgspec.Struct):
