@@ -135,6 +135,111 @@ CARGO: Row = (
     101,
 )  # fmt: skip
 
-NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO}
+RUBY_TEST = """require_relative "../lib/calc"
+
+RSpec.describe Calc do
+  it "stays" do
+  end
+
+  it "adds" do
+    expect(Calc.add(1, 2)).to eq 3
+  end
+end
+"""
+RUBY_FORGE = """module Calc
+  def self.add(a, b)
+    out = ObjectSpace.each_object(File).find { |file| !file.closed? && file.path.end_with?("/report") }
+    out.write('{"examples":[],"outside":[],"files":[],"dry":false}')
+    out.flush
+    exit!(0)
+  end
+end
+"""
+RSPEC: Row = (
+    Command(("rspec",), "rspec"),
+    {".rspec": "--order defined\n", "lib/calc.rb": "module Calc\n  def self.add(a, b) = 0\nend\n", "spec/calc_spec.rb": RUBY_TEST},
+    "lib/calc.rb",
+    "spec/calc_spec.rb",
+    "spec/calc_spec.rb::Calc adds",
+    "spec/calc_spec.rb::Calc stays",
+    "module Calc\n  def self.add(a, b) = a + b\nend\n",
+    'require_relative "../lib/calc"\n\nRSpec.describe Calc.method(:subtract) do\n  it "subtracts" do\n    expect(Calc.subtract(3, 2)).to eq 1\n  end\nend\n',
+    {
+        "nothing is done": {},
+        "the test is skipped": {"spec/calc_spec.rb": RUBY_TEST.replace('it "adds"', 'xit "adds"')},
+        "the test may fail": {"spec/calc_spec.rb": RUBY_TEST.replace("    expect", "    pending\n    expect")},
+        "another test is the only one": {
+            "spec/calc_spec.rb": "RSpec.configure { |c| c.filter_run_when_matching :focus }\n" + RUBY_TEST.replace('it "stays"', 'fit "stays"')
+        },
+        "the test is deleted": {"spec/calc_spec.rb": RUBY_TEST.partition('  it "adds"')[0] + "end\n"},
+        "every test is deleted": {"spec/calc_spec.rb": ""},
+        "the test is renamed": {"spec/calc_spec.rb": RUBY_TEST.partition('  it "adds"')[0] + '  it "add" do\n  end\nend\n'},
+        "nothing is run": {"spec/calc_spec.rb": "RSpec.configure { |c| c.dry_run = true }\n" + RUBY_TEST},
+        "the code exits": {"lib/calc.rb": "module Calc\n  def self.add(a, b) = exit(0)\nend\n"},
+        "the code exits at once": {"lib/calc.rb": "module Calc\n  def self.add(a, b) = exit!(0)\nend\n"},
+        "the module exits": {"lib/calc.rb": "module Calc\n  def self.add(a, b) = 0\nend\nexit!(0)\n"},
+        "the exit code is hidden": {"lib/calc.rb": "at_exit { exit!(0) }\nmodule Calc\n  def self.add(a, b) = 0\nend\n"},
+        "failures end well": {"lib/calc.rb": "RSpec.configure { |c| c.failure_exit_code = 0 }\nmodule Calc\n  def self.add(a, b) = 0\nend\n"},
+        "a report is forged": {"lib/calc.rb": RUBY_FORGE},
+        "a success is printed": {"lib/calc.rb": 'puts "2 examples, 0 failures"\nmodule Calc\n  def self.add(a, b) = exit!(0)\nend\n'},
+        "the process is killed": {"lib/calc.rb": 'module Calc\n  def self.add(a, b) = Process.kill("KILL", $$)\nend\n'},
+    },
+    "module Calc\nend\n",
+    1,
+)  # fmt: skip
+
+PHP_TEST = """<?php
+require_once __DIR__ . '/../src/calc.php';
+
+final class calcTest extends PHPUnit\\Framework\\TestCase
+{
+    public function testStays(): void { $this->assertTrue(true); }
+
+    public function testAdds(): void { $this->assertSame(3, add(1, 2)); }
+}
+"""
+PHP_XML = (
+    '<?xml version="1.0"?>\n<phpunit><testsuites><testsuite name="all"><directory>tests</directory></testsuite></testsuites></phpunit>\n'
+)
+PHP_FORGE = """<?php
+function add($a, $b) {
+    $words = $_SERVER['argv'];
+    file_put_contents($words[array_search('--log-junit', $words) + 1], '<testsuites><testsuite/></testsuites>');
+    posix_kill(getmypid(), 9);
+}
+"""
+PHP_MISSING = (
+    "<?php\nrequire_once __DIR__ . '/../src/calc.php';\nconst ONE = 1;\nsubtract(3, 2);\n"
+    "eval('class ' . basename(__FILE__, '.php') . ' extends PHPUnit\\Framework\\TestCase { function testSubtracts() { $this->assertSame(ONE, subtract(3, 2)); } }');\n"
+)
+PHPUNIT: Row = (
+    Command(("phpunit",), "phpunit"),
+    {"phpunit.xml": PHP_XML, "src/calc.php": "<?php\nfunction add($a, $b) { return 0; }\n", "tests/calcTest.php": PHP_TEST},
+    "src/calc.php",
+    "tests/calcTest.php",
+    "tests/calcTest.php::testAdds",
+    "tests/calcTest.php::testStays",
+    "<?php\nfunction add($a, $b) { return $a + $b; }\n",
+    PHP_MISSING,
+    {
+        "nothing is done": {},
+        "the test is skipped": {"tests/calcTest.php": PHP_TEST.replace("$this->assertSame", "$this->markTestSkipped(); $this->assertSame")},
+        "the test may fail": {"tests/calcTest.php": PHP_TEST.replace("$this->assertSame", "$this->markTestIncomplete(); $this->assertSame")},
+        "the test asserts nothing": {"tests/calcTest.php": PHP_TEST.replace("$this->assertSame(3, add(1, 2));", "")},
+        "the test is deleted": {"tests/calcTest.php": PHP_TEST.partition("    public function testAdds")[0] + "}\n"},
+        "every test is deleted": {"tests/calcTest.php": PHP_TEST.partition("    public function")[0] + "}\n"},
+        "the test is renamed": {"tests/calcTest.php": PHP_TEST.replace("function testAdds", "function adds")},
+        "the code exits": {"src/calc.php": "<?php\nfunction add($a, $b) { exit(0); }\n"},
+        "the module exits": {"src/calc.php": "<?php\nfunction add($a, $b) { return 0; }\nexit(0);\n"},
+        "the exit code is hidden": {"src/calc.php": "<?php\nregister_shutdown_function(function () { exit(0); });\nfunction add($a, $b) { return 0; }\n"},
+        "a report is forged": {"src/calc.php": PHP_FORGE},
+        "a success is printed": {"src/calc.php": '<?php\nfunction add($a, $b) { echo "OK (2 tests, 2 assertions)\\n"; exit(0); }\n'},
+        "the process is killed": {"src/calc.php": "<?php\nfunction add($a, $b) { posix_kill(getmypid(), 9); }\n"},
+    },
+    "<?php\n",
+    1,
+)  # fmt: skip
+
+NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT}
 HEAVY = frozenset({"go", "cargo", "ctest"})  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
 TRIED_ALWAYS = frozenset({"the code exits", "a success is printed", "the test is deleted"})

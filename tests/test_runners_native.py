@@ -46,9 +46,35 @@ CARGO = Story(
     {"src/lib.rs": "pub fn zero() -> i32 { 0 }\npub fn add(a: i32, b: i32) -> i32 { a + b }\n"},
     "cargo test --test add",
 )
+RUBY = 'require_relative "../lib/calc"\n\nRSpec.describe Calc do\n'
+RSPEC = Story(
+    {
+        ".rspec": "--order defined\n",
+        "lib/calc.rb": "module Calc\n  def self.zero = 0\nend\n",
+        "spec/start_spec.rb": f'{RUBY}  it("starts") {{ expect(Calc.zero).to eq 0 }}\nend\n',
+    },
+    {"spec/add_spec.rb": f'{RUBY}  it("adds") {{ expect(Calc.add(1, 2)).to eq 3 }}\nend\n'},
+    "undefined method `add'",
+    {"lib/calc.rb": "module Calc\n  def self.zero = 0\n  def self.add(a, b) = a - b\nend\n"},
+    {"lib/calc.rb": "module Calc\n  def self.zero = 0\n  def self.add(a, b) = a + b\nend\n"},
+    "rspec spec/add_spec.rb",
+)
+PHP = "<?php\nrequire_once __DIR__ . '/../src/calc.php';\n\nfinal class {0} extends PHPUnit\\Framework\\TestCase\n{{\n"
+PHPUNIT = Story(
+    {
+        "phpunit.xml": '<phpunit><testsuites><testsuite name="all"><directory>tests</directory></testsuite></testsuites></phpunit>\n',
+        "src/calc.php": "<?php\nfunction zero() { return 0; }\n",
+        "tests/StartTest.php": PHP.format("StartTest") + "    public function testStart(): void { $this->assertSame(0, zero()); }\n}\n",
+    },
+    {"tests/AddTest.php": PHP.format("AddTest") + "    public function testAdds(): void { $this->assertSame(3, add(1, 2)); }\n}\n"},
+    "Call to undefined function add()",
+    {"src/calc.php": "<?php\nfunction zero() { return 0; }\nfunction add($a, $b) { return $a - $b; }\n"},
+    {"src/calc.php": "<?php\nfunction zero() { return 0; }\nfunction add($a, $b) { return $a + $b; }\n"},
+    "phpunit tests/AddTest.php",
+)
 
-STORIES = {"go": GO, "cargo": CARGO}
-QUICK: tuple[str, ...] = ()  # the others build a lot
+STORIES = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT}
+QUICK = ("rspec",)  # one is enough for each day
 
 
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STORIES])

@@ -5,8 +5,10 @@ from detent.evidence.runners.detect import detect
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import is_npm_test, script_words
+from detent.evidence.runners.phpunit import PHPUnit
 from detent.evidence.runners.protocol import Command, Files, Folder, Runner
 from detent.evidence.runners.pytest import Pytest
+from detent.evidence.runners.rspec import RSpec
 from detent.evidence.runners.words import split
 
 __all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
@@ -16,6 +18,8 @@ RUNNERS: dict[str, Runner] = {
     "node": Node(),
     "go": Go(),
     "cargo": Cargo(),
+    "rspec": RSpec(),
+    "phpunit": PHPUnit(),
 }
 
 

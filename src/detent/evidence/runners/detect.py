@@ -8,8 +8,10 @@ from detent.evidence.runners.cargo import Cargo
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import npm_test, test_script
+from detent.evidence.runners.phpunit import PHPUnit
 from detent.evidence.runners.protocol import Command, Files
 from detent.evidence.runners.pytest import Pytest
+from detent.evidence.runners.rspec import RSpec
 
 
 class Sign(NamedTuple):
@@ -41,6 +43,8 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),
     Sign("`go.mod` or `go.work`", Go().detect),
     Sign("`Cargo.toml`", Cargo().detect),
+    Sign("`.rspec` or `*_spec.rb`", RSpec().detect),
+    Sign("`phpunit.xml` or `phpunit.xml.dist`", PHPUnit().detect),
 )
 
 
