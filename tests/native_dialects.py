@@ -240,6 +240,52 @@ PHPUNIT: Row = (
     1,
 )  # fmt: skip
 
-NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT}
+C_LISTS = """cmake_minimum_required(VERSION 3.21)
+project(calc C)
+enable_testing()
+add_library(calc calc.c)
+include_directories(.)
+file(GLOB files tests/*.c)
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(test_${name} ${file})
+  target_link_libraries(test_${name} calc)
+  foreach(case stays adds)
+    add_test(NAME ${name}.${case} COMMAND test_${name} ${case})
+  endforeach()
+endforeach()
+"""
+C_TEST = """#include <assert.h>
+#include <string.h>
+int add(int a, int b);
+int main(int count, char **words) {
+    if (count > 1 && !strcmp(words[1], "adds")) assert(add(1, 2) == 3);
+    return 0;
+}
+"""
+CTEST: Row = (
+    Command(("ctest",), "ctest"),
+    {"CMakeLists.txt": C_LISTS, "calc.c": "int add(int a, int b) { return 0; }\n", "tests/calc.c": C_TEST},
+    "calc.c",
+    "tests/calc.c",
+    "tests/calc.c::calc.adds",
+    "tests/calc.c::calc.stays",
+    "int add(int a, int b) { return a + b; }\n",
+    "int subtract(int a, int b);\nint main(void) { return subtract(3, 2) != 1; }\n",
+    {
+        "nothing is done": {},
+        "the test is skipped": {"CMakeLists.txt": C_LISTS + "set_tests_properties(calc.adds PROPERTIES SKIP_REGULAR_EXPRESSION . SKIP_RETURN_CODE 134 DISABLED TRUE)\n"},
+        "the test must fail": {"CMakeLists.txt": C_LISTS + "set_tests_properties(calc.adds PROPERTIES WILL_FAIL TRUE)\n"},
+        "the test is deleted": {"CMakeLists.txt": C_LISTS.replace("stays adds", "stays")},
+        "every test is deleted": {"CMakeLists.txt": C_LISTS.replace("stays adds", "")},
+        "the process is killed": {"calc.c": "#include <signal.h>\nint add(int a, int b) { return raise(SIGKILL); }\n"},
+        "a success is printed": {"calc.c": '#include <stdio.h>\nint add(int a, int b) { puts("100% tests passed"); return 0; }\n'},
+        "the build is broken": {"calc.c": "int add(int a, int b) { return }\n"},
+    },
+    "",
+    8,
+)  # fmt: skip
+
+NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST}
 HEAVY = frozenset({"go", "cargo", "ctest"})  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
 TRIED_ALWAYS = frozenset({"the code exits", "a success is printed", "the test is deleted"})

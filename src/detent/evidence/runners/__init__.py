@@ -1,6 +1,7 @@
 """The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
 
 from detent.evidence.runners.cargo import Cargo
+from detent.evidence.runners.ctest import CTest
 from detent.evidence.runners.detect import detect
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.node import Node
@@ -20,6 +21,7 @@ RUNNERS: dict[str, Runner] = {
     "cargo": Cargo(),
     "rspec": RSpec(),
     "phpunit": PHPUnit(),
+    "ctest": CTest(),
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from detent.evidence.runners.cargo import Cargo
+from detent.evidence.runners.ctest import CTest
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import npm_test, test_script
@@ -45,6 +46,7 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`Cargo.toml`", Cargo().detect),
     Sign("`.rspec` or `*_spec.rb`", RSpec().detect),
     Sign("`phpunit.xml` or `phpunit.xml.dist`", PHPUnit().detect),
+    Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", CTest().detect),
 )
 
 
