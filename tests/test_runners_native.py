@@ -72,15 +72,32 @@ PHPUNIT = Story(
     {"src/calc.php": "<?php\nfunction zero() { return 0; }\nfunction add($a, $b) { return $a + $b; }\n"},
     "phpunit tests/AddTest.php",
 )
+C_LISTS = "add_executable({0}_test {0}_test.c)\ntarget_link_libraries({0}_test calc)\nadd_test(NAME {0} COMMAND {0}_test)\n"
+C_MAIN = '#include <assert.h>\n#include "../calc.h"\nint main(void) {{ assert({0}); return 0; }}\n'
+CTEST = Story(
+    {
+        "CMakeLists.txt": "cmake_minimum_required(VERSION 3.21)\nproject(calc C)\nenable_testing()\nadd_library(calc calc.c)\nadd_subdirectory(tests)\n",
+        "calc.h": "int zero(void);\n",
+        "calc.c": "int zero(void) { return 0; }\n",
+        "tests/CMakeLists.txt": C_LISTS.format("start"),
+        "tests/start_test.c": C_MAIN.format("zero() == 0"),
+    },
+    {"tests/CMakeLists.txt": C_LISTS.format("start") + C_LISTS.format("add"), "tests/add_test.c": C_MAIN.format("add(1, 2) == 3")},
+    "undefined reference to `add'",
+    {"calc.h": "int zero(void);\nint add(int a, int b);\n", "calc.c": "int zero(void) { return 0; }\nint add(int a, int b) { return a - b; }\n"},
+    {"calc.c": "int zero(void) { return 0; }\nint add(int a, int b) { return a + b; }\n"},
+    "ctest -R add",
+)  # fmt: skip
 
-STORIES = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT}
+STORIES = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST}
 QUICK = ("rspec",)  # one is enough for each day
 
 
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STORIES])
 def test_a_cycle_of_red_and_green(tmp_path: Path, name: str) -> None:
     story = STORIES[name]
-    project = Project(tmp_path / "p", {PLAN: START[PLAN], ".gitignore": "", **story.files}).planned("RED", "GREEN")
+    inside = {"detent.toml": '[sandbox]\nlevel = "bubblewrap"\n'}
+    project = Project(tmp_path / "p", {PLAN: START[PLAN], ".gitignore": "", **inside, **story.files}).planned("RED", "GREEN")
 
     write(project.root, story.red)
     verdict = project.submit(test_command=story.command, expectation="FAIL")

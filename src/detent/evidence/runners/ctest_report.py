@@ -9,24 +9,21 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import read_cases
+from detent.evidence.formats.junit import Problem, read_cases
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
 LONGEST_MESSAGE = 2000
 FAULT = re.compile(r"^(\S[^:\n]*\.\w+):\d+(?::\d+)?: (?:fatal )?error: (.+)$", re.MULTILINE)
-UNLINKED = re.compile(r"(?:^|\s)(?:\S*ld: )?([^\s:(]+\.\w+)(?::\d+)?:(?:\([^)]*\):)? undefined reference to (.+)$", re.MULTILINE)
 MISSING = re.compile(
     r"[‘'`].+[’'] (?:was not declared|undeclared|has not been declared|does not name a type|is not a member of|has no member)"
     r"|implicit declaration of function|use of undeclared identifier|no member named|no type named|unknown type name|\S+: No such file or directory"
     r"|'[^']+' file not found|too (?:many|few) arguments to function|no matching function for call|undefined reference to|has no member named"
-    r"|[‘'`].+[’'] has not been declared|no template named|expected unqualified-id before"
+    r"|[‘'`].+[’'] has not been declared|no template named"
 )
-FOLLOWS = re.compile(
-    r"expected (?:[‘'`][^’']+[’']|primary-expression|initializer|nested-name-specifier|declaration)|template argument \d+ is invalid"
-)
+FOLLOWS = re.compile(r"expected [‘'`];[’'] before|template argument \d+ is invalid")
 ABORTED = re.compile(r"abort", re.IGNORECASE)
-PLAIN = re.compile(r"^$|^Failed$|^Required regular expression|exit", re.IGNORECASE)
+PLAIN = re.compile(r"Failed\Z|Required regular expression|Error regular expression")
 
 
 class Order(msgspec.Struct):
@@ -53,6 +50,8 @@ class Report(msgspec.Struct):
     built: str  # what the compiler and the linker said
     tests: list[Listed]
     log: str = ""
+    reasons: dict[str, str] = {}  # why a test failed, by ctest's own summary
+    unlinked: dict[str, list[str]] = {}  # what the linker misses, by source
 
 
 def read_report(data: bytes) -> Report:
@@ -78,11 +77,15 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
         outcome: Outcome = "passed" if problem is None else "skipped" if problem.sort == "skipped" else "failed"
         if outcome == "passed" and listed.excuse:
             outcome = "skipped"
-        _add(found, f"{listed.file}::{case.name}", listed.file, outcome, problem.message if problem else listed.excuse)
+        _add(found, f"{listed.file}::{case.name}", listed.file, outcome, _why(report, case.name, problem) or listed.excuse)
     lost = [each.name for each in report.tests if each.built and f"{each.file}::{each.name}" not in found.outcomes]
     if lost and report.log:
         raise CannotTell(f"ctest was to run {lost[0]!r}, but its report does not have it")
     return msgspec.structs.replace(found, missing_names=tuple(missing))
+
+
+def _why(report: Report, test: str, problem: Problem | None) -> str:
+    return (problem.message or report.reasons.get(test, "Failed")) if problem else ""
 
 
 def _add(found: TestReport, test: str, file: str, outcome: Outcome, said: str) -> None:
@@ -90,7 +93,7 @@ def _add(found: TestReport, test: str, file: str, outcome: Outcome, said: str) -
     if said:
         found.messages[test] = said[:LONGEST_MESSAGE]
     if outcome == "failed":
-        found.kinds[test] = "AssertionError" if PLAIN.search(said) or ABORTED.search(said) else said.split()[0]
+        found.kinds[test] = "AssertionError" if PLAIN.match(said) or ABORTED.search(said) else said.split()[0]
 
 
 def _not_built(found: TestReport, report: Report) -> list[str]:
@@ -98,8 +101,8 @@ def _not_built(found: TestReport, report: Report) -> list[str]:
     said: dict[str, list[str]] = {}
     for file, message in FAULT.findall(report.built):
         said.setdefault(_relative(file, report.root), []).append(message)
-    for file, name in UNLINKED.findall(report.built):
-        said.setdefault(_relative(file, report.root), []).append(f"undefined reference to {name}")
+    for file, messages in report.unlinked.items():
+        said.setdefault(_relative(file, report.root), []).extend(messages)
     for each in report.tests:
         if not each.built and each.file not in said:
             said[each.file] = [f"the program of {each.name} was not built"]

@@ -4,6 +4,7 @@ A program of its own, started in the sandbox; it decides nothing.
 """
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -14,6 +15,11 @@ import msgspec
 from detent.evidence.runners.ctest_report import Listed, Order, Report
 from detent.evidence.runners.machine import Done, ordered, start, write
 
+ADDED = re.compile(r"^add_test\((?:\[=\[(.+?)\]=\]|\"?([^\"\s]+)\"?) \"([^\"]+)\"", re.MULTILINE)  # as cmake writes them down
+REASON = re.compile(r"^\s*\d+ - (.+) \((.+?)\)", re.MULTILINE)
+LINKED = re.compile(r"CMakeFiles/([^/\s]+)\.dir/(\S+?)\.o(?:bj)?: in function ")
+UNLINKED = re.compile(r"(undefined reference to .+)$")
+NOT_BUILT = "_NOT_BUILT"  # how tests of GoogleTest are called before their program is there
 PLAIN = {"LC_ALL": "C.UTF-8", "CLICOLOR": "0"}
 
 
@@ -41,6 +47,7 @@ class Named(msgspec.Struct):
 class Target(msgspec.Struct):
     """A program, as cmake describes it."""
 
+    name: str = ""
     artifacts: list[Named] = []
     sources: list[Named] = []
 
@@ -62,11 +69,14 @@ def main() -> int:
         ]
         log, done = play(build, chosen)
         tests = [listed(each, sources, root) for each in chosen]
+        unlinked = links(built.stdout + built.stderr, sources)
     narrow = bool(order.paths or order.name)
     said = built.stdout + built.stderr
     relevant = said if not narrow or any(not each.built for each in tests) else ""
     code = 8 if done.code or (built.code and relevant) else 0
-    write(report, Report(code, str(root), _of(relevant, tests, str(root)) if narrow else relevant, tests, log))
+    reasons = dict(REASON.findall(done.stdout.rpartition("The following tests FAILED:")[2]))
+    shown = _of(relevant, tests) if narrow else relevant
+    write(report, Report(code, str(root), shown, tests, log, reasons, {file: said for file, said in unlinked.items() if shown}))
     sys.stdout.write((said if built.code else "") + done.stdout + done.stderr)
     return code
 
@@ -85,7 +95,13 @@ def keep_going(build: Path) -> list[str]:
 def known(build: Path, order: Order) -> list[Known]:
     chosen = ["-R", order.name] if order.name else []
     said = start(["ctest", "--show-only=json-v1", *chosen], PLAIN, str(build))
-    return msgspec.json.decode(said.stdout, type=Shown).tests if said.code == 0 else []
+    found = msgspec.json.decode(said.stdout, type=Shown).tests if said.code == 0 else []
+    texts = [file.read_text("utf-8", "replace") for file in build.rglob("CTestTestfile.cmake")]
+    programs = {first or second: program for text in texts for first, second, program in ADDED.findall(text)}
+    for each in found:
+        if not each.command:  # its program is not there
+            each.command = [programs.get(each.name) or each.name.removesuffix(NOT_BUILT)]
+    return found
 
 
 def targets(build: Path) -> dict[str, list[str]]:
@@ -93,7 +109,20 @@ def targets(build: Path) -> dict[str, list[str]]:
     found = {}
     for file in (build / ".cmake" / "api" / "v1" / "reply").glob("target-*.json"):
         target = msgspec.json.decode(file.read_bytes(), type=Target)
-        found.update({str(build / each.path): [source.path for source in target.sources] for each in target.artifacts})
+        paths = [source.path for source in target.sources]
+        found.update({target.name: paths, **{str(build / each.path): paths for each in target.artifacts}})
+    return found
+
+
+def links(said: str, sources: dict[str, list[str]]) -> dict[str, list[str]]:
+    """What the linker misses, by the source that asks for it: it names the object first, and then what is not there."""
+    found: dict[str, list[str]] = {}
+    file = ""
+    for line in said.splitlines():
+        if at := LINKED.search(line):
+            file = next((path for path in sources.get(at[1], []) if path.endswith(at[2])), at[2])
+        if (missed := UNLINKED.search(line)) and file:
+            found.setdefault(file, []).append(missed[1])
     return found
 
 
@@ -130,7 +159,7 @@ def _escaped(name: str) -> str:
     return "".join(f"[{c}]" if c in ".*+?()|$[" else "\\\\" if c == "\\" else "\\^" if c == "^" else c for c in name)
 
 
-def _of(said: str, tests: list[Listed], root: str) -> str:
+def _of(said: str, tests: list[Listed]) -> str:
     """Of what was said while building, the lines about the files that are selected."""
     files = {each.file for each in tests if not each.built}
     return "\n".join(line for line in said.splitlines() if any(file in line for file in files))
