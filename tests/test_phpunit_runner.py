@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
+from detent.evidence.lend import lend_composer
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
@@ -111,6 +112,30 @@ def test_files_that_cannot_be_loaded_do_not_hide_the_others(tmp_path: Path) -> N
     seen = run(tmp_path / "p")
     assert seen.outcomes == {**OUTCOMES, **dict.fromkeys(BROKEN, "error")}
     assert {test for test in seen.missing_names if test in BROKEN} == {"tests/NoParentTest.php"}
+
+
+def test_a_checkout_has_the_projects_packages_but_loads_its_own_code(tmp_path: Path) -> None:
+    root, checkout = tmp_path / "root", tmp_path / "checkout"
+    case = "class OwnTest extends PHPUnit\\Framework\\TestCase {\n    function testOwn() { $this->assertSame(near(), here()); }\n}\n"
+    test = f"<?php\nrequire __DIR__ . '/../vendor/autoload.php';\n{case}"
+    for folder in (root, checkout):
+        code = f"<?php\nfunction here() {{ return '{folder.name}'; }}\n"
+        write(folder, {"phpunit.xml": PHP_XML, "src/here.php": code, "tests/OwnTest.php": test})
+    real = "<?php\nrequire dirname(__DIR__, 2) . '/src/here.php';\nrequire dirname(__DIR__) . '/near/near/near.php';\n"
+    near = {"near/near/near.php": "<?php\nfunction near() { return 'checkout'; }\n", "composer/autoload_real.php": real}
+    write(
+        root,
+        {
+            f"vendor/{name}": text
+            for name, text in {"autoload.php": "<?php\nrequire __DIR__ . '/composer/autoload_real.php';\n", **near}.items()
+        },
+    )
+    (checkout / "vendor").symlink_to(root / "vendor")
+    with pytest.raises(CannotTell, match="composer would load the code of another checkout"):
+        run(checkout)
+    lend_composer(root, checkout)
+    assert run(checkout).outcomes == {"tests/OwnTest.php::testOwn": "passed"}
+    assert run(root).outcomes == {"tests/OwnTest.php::testOwn": "failed"}
 
 
 @pytest.mark.parametrize(

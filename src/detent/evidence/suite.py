@@ -62,12 +62,12 @@ class Suite(NamedTuple):
     sandbox: str = "none"  # the name of what `start` keeps programs in
 
 
-def environment(suite: Suite, outer: Mapping[str, str], pycache: Path) -> dict[str, str]:
+def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Path | None = None) -> dict[str, str]:
     """The environment of the project's programs: from a list of what is let through, never what is kept out."""
     names = (*PASSED_ON, *TOOLCHAINS, *suite.also, *(n for n in outer if n.startswith("LC_")))
     base = {n: outer[n] for n in names if n in outer}
     bytecode = outer.get("PYTHONPYCACHEPREFIX") or str(pycache)
-    ours = settings(suite.base.runner, pycache.parent / "caches") if suite.base else {}
+    ours = settings(suite.base.runner, kept or pycache.parent / "caches") if suite.base else {}
     return {**base, **ours, "PATH": suite.path, "TERM": "dumb", "PYTHONPYCACHEPREFIX": bytecode, "CI": outer.get("CI", "")}
 
 

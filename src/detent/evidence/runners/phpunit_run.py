@@ -18,6 +18,8 @@ WHOLE = re.compile(r"</testsuites>\s*\Z")
 
 def main() -> int:
     report, order = ordered(Order)
+    if os.path.islink("vendor") and os.path.isdir("vendor/composer"):
+        sys.exit('vendor is a link, so composer would load the code of another checkout; set [workspace] setup = "composer install"')
     runs = [ran for path in order.paths or [""] for ran in attempts(order, path)]
     code = max((2 if each.file else each.code for each in runs), default=0)
     write(report, Report(code, str(Path.cwd()), runs))
