@@ -185,6 +185,7 @@ def test_nothing_is_left_in_the_project(big: tuple[TestReport, Path]) -> None:
         (("nothing",), set()),
     ],
 )
+@pytest.mark.slow
 def test_a_selection_runs_what_it_names(big: tuple[TestReport, Path], selectors: tuple[str, ...], ids: set[str]) -> None:
     assert run(big[1], *selectors).ids == ids
 

@@ -156,9 +156,21 @@ def wrong(rules: tuple[Callable[[Look[Any]], str | None], ...], before: TestRepo
     return [said for rule in rules if (said := rule(look))]
 
 
+class Before(dict[str, TestReport]):
+    """The report of each project before anything is done, made when it is first asked for."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        super().__init__()
+        self.folders = folders
+
+    def __missing__(self, name: str) -> TestReport:
+        self[name] = run(self.folders.mktemp(name) / "p", DIALECTS[name].base, DIALECTS[name].files)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TestReport]:
-    return {name: run(tmp_path_factory.mktemp(name) / "p", each.base, each.files) for name, each in DIALECTS.items()}
+def before(tmp_path_factory: pytest.TempPathFactory) -> Before:
+    return Before(tmp_path_factory)
 
 
 def test_every_adapter_is_asked() -> None:
@@ -239,7 +251,10 @@ def test_cheating_is_seen(tmp_path: Path, name: str, cheat: str, before: dict[st
 
 
 @pytest.mark.parametrize("cheat", ["the code exits", "the module exits"])
-@pytest.mark.parametrize("name", [name for name in RUNNERS if name != "ctest"])  # which knows nothing but how a process ended
+@pytest.mark.parametrize(
+    "name",  # ctest knows nothing but how a process ended
+    [pytest.param(name, marks=[pytest.mark.slow] if name in HEAVY else []) for name in RUNNERS if name != "ctest"],
+)
 def test_a_file_that_could_not_be_loaded_does_not_turn_green_by_an_exit(tmp_path: Path, name: str, cheat: str) -> None:
     each = DIALECTS[name]
     files = {**each.files, each.code: each.empty, each.test: each.missing}
