@@ -25,6 +25,8 @@ class Dialect(NamedTuple):
     right: str  # the code that makes all pass
     missing: str  # tests that need a name which is not there
     cheats: dict[str, dict[str, str]]  # the ways to cheat, as files that are written over the project
+    empty: str = ""  # code without `add`
+    code_of_failure: int = 1
 
 
 def lend_runners(folder: Path, base: Command | None) -> None:

@@ -17,9 +17,10 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import canary_of
-from detent.evidence.lend import lend_packages
+from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Folder
+from detent.evidence.runners.kept import folder_of
 from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
@@ -66,7 +67,7 @@ class Collector:
         self.root = git.place.root
         self.home = home or self.root  # the project's own checkout: where its environment lies
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
-        self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache")
+        self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.runs = 0  # how often the suite was really run
 
     # -- what is kept --------------------------------------------------------------------------------------------------------
@@ -149,6 +150,7 @@ class Collector:
             for path, data in overlay.items():
                 _lay(folder, path, data)
             lend_packages(self.root, folder)
+            lend_composer(self.home, folder)
             yield folder
 
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport:

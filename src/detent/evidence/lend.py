@@ -5,10 +5,13 @@ are found and not those of the workspace.
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGES = "node_modules"
+COMPOSER = "vendor"
+OF_ITS_PLACE = ("autoload.php", "composer", "bin")  # what goes by where it lies: behind a link it would find the code of another checkout
 
 
 def lend_packages(root: Path, checkout: Path) -> None:
@@ -17,6 +20,22 @@ def lend_packages(root: Path, checkout: Path) -> None:
         ours, theirs = root / folder / PACKAGES, checkout / folder / PACKAGES
         if ours.is_dir() and not os.path.lexists(theirs):
             _link(ours, theirs)
+
+
+def lend_composer(root: Path, checkout: Path) -> None:
+    """Packages of composer for a checkout: links, but for its autoloader, which finds the project's code beside itself."""
+    ours, theirs = root / COMPOSER, checkout / COMPOSER
+    if not (ours / "composer").is_dir() or (os.path.lexists(theirs) and not theirs.is_symlink()):
+        return
+    theirs.unlink(missing_ok=True)
+    theirs.mkdir()
+    for entry in ours.iterdir():
+        if entry.name not in OF_ITS_PLACE:
+            (theirs / entry.name).symlink_to(entry)
+        elif entry.is_dir():
+            shutil.copytree(entry, theirs / entry.name, symlinks=True)
+        else:
+            shutil.copy2(entry, theirs / entry.name)
 
 
 def _packages(checkout: Path) -> Iterator[Path]:

@@ -19,11 +19,23 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import BESIDE, judged, planted
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
+from detent.evidence.runners.kept import caches, settings
 from detent.evidence.runners.protocol import Canary
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
+TOOLCHAINS = (
+    "GOROOT",
+    "GOPATH",
+    "GOMODCACHE",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GEM_HOME",
+    "GEM_PATH",
+    "JAVA_HOME",
+)  # where they lie
 
 
 class Start(Protocol):
@@ -53,12 +65,13 @@ class Suite(NamedTuple):
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
 
 
-def environment(suite: Suite, outer: Mapping[str, str], pycache: Path) -> dict[str, str]:
+def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Path | None = None) -> dict[str, str]:
     """The environment of the project's programs: from a list of what is let through, never what is kept out."""
-    names = (*PASSED_ON, *suite.also, *(n for n in outer if n.startswith("LC_")))
+    names = (*PASSED_ON, *TOOLCHAINS, *suite.also, *(n for n in outer if n.startswith("LC_")))
     base = {n: outer[n] for n in names if n in outer}
     bytecode = outer.get("PYTHONPYCACHEPREFIX") or str(pycache)
-    return {**base, "PATH": suite.path, "TERM": "dumb", "PYTHONPYCACHEPREFIX": bytecode, "CI": outer.get("CI", "")}
+    ours = settings(suite.base.runner, kept or pycache.parent / "caches") if suite.base else {}
+    return {**base, **ours, "PATH": suite.path, "TERM": "dumb", "PYTHONPYCACHEPREFIX": bytecode, "CI": outer.get("CI", "")}
 
 
 def forget_bytecode(env: Mapping[str, str], folder: Path) -> None:
@@ -156,10 +169,11 @@ def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
 
 
 def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:
-    bytecode = Path(env["PYTHONPYCACHEPREFIX"])
-    bytecode.mkdir(parents=True, exist_ok=True)
+    ours = (Path(env["PYTHONPYCACHEPREFIX"]), *caches(suite.base.runner if suite.base else "", env))
+    for folder in ours:
+        folder.mkdir(parents=True, exist_ok=True)
     try:
-        ran = suite.start(argv, cwd, env, suite.timeout, wanted, (bytecode, *writable))
+        ran = suite.start(argv, cwd, env, suite.timeout, wanted, (*ours, *writable))
     except OSError as e:
         raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.stopped:

@@ -155,8 +155,9 @@ def collected_not_shrunk(look: Look[Data]) -> str | None:
 
 
 def _lost(before: TestReport, now: TestReport) -> frozenset[str]:
-    """Tests that are gone. A file that could not be collected stands for its tests, once it can."""
-    return frozenset(i for i in before.ids - now.ids if i not in now.files.values())
+    """Tests that are gone. A file that could not be collected stands for its tests, once it can; a test for the subtests it got."""
+    gone = frozenset(i for i in before.ids - now.ids if i not in now.files.values())
+    return frozenset(i for i in gone if not any(other.startswith(f"{i}/") for other in now.ids))
 
 
 def skips_not_risen(look: Look[Data]) -> str | None:

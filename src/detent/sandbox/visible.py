@@ -44,7 +44,10 @@ TOOLCHAINS = (
 def toolchains(outer: Mapping[str, str]) -> tuple[Path, ...]:
     """What is visible read-only without configuration: this interpreter, its environment, what is on PATH, the known toolchains."""
     home = Path(outer.get("HOME") or Path.home())
-    found = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent]
+    ours = (
+        Path(__file__).resolve().parent.parent
+    )  # programs of Detent's own run inside too; beside its interpreter unless it is installed in place
+    found = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, ours]
     if environment := outer.get("VIRTUAL_ENV"):
         found += [Path(environment), *_base(Path(environment))]
     for kept in TOOLCHAINS:

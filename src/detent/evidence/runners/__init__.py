@@ -14,6 +14,11 @@ WHERE = {  # in the order in which they are asked whether a configured command i
     "jest": "jest:Jest",
     "mocha": "mocha:Mocha",
     "unittest": "unittest:Unittest",
+    "go": "go:Go",
+    "cargo": "cargo:Cargo",
+    "rspec": "rspec:RSpec",
+    "phpunit": "phpunit:PHPUnit",
+    "ctest": "ctest:CTest",
 }
 
 

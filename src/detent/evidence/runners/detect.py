@@ -4,12 +4,17 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from detent.evidence.runners.cargo import Cargo
+from detent.evidence.runners.ctest import CTest
+from detent.evidence.runners.go import Go
 from detent.evidence.runners.jest import Jest
 from detent.evidence.runners.mocha import Mocha
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import npm_test, test_script
+from detent.evidence.runners.phpunit import PHPUnit
 from detent.evidence.runners.protocol import Command, Files
 from detent.evidence.runners.pytest import Pytest
+from detent.evidence.runners.rspec import RSpec
 from detent.evidence.runners.unittest import Unittest
 from detent.evidence.runners.vitest import Vitest
 
@@ -43,6 +48,11 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`package.json` with a test script, or with vitest, jest or mocha", _npm),
     Sign("test files of `unittest`, and no sign of pytest", Unittest().detect),
     Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),
+    Sign("`go.mod` or `go.work`", Go().detect),
+    Sign("`Cargo.toml`", Cargo().detect),
+    Sign("`.rspec` or `*_spec.rb`", RSpec().detect),
+    Sign("`phpunit.xml` or `phpunit.xml.dist`", PHPUnit().detect),
+    Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", CTest().detect),
 )
 
 

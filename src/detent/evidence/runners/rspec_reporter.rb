@@ -1,0 +1,55 @@
+# What Detent wants to know of an RSpec run, as one JSON value, written when the run has ended.
+require "json"
+require "rspec/core"
+
+class DetentReporter
+  RSpec::Core::Formatters.register self, :example_finished, :close
+
+  class << self
+    def outside
+      @outside ||= []
+    end
+  end
+
+  module Outside
+    def notify_non_example_exception(exception, context)
+      DetentReporter.outside << DetentReporter.said(exception).merge(context: context, file: DetentReporter.place(exception, context))
+      super
+    end
+  end
+  RSpec::Core::Reporter.prepend(Outside)
+
+  def self.said(exception)
+    return { kind: "", message: "" } unless exception
+    several = exception.respond_to?(:all_exceptions) ? exception.all_exceptions : [exception]
+    first = several.first
+    { kind: first.class.name.to_s, message: first.message.to_s.dup.force_encoding("UTF-8").scrub }
+  end
+
+  def self.place(exception, context)
+    named = context[/while loading (\S+?)\.$/, 1]
+    return named.delete_prefix("./") if named
+    line = (exception.backtrace || []).find { |each| each.start_with?(Dir.pwd + "/") }
+    line ? line.delete_prefix(Dir.pwd + "/").partition(":").first : ""
+  end
+
+  def initialize(output)
+    @output = output
+    @examples = []
+  end
+
+  def example_finished(notification)
+    example = notification.example
+    result = example.execution_result
+    problem = result.status == :failed ? DetentReporter.said(result.exception) : { kind: "", message: result.pending_message.to_s }
+    # Without words of its own an example is called after what it expects, once it got that far: its place stays the same.
+    name = example.metadata[:description_args].empty? ? "#{example.example_group.metadata[:full_description]} [#{example.metadata[:scoped_id]}]" : example.full_description
+    @examples << { file: example.metadata[:rerun_file_path].delete_prefix("./"), name: name, status: result.status.to_s, seconds: result.run_time.to_f }.merge(problem)
+  end
+
+  def close(_notification)
+    files = RSpec.configuration.files_to_run.map { |file| file.delete_prefix(Dir.pwd + "/") }
+    @output.write(JSON.generate(examples: @examples, outside: DetentReporter.outside, files: files, dry: !!RSpec.configuration.dry_run?))
+    @output.flush
+  end
+end
