@@ -33,6 +33,7 @@ class ResponsesServer:
         self.script = script
         self.seen: list[Json] = []
         self.keys: list[str] = []
+        self.closed = threading.Event()
         self.lock = threading.Lock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
         self.server.daemon_threads = True
@@ -43,6 +44,7 @@ class ResponsesServer:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.closed.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -76,6 +78,9 @@ def handler_of(service: ResponsesServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             says = service.answer(body, self.headers.get("authorization", "").removeprefix("Bearer "))
+            if "hang" in says:
+                service.closed.wait()
+                return
             if "status" in says:
                 self.give(says["status"], "application/json", json.dumps(says["body"]), **says["headers"])
                 return

@@ -27,9 +27,10 @@ KEYS = {"claude": KEY, "codex": OPENAI_KEY}
 
 
 class Do(NamedTuple):
-    """A call of the agent's: a command for its shell, or a file that it writes."""
+    """A call of the agent's: a command for its shell, a file that it reads, or one that it writes."""
 
     command: str = ""
+    read: str = ""
     file: str = ""
     text: str = ""
 
@@ -38,7 +39,7 @@ Says = str | Do
 CYCLE: dict[str, list[Says]] = {
     "PLAN": [Do(command="ls; env"), Do(file="test-list.md", text="- [ ] adds\n"), f"The list is written.\n{json.dumps(NAMED)}"],
     "RED": [Do(file="tests/test_add.py", text=RED), "The test is written."],
-    "GREEN": [Do(file="calc.py", text=GREEN), "The code is written."],
+    "GREEN": [Do(read="calc.py"), Do(file="calc.py", text=GREEN), "The code is written."],
     "REFACTOR": ["There is nothing to refactor."],
     "END": [json.dumps(NONE)],
 }
@@ -60,7 +61,7 @@ class Model:
 
     def next(self, briefing: str, done: int, results: list[str]) -> Any:
         """The next thing said, or a fault."""
-        state = phase(briefing) if "# " in briefing else "ANY"
+        state = phase(briefing) if re.match(r"\s*# \w+:", briefing) else "ANY"
         if faults := self.faults.get(state):
             return faults.pop(0)
         self.results += results[-1:]
@@ -72,12 +73,12 @@ class Model:
         briefing = first if isinstance(first, str) else first[-1]["text"]
         blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
         results = [as_text(b["content"]) for b in blocks if b["type"] == "tool_result"]
-        said = self.next(briefing, sum(m["role"] == "assistant" for m in body["messages"]), results)
+        said = self.next(briefing, len(results), results)
         if isinstance(said, Reply):
             return said
         if isinstance(said, str):
             return say(said)
-        return call(as_claude(said, folder_of(json.dumps(body["system"]))))
+        return call({**as_claude(said, folder_of(json.dumps(body["system"]))), "id": f"toolu_{number}"})
 
     def item(self, body: Json, number: int) -> Json:
         texts = [as_text(i["content"]) for i in body["input"] if i["type"] == "message" and i["role"] == "user"]
@@ -102,11 +103,15 @@ def folder_of(text: str) -> str:
 def as_claude(do: Do, folder: str) -> Json:
     if do.command:
         return tool("Bash", {"command": do.command, "description": "a command"})
+    if do.read:
+        return tool("Read", {"file_path": f"{folder}/{do.read}"})
     return tool("Write", {"file_path": f"{folder}/{do.file}", "content": do.text})
 
 
 def as_codex(do: Do) -> Json:
-    command = do.command or f"mkdir -p $(dirname {do.file}) && printf %s {shlex.quote(do.text)} > {do.file}"
+    command = do.command or (
+        f"cat {do.read}" if do.read else f"mkdir -p $(dirname {do.file}) && printf %s {shlex.quote(do.text)} > {do.file}"
+    )
     return {"type": "function_call", "name": "exec_command", "arguments": json.dumps({"cmd": command})}
 
 

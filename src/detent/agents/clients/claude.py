@@ -20,8 +20,7 @@ RETRIES = 3  # after that the run decides
 QUIET = ("DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
 LOGIN = "set ANTHROPIC_API_KEY in the environment that starts detent, or start `claude` once and log in"
 SORTS: dict[str, Sort] = {"error_max_budget_usd": "Budget", "error_max_turns": "Budget"}
-STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated"}
-ERRORS: dict[str, Sort] = {"max_output_tokens": "Truncated"}
+STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_output_tokens": "Truncated"}
 LOST = "api_error"  # the service or the way to it, where no status is named
 
 
@@ -115,7 +114,6 @@ class Message(msgspec.Struct, frozen=True):
 
 class Assistant(msgspec.Struct, frozen=True, tag="assistant", tag_field="type"):
     message: Message = Message()
-    error: str | None = None
 
 
 class OfModel(msgspec.Struct, frozen=True, rename="camel"):
@@ -138,6 +136,7 @@ class Result(msgspec.Struct, frozen=True, tag="result", tag_field="type"):
     result: str = ""
     stop_reason: str | None = None
     terminal_reason: str | None = None
+    api_error: str | None = None
     api_error_type: str | None = None
     errors: list[str] = []
     models: dict[str, OfModel] = msgspec.field(default={}, name="modelUsage")
@@ -156,9 +155,8 @@ def _line(data: bytes) -> Assistant | Result | None:
 
 def read(said: Said, data: bytes) -> Said:
     match _line(data):
-        case Assistant(message=Message(id=id, usage=counted), error=error):
+        case Assistant(message=Message(id=id, usage=counted)):
             part = (id, _usage(counted))
-            said = said._replace(sort=ERRORS.get(error or ""))
             return said if part in said.parts else said._replace(usage=said.usage + part[1], parts=said.parts | {part})
         case Result() as result:
             return _ended(said, result)
@@ -177,7 +175,7 @@ def _ended(said: Said, result: Result) -> Said:
         total += Usage(m.input_tokens, m.output_tokens, m.cache_read_input_tokens, m.cache_creation_input_tokens, m.cost)
     well = not result.is_error and result.subtype == "success"
     words = result.result or "; ".join(result.errors) or result.terminal_reason or result.subtype
-    sort = SORTS.get(result.subtype) or STOPS.get(result.stop_reason or "") or said.sort
+    sort = SORTS.get(result.subtype) or STOPS.get(result.stop_reason or "") or STOPS.get(result.api_error or "")
     kind = result.api_error_type or (LOST if result.terminal_reason == LOST else "")
     failed = "" if well and not sort else words
     return said._replace(text=result.result, ended=True, failed=failed, kind=kind, sort=sort, usage=total if result.models else said.usage)
