@@ -158,7 +158,7 @@ def client_rig(name: str) -> Build:
 
 
 def gone(name: str) -> object:
-    return error(404, "not_found_error") if name == "claude" else denied(404, "invalid_request_error", code="model_not_found")
+    return error(403, "permission_error") if name == "claude" else denied(404, "invalid_request_error", code="model_not_found")
 
 
 RIGS: Mapping[str, Build] = {

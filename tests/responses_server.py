@@ -61,7 +61,7 @@ def events_of(item: Json) -> list[Json]:
     """The events of one response; the last one is missing where it is cut."""
     response = {"id": f"resp_{item['id']}"}
     sent = {name: value for name, value in item.items() if name != "cut"}
-    events = [
+    events: list[Json] = [
         {"type": "response.created", "response": response},
         {"type": "response.output_item.done", "output_index": 0, "item": sent},
         {"type": "response.completed", "response": {**response, "usage": USAGE}},

@@ -29,16 +29,16 @@ def faults(name: str) -> dict[str, Any]:
     """The same trouble, as each service has it."""
     if name == "claude":
         return {
-            "busy": error(529, "overloaded_error", retry_after_ms="10"),
+            "busy": error(529, "overloaded_error"),
             "cut": cut(say("The test is wri")),
-            "gone": error(404, "not_found_error"),
+            "gone": error(403, "permission_error"),
             "no key": error(401, "authentication_error"),
             "limit": error(429, "rate_limit_error", retry_after="5000"),
         }
     return {
         "busy": denied(529, "overloaded_error"),
         "cut": cut_item(MESSAGE),
-        "gone": denied(404, "invalid_request_error", code="model_not_found"),
+        "gone": denied(403, "permission_error"),
         "no key": denied(401, "invalid_request_error", code="invalid_api_key"),
         "limit": denied(429, "usage_limit_reached", resets_in_seconds=5000),
     }
@@ -150,8 +150,9 @@ def test_a_busy_service_and_a_cut_stream_are_failed_turns_and_the_next_one_is_ju
     assert moves(p) == [
         ("start", "SUCCESS"), ("agent-failed", "FAILURE"), ("agent-failed", "FAILURE"), ("planned", "SUCCESS"), ("no-model", "HALTED"),
     ], ran  # fmt: skip
-    said = [e["output"] for e in history(p)]
-    assert "(529)" in said[1] and "the connection to the model's service failed" in said[2] and "(404)" in said[4], said
+    ends = [json.loads(Path(e["transcript"]).read_text().splitlines()[-1]) for e in history(p) if e["transcript"]]
+    assert [end.get("sort", "") for end in ends] == ["RateLimit", "Network", "", "ModelUnavailable"], ends
+    assert "(529)" in ends[0]["message"] and "the connection to the model's service failed" in ends[1]["message"], ends
 
 
 @every
@@ -159,11 +160,11 @@ def test_a_usage_limit_parks_the_run_until_the_time_that_the_service_names(tmp_p
     p, model = project(tmp_path / "p"), Model(PLAN=[faults(name)["limit"]] * ENOUGH)
     with serving(name, model, tmp_path) as served:
         with running(p, "run", "add numbers", "--agent", name, "--events", **served.env) as child:
-            lines = lines_until(child, kind="wait")
+            lines = lines_until(child, event="wait")
         assert "parked until 20" in lines[-1]["text"]
         assert len(served.requests()) == 1, "nobody tries again before that time"
     assert moves(p)[-1][0] == "limited"
-    assert p.run("status", "--json").json["not_before"].startswith("20")
+    assert str(p.task()["not_before"]).startswith("20")
 
 
 @every
@@ -278,6 +279,23 @@ def test_the_login_of_claude_code_pays_and_stays_outside(folder: Path, tmp_path:
         login.mkdir()
         (login / ".credentials.json").write_text(json.dumps({"claudeAiOauth": {"accessToken": KEYS["claude"], "expiresAt": 4102444800000}}))
         env = {**served.env, "ANTHROPIC_API_KEY": "", "CLAUDE_CONFIG_DIR": str(login)}
-        assert ask("claude", inside(folder, served), env).text == "done"
+        assert ask("claude", inside(folder, served, prompt="look"), env).text == "done"
         told = json.dumps(served.requests()[-1])
-    assert KEYS["claude"] not in told and "CLAUDE_CODE_OAUTH_TOKEN=" in told
+    assert KEYS["claude"] not in told and "ANTHROPIC_BASE_URL=http://127.0.0.1:7341" in told
+
+
+@every
+def test_doctor_says_of_each_client_whether_it_is_there_and_what_pays(tmp_path: Path, name: str) -> None:
+    p = project(tmp_path / "p")
+
+    def row(**env: str) -> dict[str, Any]:
+        (found,) = [c for c in p.run("doctor", "--json", **env).json["checks"] if c["name"] == name]
+        return dict(found)
+
+    with serving(name, Model(), tmp_path) as served:
+        keys = {key: "" for key in served.env if key.endswith("_API_KEY")}
+        missing, unpaid, fit = row(PATH=p.env["PATH"]), row(**{**served.env, **keys}), row(**served.env)
+    assert (missing["ok"], missing["says"]) == (True, "not installed") and "npm install -g" in missing["mend"]
+    assert "neither login nor key" in unpaid["says"] and "_API_KEY" in unpaid["mend"]
+    assert fit["says"].endswith("_API_KEY") and "paid by the key in" in fit["says"] and fit["mend"] == ""
+    assert fit["says"][0].isdigit(), "its version"

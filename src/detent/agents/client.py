@@ -39,7 +39,7 @@ class Found(NamedTuple):
 def find(name: str, outer: Mapping[str, str]) -> Found:
     """The client of a name. DetentError says what is missing, and how to get it."""
     row = CLIENTS[name]
-    program = shutil.which(row.program, path=outer.get("PATH", os.defpath))
+    program = find_program(row, outer)
     if program is None:
         raise DetentError(
             f"{row.program} is not installed ({row.install})", f"install it, or put the folder that has {row.program} on PATH"
@@ -47,7 +47,12 @@ def find(name: str, outer: Mapping[str, str]) -> Found:
     access = row.access(outer)
     if access is None:
         raise DetentError(f"{row.program} has neither a login nor a key", row.login)
-    return Found(Path(program).absolute(), access)
+    return Found(program, access)
+
+
+def find_program(row: Row, outer: Mapping[str, str]) -> Path | None:
+    found = shutil.which(row.program, path=outer.get("PATH", os.defpath))
+    return Path(found).absolute() if found else None
 
 
 def ask_client(name: str, asked: Asked) -> Reply:

@@ -148,9 +148,10 @@ LINES = msgspec.json.Decoder(Assistant | Result)
 
 def _line(data: bytes) -> Assistant | Result | None:
     try:
-        return LINES.decode(data)
+        line: Assistant | Result = LINES.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+    return line
 
 
 def read(said: Said, data: bytes) -> Said:

@@ -42,6 +42,8 @@ env_key = "{variable}"
 supports_websockets = false
 request_max_retries = 2
 stream_max_retries = 2
+[projects.{workspace}]
+trust_level = "untrusted"
 """
 
 
@@ -61,7 +63,9 @@ def env(wants: Wants) -> dict[str, str]:
 
 
 def files(wants: Wants) -> dict[str, str]:
-    config = CONFIG.format(system=_quoted(wants.system), url=_quoted(wants.url), variable=wants.variable)
+    """Servers and hooks that the project registers with Codex are for people's sessions: a project that is not trusted brings none."""
+    workspace = _quoted(str(wants.workspace))
+    config = CONFIG.format(system=_quoted(wants.system), url=_quoted(wants.url), variable=wants.variable, workspace=workspace)
     return {".codex/config.toml": config, "tmp/.keep": ""}
 
 
@@ -151,9 +155,10 @@ LINES = msgspec.json.Decoder(Done | Completed | Failed)
 
 def _line(data: bytes) -> Done | Completed | Failed | None:
     try:
-        return LINES.decode(data)
+        line: Done | Completed | Failed = LINES.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+    return line
 
 
 def read(said: Said, data: bytes) -> Said:

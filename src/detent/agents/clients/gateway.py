@@ -13,9 +13,10 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from detent.agents.anthropic_faults import LATER, Trouble
@@ -43,7 +44,7 @@ class Gateway:
         self.ended: DetentError | None = None
         self.open: set[http.client.HTTPConnection] = set()
         self.lock = threading.Lock()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self), bind_and_activate=False)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, self), bind_and_activate=False)
         self.server.daemon_threads = True
 
     def at(self, folder: Path | None, name: str = "model") -> Self:
@@ -136,87 +137,90 @@ def listening(folder: Path | None, name: str) -> socket.socket:
     return made
 
 
-def _handler(gate: Gateway) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = 0
+class Handler(BaseHTTPRequestHandler):
+    """One connection of a client."""
 
-        def log_message(self, *_: object) -> None: ...
+    protocol_version = "HTTP/1.1"
+    wbufsize = 0
 
-        def do_GET(self) -> None:
-            with contextlib.suppress(OSError):  # the client is gone
-                self.serve({name.lower(): value for name, value in self.headers.items()})
+    def __init__(self, gate: Gateway, *of_server: Any) -> None:
+        self.gate = gate
+        super().__init__(*of_server)
 
-        def do_POST(self) -> None:
-            self.do_GET()
+    def log_message(self, *_: object) -> None: ...
 
-        def serve(self, headers: dict[str, str]) -> None:
-            path = self.path.partition("?")[0]
-            length = headers.get("content-length", "0")
-            if "transfer-encoding" in headers or not length.isdecimal() or int(length) > LARGEST:
-                self.close_connection = True
-                self.refuse(411, "the length of a request must be told, and be no more than it can be")
+    def do_GET(self) -> None:
+        with contextlib.suppress(OSError):  # the client is gone
+            self.serve({name.lower(): value for name, value in self.headers.items()})
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def serve(self, headers: dict[str, str]) -> None:
+        path = self.path.partition("?")[0]
+        length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers or not length.isdecimal() or int(length) > LARGEST:
+            self.close_connection = True
+            self.refuse(411, "the length of a request must be told, and be no more than it can be")
+            return
+        body = self.rfile.read(int(length))
+        if said := self.gate.refuses(self.command, path, headers):
+            self.refuse(403, said)
+        else:
+            self.forward(path in self.gate.row.calls, body, headers)
+
+    def forward(self, is_call: bool, body: bytes, headers: dict[str, str]) -> None:
+        with self.gate.connected() as service:
+            try:
+                service.request(self.command, self.gate.url.path.rstrip("/") + self.path, body or None, self.gate.sent(headers))
+                answer = service.getresponse()
+            except (OSError, http.client.HTTPException) as e:
+                self.gate.fault = lost(e)
+                self.refuse(502, "the model's service cannot be reached")
                 return
-            body = self.rfile.read(int(length))
-            if said := gate.refuses(self.command, path, headers):
-                self.refuse(403, said)
+            if answer.status >= 400:
+                self.deny(is_call, answer)
             else:
-                self.forward(path in gate.row.calls, body, headers)
+                self.gate.began(is_call)
+                self.stream(is_call, answer)
 
-        def forward(self, is_call: bool, body: bytes, headers: dict[str, str]) -> None:
-            with gate.connected() as service:
-                try:
-                    service.request(self.command, gate.url.path.rstrip("/") + self.path, body or None, gate.sent(headers))
-                    answer = service.getresponse()
-                except (OSError, http.client.HTTPException) as e:
-                    gate.fault = lost(e)
-                    self.refuse(502, "the model's service cannot be reached")
-                    return
-                if answer.status >= 400:
-                    self.deny(is_call, answer)
-                else:
-                    gate.began(is_call)
-                    self.stream(is_call, answer)
+    def deny(self, is_call: bool, answer: http.client.HTTPResponse) -> None:
+        try:
+            body = answer.read(LONGEST)
+        except (OSError, http.client.HTTPException):
+            body = b""
+        if is_call:
+            self.gate.answered(answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
+        self.head(answer, {"content-length": str(len(body))})
+        self.wfile.write(body)
 
-        def deny(self, is_call: bool, answer: http.client.HTTPResponse) -> None:
-            try:
-                body = answer.read(LONGEST)
-            except (OSError, http.client.HTTPException):
-                body = b""
-            if is_call:
-                gate.answered(answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
-            self.head(answer, {"content-length": str(len(body))})
-            self.wfile.write(body)
+    def stream(self, is_call: bool, answer: http.client.HTTPResponse) -> None:
+        """Pass an answer on as it comes. One that is cut there is cut here."""
+        self.head(answer, {"transfer-encoding": "chunked"})
+        try:
+            while data := answer.read1(1 << 16):
+                self.gate.stir()
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+            if answer.length:
+                raise http.client.IncompleteRead(b"", answer.length)
+        except (http.client.HTTPException, TimeoutError, ConnectionError) as e:
+            self.gate.fault = lost(e)
+            self.close_connection = True
+            return
+        if is_call:
+            self.gate.fault = None
+        self.wfile.write(b"0\r\n\r\n")
 
-        def stream(self, is_call: bool, answer: http.client.HTTPResponse) -> None:
-            """Pass an answer on as it comes. One that is cut there is cut here."""
-            self.head(answer, {"transfer-encoding": "chunked"})
-            try:
-                while data := answer.read1(1 << 16):
-                    gate.stir()
-                    self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
-                if answer.length:
-                    raise http.client.IncompleteRead(b"", answer.length)
-            except (http.client.HTTPException, TimeoutError, ConnectionError) as e:
-                gate.fault = lost(e)
-                self.close_connection = True
-                return
-            if is_call:
-                gate.fault = None
-            self.wfile.write(b"0\r\n\r\n")
+    def head(self, answer: http.client.HTTPResponse, more: Mapping[str, str]) -> None:
+        self.send_response_only(answer.status)
+        for name, value in [*((n, v) for n, v in answer.getheaders() if n.lower() not in PASSING), *more.items()]:
+            self.send_header(name, value)
+        self.end_headers()
 
-        def head(self, answer: http.client.HTTPResponse, more: Mapping[str, str]) -> None:
-            self.send_response_only(answer.status)
-            for name, value in [*((n, v) for n, v in answer.getheaders() if n.lower() not in PASSING), *more.items()]:
-                self.send_header(name, value)
-            self.end_headers()
-
-        def refuse(self, status: int, said: str) -> None:
-            data = json.dumps({"type": "error", "error": {"type": "refused_by_detent", "message": f"Refused by Detent: {said}."}}).encode()
-            self.send_response_only(status)
-            for name, value in (("content-type", "application/json"), ("content-length", str(len(data))), ("x-should-retry", "false")):
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(data)
-
-    return Handler
+    def refuse(self, status: int, said: str) -> None:
+        data = json.dumps({"type": "error", "error": {"type": "refused_by_detent", "message": f"Refused by Detent: {said}."}}).encode()
+        self.send_response_only(status)
+        for name, value in (("content-type", "application/json"), ("content-length", str(len(data))), ("x-should-retry", "false")):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)

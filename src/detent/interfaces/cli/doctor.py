@@ -1,6 +1,7 @@
 """`detent doctor`: what is there, what would not work, and how to mend it."""
 
 import json
+import os
 import platform
 import shutil
 import sqlite3
@@ -14,6 +15,7 @@ from detent.app import journal_at, tables
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import find_place
+from detent.interfaces.cli.doctor_clients import client_rows
 from detent.kernel.anchor import anchor_file
 
 
@@ -35,7 +37,7 @@ def command(as_json: bool, accept: bool) -> int:
         place = find_place(Path.cwd())
         anchor_file(place.journal).unlink(missing_ok=True)
         fingerprint.remember(place)
-    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables()]
+    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *(Check(*row) for row in client_rows(os.environ))]
     if as_json:
         click.echo(json.dumps({"ok": all(c.ok for c in checks), "checks": [c._asdict() for c in checks]}))
     else:
