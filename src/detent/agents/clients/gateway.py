@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -26,7 +27,8 @@ from detent.agents.protocol import AgentFailed
 from detent.errors import DetentError
 
 PATIENCE = 60.0  # seconds; a client that would wait longer for the service is ended, and the run waits
-LARGEST = 64 << 20  # bytes of a request
+LARGEST = 32 << 20  # bytes of a request
+MOST = 16  # connections at a time: a program inside may open as many as it likes
 LONGEST = 1 << 20  # bytes of an answer that is an error
 SILENT = 900.0  # seconds without a byte from the service
 OURS = ("authorization", "x-api-key", "cookie", "proxy-authorization", "chatgpt-account-id", "openai-organization", "openai-project")
@@ -44,8 +46,7 @@ class Gateway:
         self.ended: DetentError | None = None
         self.open: set[http.client.HTTPConnection] = set()
         self.lock = threading.Lock()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, self), bind_and_activate=False)
-        self.server.daemon_threads = True
+        self.server = Listener(("127.0.0.1", 0), partial(Handler, self), bind_and_activate=False)
 
     def at(self, folder: Path | None, name: str = "model") -> Self:
         """Listen at a socket in a folder, or at a free port of this machine."""
@@ -137,6 +138,29 @@ def listening(folder: Path | None, name: str) -> socket.socket:
     return made
 
 
+class Listener(ThreadingHTTPServer):
+    """Takes connections, no more than so many at a time; one that breaks is nobody's trouble."""
+
+    daemon_threads = True
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        self.free = threading.BoundedSemaphore(MOST)
+        super().__init__(*args, **more)
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return self.free.acquire(blocking=False)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
 class Handler(BaseHTTPRequestHandler):
     """One connection of a client."""
 
@@ -174,7 +198,7 @@ class Handler(BaseHTTPRequestHandler):
             try:
                 service.request(self.command, self.gate.url.path.rstrip("/") + self.path, body or None, self.gate.sent(headers))
                 answer = service.getresponse()
-            except (OSError, http.client.HTTPException) as e:
+            except (OSError, http.client.HTTPException, ValueError) as e:  # a ValueError: headers that cannot be sent on
                 self.gate.fault = lost(e)
                 self.refuse(502, "the model's service cannot be reached")
                 return
