@@ -15,7 +15,7 @@ from detent.agents.protocol import Sort
 from tests.agents_rigs import RIGS, WORDS, failure, turn
 from tests.model_server import KEY
 
-every = pytest.mark.parametrize("name", RIGS)
+every = pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name == "claude" else name for name in RIGS])
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """`detent run --agent claude` and `--agent codex`: the real programs, in the sandbox, with a scripted model behind the one address they reach."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,13 @@ from tests.responses_server import cut as cut_item
 from tests.responses_server import denied
 
 every = pytest.mark.parametrize("name", NAMES)
+
+
+def quickly(name: str) -> pytest.MarkDecorator:
+    """Both clients where there is time, one of them always."""
+    return pytest.mark.parametrize("name", [each if each == name else pytest.param(each, marks=pytest.mark.slow) for each in NAMES])
+
+
 MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "The test is wri"}]}
 ENOUGH = 12  # more often than either client tries
 
@@ -107,10 +113,11 @@ def registered(folder: Path, name: str) -> Project:
 
 @every
 def test_a_whole_cycle_is_driven_and_nothing_but_the_model_is_reached(tmp_path: Path, name: str) -> None:
-    p, model = registered(tmp_path / "p", name), Model({**CYCLE})
+    p, model, scratch = registered(tmp_path / "p", name), Model({**CYCLE}), tmp_path / "scratch"
+    scratch.mkdir()
     with serving(name, model, tmp_path) as served:
         model.turns["PLAN"] = [Do(command=tries(name, served)), *CYCLE["PLAN"][1:]]
-        ran = run(p, name, served)
+        ran = run(p, name, served, TMPDIR=str(scratch))
         keys, requests = served.keys(), served.requests()
     assert ran.code == 0, ran
     done = ran.json
@@ -128,30 +135,24 @@ def test_a_whole_cycle_is_driven_and_nothing_but_the_model_is_reached(tmp_path: 
     assert len(kept) == 5 and all('"kind": "line"' in file.read_text() for file in kept)
     assert KEYS[name] not in "".join(file.read_text() for file in kept) + ran.out + ran.err
     assert "one agent of a run that a machine drives" in json.dumps(requests[0]), "the role is told"
-    assert not [
-        path
-        for path in Path("/tmp").glob("detent-client-*")
-        if (path / "prompt").exists() and path.stat().st_uid == os.getuid() and _mine(path, p)
-    ]
-
-
-def _mine(path: Path, p: Project) -> bool:
-    return str(p.root) in (path / "prompt").read_text()
+    assert list(scratch.glob("detent-client-*")) == [], "its home is gone"
 
 
 @every
-def test_a_busy_service_and_a_cut_stream_are_failed_turns_and_the_next_one_is_judged_by_its_tree(tmp_path: Path, name: str) -> None:
+def test_a_busy_service_and_a_cut_stream_are_failed_turns_and_a_model_that_may_not_be_asked_halts_the_run(
+    tmp_path: Path, name: str
+) -> None:
     p, bad = project(tmp_path / "p"), faults(name)
     tried = {"claude": (4, 4), "codex": (9, 3)}[name]  # how often each client itself tries again
-    model = Model(PLAN=[bad["busy"]] * tried[0] + [bad["cut"]] * tried[1], RED=[bad["gone"]] * ENOUGH)
+    model = Model(PLAN=[bad["busy"]] * tried[0] + [bad["cut"]] * tried[1] + [bad["gone"]] * ENOUGH)
     with serving(name, model, tmp_path) as served:
         ran = run(p, name, served)
     assert (ran.code, ran.json["outcome"]) == (10, "halted"), ran
     assert moves(p) == [
-        ("start", "SUCCESS"), ("agent-failed", "FAILURE"), ("agent-failed", "FAILURE"), ("planned", "SUCCESS"), ("no-model", "HALTED"),
+        ("start", "SUCCESS"), ("agent-failed", "FAILURE"), ("agent-failed", "FAILURE"), ("no-model", "HALTED"),
     ], ran  # fmt: skip
     ends = [json.loads(Path(e["transcript"]).read_text().splitlines()[-1]) for e in history(p) if e["transcript"]]
-    assert [end.get("sort", "") for end in ends] == ["RateLimit", "Network", "", "ModelUnavailable"], ends
+    assert [end.get("sort", "") for end in ends] == ["RateLimit", "Network", "ModelUnavailable"], ends
     assert "(529)" in ends[0]["message"] and "the connection to the model's service failed" in ends[1]["message"], ends
 
 
@@ -167,7 +168,7 @@ def test_a_usage_limit_parks_the_run_until_the_time_that_the_service_names(tmp_p
     assert str(p.task()["not_before"]).startswith("20")
 
 
-@every
+@quickly("claude")
 def test_a_key_that_is_not_accepted_ends_the_command_at_once_with_what_to_do(tmp_path: Path, name: str) -> None:
     p, model = project(tmp_path / "p"), Model(PLAN=[faults(name)["no key"]] * ENOUGH)
     with serving(name, model, tmp_path) as served:
@@ -177,7 +178,7 @@ def test_a_key_that_is_not_accepted_ends_the_command_at_once_with_what_to_do(tmp
     assert "_API_KEY" in ran.json["hint"]
 
 
-@every
+@quickly("codex")
 def test_without_the_program_or_without_a_login_no_run_is_made(tmp_path: Path, name: str) -> None:
     p = project(tmp_path / "p")
     with serving(name, Model(), tmp_path) as served:
@@ -211,7 +212,7 @@ def failed(call: Callable[[], object]) -> AgentFailed:
     return found
 
 
-@every
+@quickly("codex")
 def test_no_call_is_passed_on_once_the_calls_of_the_budget_are_used_up(folder: Path, name: str) -> None:
     with serving(name, Model({"ANY": [Do(command="true"), "done"]}), folder.parent) as served:
         found = failed(lambda: ask(name, inside(folder, served, budget=Budget(turns=1)), served.env))
@@ -252,7 +253,7 @@ def test_codex_is_not_believed_when_it_says_nothing(folder: Path) -> None:
         assert failed(lambda: ask("codex", inside(folder, served), served.env)).sort == "Stuck"
 
 
-@every
+@quickly("codex")
 def test_a_client_that_dies_without_a_result_has_crashed_whatever_it_wrote(folder: Path, name: str) -> None:
     kill = "kill -9 $PPID; for p in /proc/[0-9]*; do case $(cat $p/comm 2>/dev/null) in claude|codex*) kill -9 ${p#/proc/};; esac; done; sleep 5"
     with serving(name, Model({"ANY": [Do(command=kill), "done"]}), folder.parent) as served:
@@ -262,7 +263,7 @@ def test_a_client_that_dies_without_a_result_has_crashed_whatever_it_wrote(folde
     assert t.transcript is not None and '"kind": "line"' in t.transcript.read_text()
 
 
-@every
+@quickly("codex")
 def test_the_model_of_the_spec_is_asked_and_a_long_prompt_comes_whole(folder: Path, name: str) -> None:
     long = "x" * 300_000 + " the end of it"
     named = {"claude": "claude-haiku-4-5", "codex": "gpt-5.5"}[name]
@@ -284,7 +285,7 @@ def test_the_login_of_claude_code_pays_and_stays_outside(folder: Path, tmp_path:
     assert KEYS["claude"] not in told and "ANTHROPIC_BASE_URL=http://127.0.0.1:7341" in told
 
 
-@every
+@quickly("claude")
 def test_doctor_says_of_each_client_whether_it_is_there_and_what_pays(tmp_path: Path, name: str) -> None:
     p = project(tmp_path / "p")
 
