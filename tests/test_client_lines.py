@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from detent.agents import AgentFailed, ask
 from detent.agents.clients import CLIENTS, Said, Wants
 from detent.agents.clients.codex import files
 from detent.agents.clients.faults import trouble_of
 from detent.errors import DetentError
+from tests.agents_rigs import turn
+from tests.model_server import KEY
 
 LINES = Path(__file__).parent / "clients" / "lines"
 NOW = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
@@ -172,3 +175,34 @@ def test_a_system_prompt_of_any_text_is_sound_toml() -> None:
     assert config["developer_instructions"] == odd.replace("\ud800", "?")
     assert (config["sandbox_mode"], config["approval_policy"]) == ("danger-full-access", "never")
     assert config["model_providers"]["detent"]["base_url"] == "http://127.0.0.1:1"
+
+
+# -- lines against the exit code ---------------------------------------------------------------------------------------------
+
+# The lines of a turn that a program plays, how many of them, its exit code, and what that is.
+PLAYED = [
+    ("claude-ok", 99, 0, ""),
+    ("codex-ok", 99, 0, ""),
+    ("claude-529", 99, 0, "RateLimit"),
+    ("claude-cut", 99, 0, "Network"),
+    ("codex-cut", 99, 0, "Crashed"),
+    ("claude-ok", 99, 3, "Crashed"),
+    ("codex-ok", 99, 3, "Crashed"),
+    ("claude-ok", 1, 0, "Crashed"),
+    ("codex-ok", 3, 0, "Crashed"),
+    ("claude-empty", 99, 0, "Stuck"),
+]
+
+
+@pytest.mark.parametrize(("name", "most", "code", "sort"), PLAYED)
+def test_neither_the_exit_code_nor_the_lines_alone_make_a_turn_good(tmp_path: Path, name: str, most: int, code: int, sort: str) -> None:
+    client = name.partition("-")[0]
+    (tmp_path / "work").mkdir()
+    program = tmp_path / client
+    program.write_text(f"#!/bin/sh\nhead -n {most} '{LINES / name}.jsonl'\nexit {code}\n")
+    program.chmod(0o755)
+    outer = {"PATH": f"{tmp_path}:/usr/bin:/bin", "ANTHROPIC_API_KEY": KEY, "CODEX_API_KEY": KEY}
+    try:
+        assert (ask(client, turn(tmp_path / "work"), outer).text, sort) == ("hello", "")
+    except AgentFailed as e:
+        assert e.sort == sort, e
