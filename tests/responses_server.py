@@ -18,7 +18,7 @@ USAGE = {
 
 def denied(status: int, kind: str, message: str = "no", headers: dict[str, str] | None = None, **more: object) -> Json:
     """Instead of an item: an error with its status."""
-    return {"status": status, "headers": headers or {}, "body": {"error": {"type": kind, "message": message, **more}}}
+    return {"denied": status, "headers": headers or {}, "body": {"error": {"type": kind, "message": message, **more}}}
 
 
 def cut(item: Json) -> Json:
@@ -81,8 +81,8 @@ def handler_of(service: ResponsesServer) -> type[BaseHTTPRequestHandler]:
             if "hang" in says:
                 service.closed.wait()
                 return
-            if "status" in says:
-                self.give(says["status"], "application/json", json.dumps(says["body"]), **says["headers"])
+            if "denied" in says:
+                self.give(says["denied"], "application/json", json.dumps(says["body"]), **says["headers"])
                 return
             text = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events_of(says))
             self.close_connection = "cut" in says
