@@ -14,8 +14,10 @@ from typing import Literal, NamedTuple, Protocol
 
 from detent.agents import AgentFailed, Reply, Turn, Usage, ask
 from detent.errors import DetentError
-from tests.model_server import KEY, ModelServer, say
+from tests.clients.driven import Model, serving
+from tests.model_server import KEY, ModelServer, error, say
 from tests.model_server import Reply as Said
+from tests.responses_server import denied
 
 Does = Literal["replies", "fails", "hangs"]
 WORDS = "done: it adds"
@@ -140,7 +142,33 @@ def human_rig(folder: Path, does: Does) -> Iterator[Rig]:
     yield Rig(person.ask, person.begun, "Stopped")
 
 
-RIGS: Mapping[str, Build] = {"anthropic": anthropic_rig, "command": command_rig, "scripted": scripted_rig, "human": human_rig}
+def client_rig(name: str) -> Build:
+    """A real client without a sandbox, with a scripted service of its model."""
+
+    @contextlib.contextmanager
+    def rig(folder: Path, does: Does) -> Iterator[Rig]:
+        faults: Mapping[str, list[object]] = {
+            "fails": [gone(name)] * 9,
+            "hangs": [Said(then="hang") if name == "claude" else {"hang": True}],
+        }
+        with serving(name, Model({"ANY": [WORDS]}, ANY=faults.get(does, [])), folder.parent) as served:
+            yield Rig(lambda t: ask(name, t, served.env), lambda: bool(served.requests()), "ModelUnavailable")
+
+    return rig
+
+
+def gone(name: str) -> object:
+    return error(403, "permission_error") if name == "claude" else denied(404, "invalid_request_error", code="model_not_found")
+
+
+RIGS: Mapping[str, Build] = {
+    "anthropic": anthropic_rig,
+    "claude": client_rig("claude"),
+    "codex": client_rig("codex"),
+    "command": command_rig,
+    "scripted": scripted_rig,
+    "human": human_rig,
+}
 
 
 def failure(call: Callable[[], object]) -> AgentFailed | DetentError:

@@ -16,12 +16,24 @@ USAGE = {
 }
 
 
+def denied(status: int, kind: str, message: str = "no", headers: dict[str, str] | None = None, **more: object) -> Json:
+    """Instead of an item: an error with its status."""
+    return {"denied": status, "headers": headers or {}, "body": {"error": {"type": kind, "message": message, **more}}}
+
+
+def cut(item: Json) -> Json:
+    """An item, after which the stream is cut."""
+    return {**item, "cut": True}
+
+
 class ResponsesServer:
     """One output item per request, made by a function of the request and its number. Ends with its `with`."""
 
     def __init__(self, script: Callable[[Json, int], Json]) -> None:
         self.script = script
         self.seen: list[Json] = []
+        self.keys: list[str] = []
+        self.closed = threading.Event()
         self.lock = threading.Lock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
         self.server.daemon_threads = True
@@ -32,21 +44,29 @@ class ResponsesServer:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.closed.set()
         self.server.shutdown()
         self.server.server_close()
 
-    def answer(self, body: Json) -> list[Json]:
-        """The events of one response."""
+    def answer(self, body: Json, key: str) -> Json:
+        """What the script says to a request."""
         with self.lock:
             number = len(self.seen)
             self.seen.append(body)
-            item = {"id": f"item_{number}", **self.script(body, number)}
-        response = {"id": f"resp_{number}"}
-        return [
-            {"type": "response.created", "response": response},
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {"type": "response.completed", "response": {**response, "usage": USAGE}},
-        ]
+            self.keys.append(key)
+            return {"id": f"item_{number}", **self.script(body, number)}
+
+
+def events_of(item: Json) -> list[Json]:
+    """The events of one response; the last one is missing where it is cut."""
+    response = {"id": f"resp_{item['id']}"}
+    sent = {name: value for name, value in item.items() if name != "cut"}
+    events: list[Json] = [
+        {"type": "response.created", "response": response},
+        {"type": "response.output_item.done", "output_index": 0, "item": sent},
+        {"type": "response.completed", "response": {**response, "usage": USAGE}},
+    ]
+    return events[:-1] if "cut" in item else events
 
 
 def handler_of(service: ResponsesServer) -> type[BaseHTTPRequestHandler]:
@@ -57,16 +77,27 @@ def handler_of(service: ResponsesServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            self.give(200, "text/event-stream", "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in service.answer(body)))
+            says = service.answer(body, self.headers.get("authorization", "").removeprefix("Bearer "))
+            if "hang" in says:
+                service.closed.wait()
+                return
+            if "denied" in says:
+                self.give(says["denied"], "application/json", json.dumps(says["body"]), **says["headers"])
+                return
+            text = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events_of(says))
+            self.close_connection = "cut" in says
+            self.give(200, "text/event-stream", text, missing=100 if "cut" in says else 0)
 
         def do_GET(self) -> None:
             self.give(404, "application/json", "{}")
 
-        def give(self, status: int, kind: str, text: str) -> None:
+        def give(self, status: int, kind: str, text: str, missing: int = 0, **headers: str) -> None:
             data = text.encode()
             self.send_response(status)
             self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(data)))
+            self.send_header("content-length", str(len(data) + missing))
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
             self.end_headers()
             self.wfile.write(data)
 

@@ -12,7 +12,21 @@ from detent.agents.redact import redactor, secrets_of
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
 
-__all__ = ["BACKENDS", "FORMS", "AgentFailed", "Answer", "Budget", "Progress", "Reply", "Toolbox", "Turn", "Usage", "ask", "named"]
+__all__ = [
+    "BACKENDS",
+    "FORMS",
+    "AgentFailed",
+    "Answer",
+    "Budget",
+    "Progress",
+    "Reply",
+    "Toolbox",
+    "Turn",
+    "Usage",
+    "ask",
+    "must_be_ready",
+    "named",
+]
 
 
 def _anthropic(asked: Asked) -> Reply:
@@ -39,15 +53,29 @@ def _human(asked: Asked) -> Reply:
     return ask_human(asked)
 
 
+def _client(name: str) -> Callable[[Asked], Reply]:
+    def asks(asked: Asked) -> Reply:
+        from detent.agents.client import ask_client
+
+        return ask_client(name, asked)
+
+    return asks
+
+
 # Each imports its backend when it is asked: a submit that asks nobody pays for none of them.
 BACKENDS: dict[str, Callable[[Asked], Reply]] = {
     "anthropic": _anthropic,
+    "claude": _client("claude"),
+    "codex": _client("codex"),
     "command": _command,
     "scripted": _scripted,
     "human": _human,
 }
+CLIENTS = ("claude", "codex")  # those that are programs of their own, looked for before a run begins
 FORMS: dict[str, str] = {
     "anthropic": "anthropic[:MODEL]",
+    "claude": "claude[:MODEL]",
+    "codex": "codex[:MODEL]",
     "command": "command:PROGRAM [ARGS]",
     "scripted": "scripted:FILE",
     "human": "human",
@@ -65,6 +93,15 @@ def named(spec: str) -> tuple[str, str]:
     if name not in BACKENDS:
         raise DetentError(f"there is no agent '{spec}'", f"known: {', '.join(FORMS.values())}")
     return name, rest
+
+
+def must_be_ready(spec: str, outer: Mapping[str, str]) -> None:
+    """DetentError if a spec names no agent, or a client that is not installed or has nothing that pays for its model."""
+    name, _ = named(spec)
+    if name in CLIENTS:
+        from detent.agents.client import find
+
+        find(name, outer)
 
 
 def ask(spec: str, turn: Turn, outer: Mapping[str, str]) -> Reply:

@@ -47,9 +47,13 @@ class Meter:
 
     def before_call(self) -> None:
         """The check before anything that costs: the turn may go on, and the budget is not used up."""
+        self.within_budget()
+        self.check()
+
+    def within_budget(self) -> None:
+        """Raise if the budget is used up. Asks nobody, so any thread may ask it."""
         if spent := used_up(self.turn.budget, self.usage, self.turns, time.monotonic() - self.begun):
             raise AgentFailed("Budget", f"the limit on {spent} is used up")
-        self.check()
 
     def pause(self, seconds: float) -> None:
         """Sleep, but not past the end of the turn."""

@@ -4,10 +4,10 @@ A reply is words, never evidence. A failure is an `AgentFailed` with its sort; n
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from detent.errors import DetentError
 from detent.sandbox.process import Ran, run
@@ -97,6 +97,20 @@ def newest_change(workspace: Path, most: int = 20_000) -> int:
     return newest
 
 
+def start(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: float,
+    *args: Any,
+    writable: object = (),
+    readable: object = (),
+    **more: Any,
+) -> Ran:
+    """Start a program without a sandbox: it sees everything, so nothing has to be shown to it."""
+    return run(argv, cwd, env, timeout, *args, **more)
+
+
 class Turn(NamedTuple):
     """One turn of an agent: what it gets to read, where it works, and how far it may go."""
 
@@ -110,7 +124,8 @@ class Turn(NamedTuple):
     silence: float = 600.0  # seconds without any evidence of progress: then it counts as hung
     budget: Budget = Budget()
     wanted: Callable[[], bool] = lambda: True  # False: stop soon
-    start: Callable[..., Ran] = run  # how a program is started; the sandbox is behind it
+    start: Callable[..., Ran] = start  # how a program is started; the sandbox is behind it
+    apart: bool = False  # a program is started in a network of its own, where nothing outside can be reached
     watch: Callable[[Progress], None] = lambda progress: None
     transcript: Path | None = None  # JSON Lines, secrets left out
     model: str = DEFAULT_MODEL  # of agents that name none

@@ -40,12 +40,28 @@ class Cell(NamedTuple):
         """Start a program of the project: its folder is its own."""
         return self._run(argv, cwd, env, timeout, self.room(cwd, writable), wanted)
 
-    def agent(self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, *args: Any, **more: Any) -> Ran:
-        """Start an agent's program. Files that its words name are visible to it."""
-        named = (Path(word) for word in argv if word.startswith("/") and Path(word).exists())
+    @property
+    def apart(self) -> bool:
+        """Whether programs have a network of their own."""
+        return self.sandbox.name != PULL and not self.network
+
+    def agent(
+        self,
+        argv: list[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        *args: Any,
+        writable: tuple[Path, ...] = (),
+        readable: tuple[Path, ...] = (),
+        **more: Any,
+    ) -> Ran:
+        """Start an agent's program. Files that its words name are visible to it, and what it is given beside the workspace."""
+        words = (Path(word) for word in argv if word.startswith("/"))
+        named = (*readable, *(path for path in words if _exists(path) and not any(path.is_relative_to(w) for w in writable)))
         shown = (*self.readable, cwd, *map(Path, SYSTEM))
         also = tuple(path for each in named for path in {each, each.resolve()} if not any(path.is_relative_to(s) for s in shown))
-        return self._run(argv, cwd, env, timeout, self.room(cwd, (), also), *args, **more)
+        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, also), *args, **more)
 
     def shell(self, workspace: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool]) -> Callable[[str], Ran]:
         """How one command line of an agent is run."""
@@ -71,6 +87,13 @@ class Cell(NamedTuple):
         words = _words(argv[2]) if argv[:2] == ["sh", "-c"] else argv[:1]
         found = (missing_inside(word, env.get("PATH", ""), room) for word in words) if self.sandbox.name != PULL else ()
         return next((said for said in found if said), "")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a word that is too long for a path
+        return False
 
 
 def _is_there(name: str, cwd: Path, env: Mapping[str, str]) -> bool:

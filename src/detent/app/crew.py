@@ -74,6 +74,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
         timeout=float(min(settings.queue.timeout, TURN)),
         silence=float(min(settings.queue.silence, SILENCE)),
         start=cell.agent,
+        apart=cell.apart,
         model=settings.agents.model,
     )
 

@@ -54,7 +54,17 @@ def _make(root: Path, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     merge = settings.git.merge or MERGE.get(run.workflow, "auto")
     ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
     squash = settings.git.squash or ("auto" if setup.agent else "agent")
-    return Kit(suite, settings.flat(), tuple(setup.preflight), ways, squash, settings.review.agent, cell.agent, Path(run.worktree or root))
+    return Kit(
+        suite,
+        settings.flat(),
+        tuple(setup.preflight),
+        ways,
+        squash,
+        settings.review.agent,
+        cell.agent,
+        Path(run.worktree or root),
+        cell.apart,
+    )
 
 
 def default_preflight(read: Callable[[str], str | None], root: Path, path: str) -> tuple[str, ...]:

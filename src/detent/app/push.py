@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from detent.agents import named
+from detent.agents import must_be_ready
 from detent.app import App
 from detent.app.crew import CONFIGURED, crew_of, only_driver
 from detent.app.kit import settings_at
@@ -30,7 +30,7 @@ def fit_for_push(app: App, agent: str = "") -> str:
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
     for spec in (agent,) if agent else settings.agents.roles.values():
-        named(spec)
+        must_be_ready(spec, app.world.outer)
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":
             raise DetentError(

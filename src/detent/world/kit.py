@@ -20,3 +20,4 @@ class Kit(NamedTuple):
     reviewer: str
     start: Callable[..., Ran]  # how an agent's program is started; the sandbox is behind it
     home: Path  # the project's own checkout, where its environment lies; a workspace may be elsewhere
+    apart: bool = False  # whether agents have a network of their own

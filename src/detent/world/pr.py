@@ -99,7 +99,8 @@ def _ask_reviewer(world: RepoWorld, run: AnyRun, kit: Kit) -> str:
     diff = world.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", run.data.base, tree).text
     briefing = json.dumps({"goal": REVIEW_GOAL, "plan": world.files_of(run).get("ACTIVE_PR.json"), "diff": diff, "tree": tree})
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": "reviewer"}
-    turn = Turn(briefing, briefing, REVIEW_GOAL, world.place.root, env=env, timeout=1800, start=kit.start, wanted=world.gear.wanted)
+    turn = Turn(briefing, briefing, REVIEW_GOAL, world.place.root, env=env, timeout=1800, start=kit.start, apart=kit.apart)
+    turn = turn._replace(wanted=world.gear.wanted)
     try:
         text = ask(kit.reviewer, turn, world.outer).text
     except AgentFailed as e:

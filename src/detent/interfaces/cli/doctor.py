@@ -1,6 +1,7 @@
 """`detent doctor`: what is there, what would not work, and how to mend it."""
 
 import json
+import os
 import platform
 import shutil
 import sqlite3
@@ -14,6 +15,7 @@ from detent.app import journal_at, tables
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import find_place
+from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_project import Check, project_checks
 from detent.kernel.anchor import anchor_file
 
@@ -27,13 +29,17 @@ def command(as_json: bool, accept: bool) -> int:
         place = find_place(Path.cwd())
         anchor_file(place.journal).unlink(missing_ok=True)
         fingerprint.remember(place)
-    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks()]
+    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), *_clients()]
     if as_json:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:
         for c in checks:
             click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{'':16} {c.mend}" if c.mend else ""))
     return 0 if _fit(checks) else 2
+
+
+def _clients() -> list[Check]:
+    return [Check(*row, needed=False) for row in client_rows(os.environ)]
 
 
 def _fit(checks: list[Check]) -> bool:

@@ -12,7 +12,7 @@ from detent.interfaces.cli.live import follow
     "--agent",
     default="",
     metavar="SPEC",
-    help="Who works: anthropic[:MODEL], command:PROGRAM, scripted:FILE, human. Else [agents] decides.",
+    help="Who works: anthropic[:MODEL], claude[:MODEL], codex[:MODEL], command:PROGRAM, scripted:FILE, human. Else [agents] decides.",
 )
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")

@@ -1,0 +1,12 @@
+"""Headless clients as agents: a table with one row for each. A new one is a file and a line here, and passes the shared tests."""
+
+from detent.agents.clients.claude import CLAUDE
+from detent.agents.clients.codex import CODEX
+from detent.agents.clients.row import Access, Row, Said, Wants
+
+__all__ = ["CLIENTS", "Access", "Row", "Said", "Wants"]
+
+CLIENTS: dict[str, Row] = {
+    "claude": CLAUDE,
+    "codex": CODEX,
+}

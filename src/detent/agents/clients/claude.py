@@ -1,0 +1,212 @@
+"""Claude Code as an agent: how it is called without a terminal, what pays for it, and what its lines mean. Starts nothing.
+
+It says how a turn went in its `result` line and nowhere else: the exit code is 0 for some turns that failed, and `subtype` is "success" for
+an error of the service.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from detent.agents.clients.row import Access, Row, Said, Wants
+from detent.agents.protocol import Progress, Sort, Usage
+from detent.errors import DetentError
+
+ADDRESS = "https://api.anthropic.com"
+TOOLS = "Bash,Read,Edit,Write,Glob,Grep"  # no tool that asks a person, plans for one, or reaches further than the model does
+RETRIES = 3  # after that the run decides
+QUIET = ("DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
+LOGIN = "set ANTHROPIC_API_KEY in the environment that starts detent, or start `claude` once and log in"
+SORTS: dict[str, Sort] = {"error_max_budget_usd": "Budget", "error_max_turns": "Budget"}
+STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_output_tokens": "Truncated"}
+LOST = "api_error"  # the service or the way to it, where no status is named
+
+
+def model(named: str, configured: str) -> str:
+    return named or configured
+
+
+def argv(wants: Wants) -> list[str]:
+    """Nothing is asked: tools that are listed are allowed, all others are not there. Settings, hooks and servers of the project stay out."""
+    words = ["-p", "--output-format", "stream-json", "--verbose", "--model", wants.model]
+    words += ["--tools", TOOLS, "--allowedTools", TOOLS, "--permission-mode", "dontAsk", "--permission-prompts", "none"]
+    words += ["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"]
+    words += ["--append-system-prompt", wants.system] if wants.system else []
+    return words + (["--max-budget-usd", f"{wants.usd:.6f}"] if wants.usd is not None else [])
+
+
+def env(wants: Wants) -> dict[str, str]:
+    given = {"ANTHROPIC_BASE_URL": wants.url, wants.variable: wants.token, "CLAUDE_CODE_MAX_RETRIES": str(RETRIES)}
+    return {**given, **dict.fromkeys(QUIET, "1"), "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1"}
+
+
+def files(wants: Wants) -> dict[str, str]:
+    return {}
+
+
+# -- what pays ---------------------------------------------------------------------------------------------------------------
+
+
+class Tokens(msgspec.Struct, frozen=True, rename="camel"):
+    access_token: str = ""
+    expires_at: float = 0  # milliseconds
+
+
+class Credentials(msgspec.Struct, frozen=True, rename="camel"):
+    claude_ai_oauth: Tokens = Tokens()
+
+
+def access(outer: Mapping[str, str]) -> Access | None:
+    """A key, a token, or the login of the user, in the order in which Claude Code itself looks. DetentError if the login has ended."""
+    url = outer.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS
+    if key := outer.get("ANTHROPIC_API_KEY", "").strip():
+        return Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": key}, "ANTHROPIC_API_KEY")
+    for name, inside in (("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"), ("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")):
+        if token := outer.get(name, "").strip():
+            return Access(f"the token in {name}", url, bearer(token), inside)
+    return _login(Path(outer.get("CLAUDE_CONFIG_DIR") or Path(outer.get("HOME", "/nonexistent")) / ".claude") / ".credentials.json", url)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def _login(file: Path, url: str) -> Access | None:
+    try:
+        tokens = msgspec.json.decode(file.read_bytes(), type=Credentials).claude_ai_oauth
+    except (OSError, msgspec.MsgspecError):
+        return None
+    if not tokens.access_token:
+        return None
+    if tokens.expires_at and tokens.expires_at / 1000 < time.time():
+        raise DetentError(
+            f"the login of Claude Code in {file} has ended", "start `claude` once, it renews the login; or set ANTHROPIC_API_KEY"
+        )
+    return Access(f"the login in {file}", url, bearer(tokens.access_token), "CLAUDE_CODE_OAUTH_TOKEN")
+
+
+# -- what its lines mean -----------------------------------------------------------------------------------------------------
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """Tokens of one message, as the service counts them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+
+
+class Block(msgspec.Struct, frozen=True):
+    type: str = ""
+    text: str = ""
+    name: str = ""
+
+
+class Message(msgspec.Struct, frozen=True):
+    id: str = ""
+    model: str = ""
+    content: list[Block] = []
+    usage: Counted = Counted()
+
+
+class Assistant(msgspec.Struct, frozen=True, tag="assistant", tag_field="type"):
+    message: Message = Message()
+
+
+class OfModel(msgspec.Struct, frozen=True, rename="camel"):
+    """What one model took in a whole turn."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cost: float = msgspec.field(default=0.0, name="costUSD")
+
+
+class Denial(msgspec.Struct, frozen=True):
+    tool_name: str = ""
+
+
+class Result(msgspec.Struct, frozen=True, tag="result", tag_field="type"):
+    is_error: bool = True
+    subtype: str = ""
+    result: str = ""
+    stop_reason: str | None = None
+    terminal_reason: str | None = None
+    api_error: str | None = None
+    api_error_type: str | None = None
+    errors: list[str] = []
+    models: dict[str, OfModel] = msgspec.field(default={}, name="modelUsage")
+    permission_denials: list[Denial] = []
+
+
+LINES = msgspec.json.Decoder(Assistant | Result)
+
+
+def _line(data: bytes) -> Assistant | Result | None:
+    try:
+        line: Assistant | Result = LINES.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return line
+
+
+def read(said: Said, data: bytes) -> Said:
+    match _line(data):
+        case Assistant(message=Message(id=id, usage=counted)):
+            part = (id, _usage(counted))
+            return said if part in said.parts else said._replace(usage=said.usage + part[1], parts=said.parts | {part})
+        case Result() as result:
+            return _ended(said, result)
+    return said
+
+
+def _usage(counted: Counted) -> Usage:
+    c = counted
+    return Usage(c.input_tokens, c.output_tokens, c.cache_read_input_tokens, c.cache_creation_input_tokens)
+
+
+def _ended(said: Said, result: Result) -> Said:
+    """A turn went well if nothing of it says otherwise."""
+    total = Usage()
+    for m in result.models.values():
+        total += Usage(m.input_tokens, m.output_tokens, m.cache_read_input_tokens, m.cache_creation_input_tokens, m.cost)
+    well = not result.is_error and result.subtype == "success"
+    words = result.result or "; ".join(result.errors) or result.terminal_reason or result.subtype
+    sort = SORTS.get(result.subtype) or STOPS.get(result.stop_reason or "") or STOPS.get(result.api_error or "")
+    kind = result.api_error_type or (LOST if result.terminal_reason == LOST else "")
+    failed = "" if well and not sort else words
+    return said._replace(text=result.result, ended=True, failed=failed, kind=kind, sort=sort, usage=total if result.models else said.usage)
+
+
+def show(data: bytes) -> Iterator[Progress]:
+    match _line(data):
+        case Assistant(message=Message(content=blocks)):
+            for block in blocks:
+                if block.type == "text":
+                    yield Progress("text", block.text)
+                elif block.type == "tool_use":
+                    yield Progress("tool", block.name)
+        case Result(permission_denials=[_, *_] as denied):
+            yield Progress("result", f"Claude Code refused itself: {', '.join(d.tool_name for d in denied)}")
+
+
+CLAUDE = Row(
+    name="claude",
+    program="claude",
+    install="npm install -g @anthropic-ai/claude-code",
+    login=LOGIN,
+    calls=frozenset({"/v1/messages"}),
+    paths=frozenset({"/v1/messages/count_tokens"}),
+    costs=True,
+    model=model,
+    access=access,
+    argv=argv,
+    env=env,
+    files=files,
+    read=read,
+    show=show,
+)

@@ -1,0 +1,202 @@
+"""Codex as an agent: how it is called without a terminal, what pays for it, and what its lines mean. Starts nothing.
+
+Its own sandbox is off: it cannot be made inside ours, and ours holds it and all it starts.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from detent.agents.clients.row import Access, Row, Said, Wants
+from detent.agents.protocol import Progress, Usage
+
+ADDRESS = "https://api.openai.com/v1"
+CHATGPT = "https://chatgpt.com/backend-api/codex"
+TOKEN = "DETENT_MODEL_TOKEN"
+LOGIN = "start `codex login` once, or set OPENAI_API_KEY in the environment that starts detent"
+CONFIG = """model_provider = "detent"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+web_search = "disabled"
+check_for_update_on_startup = false
+developer_instructions = {system}
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[history]
+persistence = "none"
+[features]
+apps = false
+plugins = false
+remote_plugin = false
+shell_snapshot = false
+enable_request_compression = false
+[model_providers.detent]
+name = "detent"
+base_url = {url}
+wire_api = "responses"
+env_key = "{variable}"
+supports_websockets = false
+request_max_retries = 2
+stream_max_retries = 2
+[projects.{workspace}]
+trust_level = "untrusted"
+"""
+
+
+def model(named: str, configured: str) -> str:
+    """A model of Claude in the configuration is not for Codex: then it takes its own."""
+    return named or ("" if configured.startswith("claude") else configured)
+
+
+def argv(wants: Wants) -> list[str]:
+    words = ["exec", "--json", "--skip-git-repo-check", "--ephemeral", "--ignore-rules", "--color", "never", "-C", str(wants.workspace)]
+    return [*words, *(["-m", wants.model] if wants.model else []), "-"]
+
+
+def env(wants: Wants) -> dict[str, str]:
+    """Its folder must not lie below TMPDIR: it keeps programs there that it starts."""
+    return {"CODEX_HOME": str(wants.home / ".codex"), "TMPDIR": str(wants.home / "tmp"), wants.variable: wants.token}
+
+
+def files(wants: Wants) -> dict[str, str]:
+    """Servers and hooks that the project registers with Codex are for people's sessions: a project that is not trusted brings none."""
+    workspace = _quoted(str(wants.workspace))
+    config = CONFIG.format(system=_quoted(wants.system), url=_quoted(wants.url), variable=wants.variable, workspace=workspace)
+    return {".codex/config.toml": config, "tmp/.keep": ""}
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML has it; what JSON leaves as it is and TOML does not allow is spelled out."""
+    return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# -- what pays ---------------------------------------------------------------------------------------------------------------
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    access_token: str = ""
+    account_id: str | None = None
+
+
+class Auth(msgspec.Struct, frozen=True):
+    key: str | None = msgspec.field(default=None, name="OPENAI_API_KEY")
+    tokens: Tokens | None = None
+
+
+def access(outer: Mapping[str, str]) -> Access | None:
+    """A key for Codex alone, its login, or a key for everything, in this order."""
+    url = outer.get("OPENAI_BASE_URL", "").strip() or ADDRESS
+    if key := outer.get("CODEX_API_KEY", "").strip():
+        return Access("the key in CODEX_API_KEY", url, bearer(key), TOKEN)
+    file = Path(outer.get("CODEX_HOME") or Path(outer.get("HOME", "/nonexistent")) / ".codex") / "auth.json"
+    if found := _login(file, url):
+        return found
+    key = outer.get("OPENAI_API_KEY", "").strip()
+    return Access("the key in OPENAI_API_KEY", url, bearer(key), TOKEN) if key else None
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def _login(file: Path, url: str) -> Access | None:
+    try:
+        auth = msgspec.json.decode(file.read_bytes(), type=Auth)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    if auth.key:
+        return Access(f"the key in {file}", url, bearer(auth.key), TOKEN)
+    if auth.tokens is None or not auth.tokens.access_token:
+        return None
+    account = {"chatgpt-account-id": auth.tokens.account_id} if auth.tokens.account_id else {}
+    return Access(f"the login in {file}", CHATGPT, {**bearer(auth.tokens.access_token), **account}, TOKEN)
+
+
+# -- what its lines mean -----------------------------------------------------------------------------------------------------
+
+
+class Item(msgspec.Struct, frozen=True):
+    type: str = ""
+    text: str = ""
+    command: str = ""
+
+
+class Done(msgspec.Struct, frozen=True, tag="item.completed", tag_field="type"):
+    item: Item = Item()
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """Tokens of a turn: the input holds what was read from the cache and written to it."""
+
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Completed(msgspec.Struct, frozen=True, tag="turn.completed", tag_field="type"):
+    usage: Counted = Counted()
+
+
+class Error(msgspec.Struct, frozen=True):
+    message: str = ""
+
+
+class Failed(msgspec.Struct, frozen=True, tag="turn.failed", tag_field="type"):
+    error: Error = Error()
+
+
+LINES = msgspec.json.Decoder(Done | Completed | Failed)
+
+
+def _line(data: bytes) -> Done | Completed | Failed | None:
+    try:
+        line: Done | Completed | Failed = LINES.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return line
+
+
+def read(said: Said, data: bytes) -> Said:
+    match _line(data):
+        case Done(item=Item(type="agent_message", text=text)):
+            return said._replace(text=text)
+        case Completed(usage=u):
+            plain = max(0, u.input_tokens - u.cached_input_tokens - u.cache_write_input_tokens)
+            usage = Usage(plain, u.output_tokens, u.cached_input_tokens, u.cache_write_input_tokens)
+            return said._replace(ended=True, usage=said.usage + usage)
+        case Failed(error=error):
+            return said._replace(ended=True, failed=error.message or "it does not say why")
+    return said
+
+
+def show(data: bytes) -> Iterator[Progress]:
+    match _line(data):
+        case Done(item=Item(type="agent_message", text=text)):
+            yield Progress("text", text)
+        case Done(item=Item(type="command_execution", command=command)):
+            yield Progress("tool", command)
+        case Done(item=Item(type=kind)) if kind != "error":
+            yield Progress("tool", kind)
+
+
+CODEX = Row(
+    name="codex",
+    program="codex",
+    install="npm install -g @openai/codex",
+    login=LOGIN,
+    calls=frozenset({"/responses"}),
+    paths=frozenset({"/models"}),
+    costs=False,
+    model=model,
+    access=access,
+    argv=argv,
+    env=env,
+    files=files,
+    read=read,
+    show=show,
+)

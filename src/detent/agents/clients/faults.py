@@ -1,0 +1,78 @@
+"""What an answer of a model's service means, by its status, its headers and the kind that its body names. Pure; reads no message for words.
+
+The gateway sees the answers themselves, so nothing has to be guessed from what a client makes of them.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import msgspec
+
+from detent.agents.anthropic_faults import BAD, BUSY, BY_STATUS, BY_TYPE, GONE, LATER, LONGEST, Fault, Trouble, named_wait
+
+# Beside those of the Claude API.
+KINDS: dict[str, Fault] = {
+    **BY_TYPE,
+    "usage_limit_reached": LATER,
+    "rate_limit_exceeded": LATER,
+    "insufficient_quota": GONE,
+    "usage_not_included": GONE,
+    "model_not_found": GONE,
+    "server_error": BUSY,
+    "server_is_overloaded": LATER,
+}
+REJECTED = "anthropic-ratelimit-unified-status"  # of a subscription; its reset is in seconds since 1970
+RESET = "anthropic-ratelimit-unified-reset"
+
+
+class Error(msgspec.Struct, frozen=True):
+    type: str | None = None
+    code: str | int | None = None
+    message: str | None = None
+    resets_at: float | None = None
+    resets_in_seconds: float | None = None
+
+
+class Body(msgspec.Struct, frozen=True):
+    error: Error = Error()
+
+
+def error_of(body: bytes) -> Error:
+    try:
+        return msgspec.json.decode(body, type=Body).error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Error()
+
+
+def trouble_of(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Trouble:
+    """What a status other than 200 means; `headers` by their names in lower case."""
+    error = error_of(body)
+    named = [name for name in (error.code, error.type) if isinstance(name, str)]
+    fault = next((KINDS[name] for name in named if name in KINDS), None) or BY_STATUS.get(status) or (BUSY if status >= 500 else BAD)
+    if status == 429 and fault is BAD:
+        fault = LATER
+    said = f"the model's service answered {named[0] if named else 'an error'} ({status}): {error.message or 'it says no more'}"
+    return Trouble(fault, said[:1000], wait_of(headers, error, now))
+
+
+def wait_of(headers: Mapping[str, str], error: Error, now: datetime) -> float | None:
+    """The seconds that the service asks to wait, whichever way it says so; the longest of them."""
+    at = now.timestamp()
+    named = [named_wait(headers, now), error.resets_in_seconds, error.resets_at - at if error.resets_at else None]
+    if headers.get(REJECTED) == "rejected" and headers.get(RESET, "").isdecimal():
+        named.append(float(headers[RESET]) - at)
+    waits = [wait for wait in named if wait is not None and wait > 0]
+    return min(max(waits), LONGEST) if waits else None
+
+
+def lost(why: object) -> Trouble:
+    return Trouble(BUSY, f"the connection to the model's service failed: {why}"[:500])
+
+
+def of_kind(kind: str, message: str) -> Trouble:
+    """What a client itself names, where the gateway saw nothing wrong."""
+    return Trouble(KINDS.get(kind, Fault("Crashed", True)), message)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)

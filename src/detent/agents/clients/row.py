@@ -1,0 +1,63 @@
+"""What a headless client is to Detent: one row of a table. Owns the form of a row and its values; knows no client.
+
+A client is asked by its own words, reaches its model's service through one address, and says in JSON lines how its turn went.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.agents.protocol import Progress, Sort, Usage
+
+
+class Access(NamedTuple):
+    """How the model's service is reached and paid. Stays outside: a client gets an address of ours and a word that opens only that."""
+
+    how: str  # in words, for people: which key or which login
+    url: str  # of the service
+    headers: Mapping[str, str]  # what pays
+    variable: str  # in which the client looks for its key
+
+
+class Wants(NamedTuple):
+    """What the words, the environment and the files of a client are made of."""
+
+    system: str  # what the role is told, beside what the client tells its model itself
+    model: str  # empty: the client's own choice
+    workspace: Path
+    home: Path  # private, made for this turn
+    url: str  # where the client finds the service: ours
+    variable: str
+    token: str  # what it takes for its key
+    usd: float | None  # what may still be spent
+
+
+class Said(NamedTuple):
+    """What the lines of a client came to so far."""
+
+    text: str = ""  # its last words
+    ended: bool = False  # it says that its turn is over, well or not
+    failed: str = ""  # why not well, in its own words
+    kind: str = ""  # the same as the service names it
+    sort: Sort | None = None  # where the client itself tells a sort
+    usage: Usage = Usage()
+    parts: frozenset[tuple[str, Usage]] = frozenset()  # messages that are counted
+
+
+class Row(NamedTuple):
+    """One client."""
+
+    name: str
+    program: str
+    install: str  # the command that brings it
+    login: str  # what to do where nothing pays
+    calls: frozenset[str]  # paths of the service that ask its model
+    paths: frozenset[str]  # other paths that it may use
+    costs: bool  # whether it says what a turn cost
+    model: Callable[[str, str], str]  # of the one that the spec names, and the one of the configuration
+    access: Callable[[Mapping[str, str]], Access | None]  # from our own environment; None: neither key nor login
+    argv: Callable[[Wants], list[str]]  # without the program
+    env: Callable[[Wants], dict[str, str]]
+    files: Callable[[Wants], dict[str, str]]  # in its home
+    read: Callable[[Said, bytes], Said]  # one line more; a line that is not known changes nothing
+    show: Callable[[bytes], Iterable[Progress]]  # a line, for the live view

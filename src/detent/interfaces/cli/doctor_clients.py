@@ -1,0 +1,45 @@
+"""What `detent doctor` says of the clients that can be driven: whether each is there, and what pays for its model. Words only.
+
+None of them is needed, so none of them makes the machine unfit: a row says what to do before that client can be asked.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from detent.agents.client import find_program
+from detent.agents.clients import CLIENTS, Row
+from detent.errors import DetentError
+from detent.sandbox.process import run
+
+VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
+PATIENCE = 10.0  # seconds for a program to say its version
+Words = tuple[str, bool, str, str]  # name, fit, what is found, what to do
+
+
+def client_rows(outer: Mapping[str, str]) -> Iterator[Words]:
+    """One row for each client."""
+    for row in CLIENTS.values():
+        found, mend = _found(row, outer)
+        yield row.name, not mend, found, mend
+
+
+def _found(row: Row, outer: Mapping[str, str]) -> tuple[str, str]:
+    program = find_program(row, outer)
+    if program is None:
+        return "not installed", f"to drive it: {row.install}"
+    there = f"{_version(program, outer)} at {program}"
+    try:
+        access = row.access(outer)
+    except DetentError as e:
+        return f"{there}, {e.message}", e.hint or row.login
+    return (f"{there}, paid by {access.how}", "") if access else (f"{there}, neither login nor key", f"to drive it: {row.login}")
+
+
+def _version(program: Path, outer: Mapping[str, str]) -> str:
+    try:
+        said = run([str(program), "--version"], Path("/"), {"PATH": outer.get("PATH", ""), "HOME": "/nonexistent"}, PATIENCE).output
+    except OSError as e:
+        return f"does not start ({e.strerror})"
+    found = VERSION.search(said)
+    return found.group() if found else "says no version"
