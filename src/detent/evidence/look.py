@@ -49,6 +49,7 @@ class Probed(Value, frozen=True):
 
     tried: int = 0
     idle: tuple[str, ...] = ()  # new tests that failed against none of them
+    agree: tuple[str, ...] = ()  # new tests that pass whatever answer they expect
     why: str = ""  # why nothing can be said
 
 

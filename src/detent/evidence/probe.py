@@ -1,5 +1,5 @@
 """The probe of new tests: small mutations of the lines that were written for them, one after the other. A test that fails against none
-of them proves nothing about that code.
+of them proves nothing about that code, and neither does one that passes when it is made to expect something else.
 
 Owns which mutants are tried and for how long; knows no phases and no gates.
 """
@@ -14,6 +14,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import PROBE_SECONDS, Teeth
 from detent.evidence.look import Probed, TestReport
 from detent.evidence.mutate import mutants_on
+from detent.evidence.mutate.turned import turned
 
 MOST_TRIED = 12
 MOST_OF_A_FILE = 48
@@ -33,6 +34,8 @@ def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
     new = _new_tests(now, before, teeth.marks.baseline)
     if not new:
         return Probed()
+    if agree := _agreeing(teeth, now, new):
+        return Probed(agree=agree)
     tried = _spread(list(_mutants(teeth)))
     if not tried:
         return Probed(why="no line of the code written for them has a small change to try")
@@ -44,6 +47,31 @@ def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) ->
     """Tests that this code was written for; a file that could not be collected before stands for its tests."""
     red = before.bad - baseline
     return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
+
+
+def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, ...]:
+    """New tests that pass although each of their expectations was turned."""
+    overlay, names = {}, set()
+    for path in sorted({now.files.get(test, "") for test in new if now.files.get(test, "").endswith(".py")}):
+        text, found = turned((teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace"))
+        if found:
+            overlay[path] = text.encode()
+            names |= {(path, name) for name in found}
+    if not overlay:
+        return ()
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, tuple(overlay), overlay, PROBE_SECONDS)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return ()  # turned tests that do not run say nothing
+    passed = new & report.having("passed")
+    return tuple(sorted(test for test in passed if (now.files.get(test, ""), _name(test)) in names))
+
+
+def _name(test: str) -> str:
+    """The function of a test: the last part of its id, without parameters."""
+    return test.rpartition("::")[2].partition("[")[0]
 
 
 def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str]) -> Probed:

@@ -190,9 +190,12 @@ def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     seen = look.probed()
     if seen.why:
         return Flag(f"whether the new tests prove anything could not be probed: {seen.why}")
-    if not seen.idle:
+    if seen.agree:
+        said = f"{_first(frozenset(seen.agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at"
+    elif seen.idle:
+        said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
+    else:
         return None
-    said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
     return said if how == "require" else Flag(said)
 
 
