@@ -14,7 +14,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import PROBE_SECONDS, Teeth
 from detent.evidence.look import Probed, TestReport
 from detent.evidence.mutate import mutants_on
-from detent.evidence.mutate.turned import turned
+from detent.evidence.mutate.turned import is_named, turned
 
 MOST_TRIED = 12
 MOST_OF_A_FILE = 48
@@ -51,12 +51,9 @@ def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) ->
 
 def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, ...]:
     """New tests that pass although each of their expectations was turned."""
-    overlay, names = {}, set()
-    for path in sorted({now.files.get(test, "") for test in new if now.files.get(test, "").endswith(".py")}):
-        text, found = turned((teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace"))
-        if found:
-            overlay[path] = text.encode()
-            names |= {(path, name) for name in found}
+    files = {test: now.files.get(test, test.partition("::")[0]) for test in new}
+    made = {path: turned(path, (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")) for path in sorted({*files.values()})}
+    overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
         return ()
     try:
@@ -66,12 +63,7 @@ def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, 
     except CannotTell:
         return ()  # turned tests that do not run say nothing
     passed = new & report.having("passed")
-    return tuple(sorted(test for test in passed if (now.files.get(test, ""), _name(test)) in names))
-
-
-def _name(test: str) -> str:
-    """The function of a test: the last part of its id, without parameters."""
-    return test.rpartition("::")[2].partition("[")[0]
+    return tuple(sorted(test for test in passed if any(is_named(test, name) for name in made[files[test]][1])))
 
 
 def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str]) -> Probed:
