@@ -165,6 +165,9 @@ class MemoryLook:
     def probed(self) -> Probed:
         return Probed()
 
+    def reworded(self) -> tuple[str, ...]:
+        return ()
+
     def preflight(self) -> str | None:
         bad = [p for p, t in self._files(self.tree).items() if "lint!" in t]
         return f"preflight: lint complains about {bad[0]}" if bad else None

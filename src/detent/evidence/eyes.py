@@ -13,6 +13,7 @@ from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collects
 from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.evidence.probe import probe
+from detent.evidence.reworded import reworded
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
@@ -174,6 +175,15 @@ class RepoLook:
     def probed(self) -> Probed:
         base = self.scene.collect.suite.base
         return probe(self._teeth(), self.tests(), self.tests_before()) if base is not None and base.runner else Probed()
+
+    def reworded(self) -> tuple[str, ...]:
+        files = [c.path for c in self.changed() if c.sort == "test" and c.how == "modified"]
+        return tuple(
+            f"{path}::{name}" for path in files for name in reworded(path, *map(self._text(path), (self.scene.marks.good, self.tree)))
+        )
+
+    def _text(self, path: str) -> Callable[[str], str]:
+        return lambda tree: (self.scene.git.read(tree, path) or b"").decode("utf-8", "replace")
 
     def preflight(self) -> str | None:
         scene = self.scene

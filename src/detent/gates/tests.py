@@ -122,8 +122,16 @@ def others_pass(look: Look[Data]) -> str | None:
     broken = (now.bad & before.ids) - before.bad
     if broken:
         return f"{_first(broken)} passed before and fails now{_flaky(look, broken)}"
+    if skipped := (now.having("skipped") & before.ids) - before.having("skipped"):
+        return f"{_first(skipped)} ran before and is skipped now"
     lost = _lost(before, now)
     return f"{_first(lost)} is no longer collected" if lost else None
+
+
+def others_unchanged(look: Look[Data]) -> str | None:
+    """The tests that were there before say what they said: a RED step adds tests."""
+    said = look.reworded()
+    return f"{_first(frozenset(said))} was changed; a RED step adds tests, and a refactoring may change them" if said else None
 
 
 def all_pass(look: Look[Data]) -> str | None:
