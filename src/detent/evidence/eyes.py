@@ -12,8 +12,6 @@ from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bit
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collects
 from detent.evidence.look import Branch, Changed, Probed, TestReport
-from detent.evidence.probe import probe
-from detent.evidence.reworded import reworded
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
@@ -173,10 +171,14 @@ class RepoLook:
         return new_tests_bite(self._teeth())
 
     def probed(self) -> Probed:
+        from detent.evidence.probe import probe
+
         base = self.scene.collect.suite.base
         return probe(self._teeth(), self.tests(), self.tests_before()) if base is not None and base.runner else Probed()
 
     def reworded(self) -> tuple[str, ...]:
+        from detent.evidence.reworded import reworded
+
         files = [c.path for c in self.changed() if c.sort == "test" and c.how == "modified"]
         return tuple(
             f"{path}::{name}" for path in files for name in reworded(path, *map(self._text(path), (self.scene.marks.good, self.tree)))
