@@ -95,7 +95,7 @@ def judged(report: TestReport, canary: Canary) -> TestReport:
         kinds=_without(report.kinds, mine),
         missing_names=tuple(test for test in report.missing_names if test not in mine),
         canary="broken" if differed else "held" if heard else "unsupported",
-        canary_said="; ".join(differed) if heard else "no test was collected where it lay",
+        canary_said="; ".join(differed) if heard else "no test ran where it lay",
     )
     return msgspec.structs.replace(found, exit_code=_code(report, found, canary)) if heard else found
 

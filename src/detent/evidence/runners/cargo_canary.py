@@ -4,11 +4,14 @@ Every target is a program of its own, so this one shows what is done to all of t
 one does to itself. It needs nothing but the standard library.
 """
 
+import re
+
 from detent.evidence.runners.beside import NONE, Place, below, parent, places
 from detent.evidence.runners.nest import word
 from detent.evidence.runners.protocol import Canary, Command, Files, Nest
 from detent.evidence.runners.tidy import cargo as tidy
 
+LISTED = re.compile(r"^\s*autotests\s*=\s*false", re.MULTILINE)
 TEXT = """#[test]
 fn {passes}() {{
     for wrong in [1, 2] {{
@@ -36,10 +39,13 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
     def is_run(path: str) -> bool:
         home = parent(path)
-        is_target = path.endswith(".rs") and home.rpartition("/")[2] == "tests" and files.exists(f"{parent(home)}/Cargo.toml".lstrip("/"))
+        is_target = path.endswith(".rs") and home.rpartition("/")[2] == "tests" and files.exists(_manifest(home))
         return is_target and (not paths or any(below(path, each) for each in paths))
 
-    nests = tuple(map(_nest, places(files, near, is_run)))
+    found = places(files, near, is_run)
+    if any(LISTED.search(files.read(_manifest(place.folder)) or "") for place in found):
+        return "the project lists its test targets, so a new one is not built"
+    nests = tuple(map(_nest, found))
     if not nests:
         return NONE
     targets = [f"--test={nest.word}" for nest in nests] if any(_is_target(each) for each in selectors) else []
@@ -47,6 +53,10 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     names = [f"-name={each}" for nest in nests for each in (nest.passes, nest.fails)] if by_name else []
     also = [nest.path for nest in nests] if paths else []
     return Canary(base, (*selectors, *also, *targets, *names), nests, tidy, failing=(101,))
+
+
+def _manifest(tests: str) -> str:
+    return f"{parent(tests)}/Cargo.toml".lstrip("/")
 
 
 def _is_target(selector: str) -> bool:

@@ -127,13 +127,14 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def _places(files: Files, near: tuple[str, ...], picked: tuple[str, ...], tool: Tool) -> list[Place]:
-    """Beside files that are tests by their names; only if there are none, beside whatever lies in a folder of tests."""
+    """Beside files that are tests by their names (a changed one may have a pattern of its own); else beside whatever lies in their folders."""
 
     def fits(path: str) -> bool:
         return not picked or any(_fits(path, each) for each in picked)
 
     def named(path: str) -> bool:
-        return js_project.is_named_as_test(PurePosixPath(path)) or (js_project.is_code(path) and "__tests__" in path.split("/"))
+        own = path in near and js_project.is_run(path) and "." in PurePosixPath(path).stem
+        return own or js_project.is_named_as_test(PurePosixPath(path)) or (js_project.is_code(path) and "__tests__" in path.split("/"))
 
     by_name = [] if tool.name == "mocha" else places(files, near, lambda path: named(path) and fits(path))
     return by_name or places(files, near, lambda path: js_project.is_run(path) and fits(path))
