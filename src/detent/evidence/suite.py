@@ -107,9 +107,9 @@ def run_suite(
     base, chosen = (suite.base, selectors) if isinstance(canary, str) else (canary.base, canary.selectors)
     with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
         file = Path(folder) / "report"
-        argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
         with file.open("x+b") as written:
             with planted(cwd, canary):
+                argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
                 ran = _run(suite, argv, cwd, env, wanted, Path(folder), *_scratch(getattr(runner, "scratch", ()), root))
             ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:

@@ -6,10 +6,10 @@ The report is written by a reporter of ours in the process that watches the test
 import re
 
 from detent.evidence.look import TestReport
-from detent.evidence.runners import js_command, js_project
+from detent.evidence.runners import js_canary, js_command, js_project
 from detent.evidence.runners.js_command import Tool
 from detent.evidence.runners.lines import REPORTERS, no_tests, read
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 
 REPORTER = REPORTERS / "jest.cjs"
 NO_TESTS = re.compile(r"^No tests found, exiting with code [01]$", re.MULTILINE)
@@ -65,6 +65,9 @@ class Jest:
     def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         nothing = no_tests(report, exit_code, output, NO_TESTS, self.name)
         return nothing or read(report, exit_code, output, js_project.tongue(self.name))
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return js_canary.canary(base, selectors, files, near, TOOL)
 
     def is_test(self, path: str) -> bool:
         return js_project.is_test(path)

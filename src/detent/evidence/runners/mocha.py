@@ -7,10 +7,10 @@ loaded would end mocha's run; ours goes on without it and reports it.
 import re
 
 from detent.evidence.look import TestReport
-from detent.evidence.runners import js_command, js_project
+from detent.evidence.runners import js_canary, js_command, js_project
 from detent.evidence.runners.js_command import Tool
 from detent.evidence.runners.lines import REPORTERS, no_tests, read
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 
 REPORTER = REPORTERS / "mocha.cjs"
 NO_TESTS = re.compile(r"^Error: No test files found", re.MULTILINE)
@@ -57,12 +57,15 @@ class Mocha:
             f"--require={REPORTER}", f"--reporter={REPORTER}", f"--reporter-option=output={report_path}",
             "--no-parallel", "--no-bail", "--no-color", "--retries=0", "--no-forbid-only", "--no-forbid-pending", "--no-fail-zero",
             *(each for each in selectors if each.startswith("-")),
-            *(js_project.spread(chosen, files) if chosen else base.paths),
+            *(dict.fromkeys(js_project.spread(chosen, files)) if chosen else base.paths),
         ]  # fmt: skip
 
     def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         nothing = no_tests(report, exit_code, output, NO_TESTS, self.name)
         return nothing or read(report, exit_code, output, js_project.tongue(self.name))
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return js_canary.canary(base, selectors, files, near, TOOL)
 
     def is_test(self, path: str) -> bool:
         return js_project.is_test(path)

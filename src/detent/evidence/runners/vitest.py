@@ -4,10 +4,10 @@ The report is written by a reporter of ours in the process that watches the test
 """
 
 from detent.evidence.look import TestReport
-from detent.evidence.runners import js_command, js_project
+from detent.evidence.runners import js_canary, js_command, js_project
 from detent.evidence.runners.js_command import Tool
 from detent.evidence.runners.lines import REPORTERS, read
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 
 REPORTER = REPORTERS / "vitest.mjs"
 TOOL = Tool(
@@ -60,6 +60,9 @@ class Vitest:
 
     def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         return read(report, exit_code, output, js_project.tongue(self.name))
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return js_canary.canary(base, selectors, files, near, TOOL)
 
     def is_test(self, path: str) -> bool:
         return js_project.is_test(path)
