@@ -76,7 +76,7 @@ def measure(name: str, chosen: Sequence[Pair], folder: Path, jobs: int) -> Found
     return Found(__version__ if name == OURS else ROWS[name].version, told, [each for each in results if isinstance(each, str)])
 
 
-def arguments() -> argparse.Namespace:
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench.orchestrators", description="Play the agents of `detent bench gates` against other orchestrators."
     )
@@ -87,29 +87,34 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="how many agents at once")
     parser.add_argument("--folder", type=Path, help="install here and keep it; else into a folder that is removed")
     parser.add_argument("--json", type=Path, help="write the results here")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     if unknown := [name for name in given.names if name not in (OURS, *ROWS)]:
         parser.error(f"there is no orchestrator {unknown[0]}; there are: {', '.join((OURS, *ROWS))}")
     return given
 
 
-def main() -> int:
-    given = arguments()
+def run(given: argparse.Namespace) -> dict[str, Found]:
+    """Every orchestrator that is asked for, one after the other."""
     chosen = pairs(given.language or ["python"], given.agent, given.all)
     if not shutil.which("bwrap"):
         raise DetentError("bubblewrap is not installed", "each orchestrator runs in a network of its own: install bubblewrap")
-    found: dict[str, Found] = {}
     with tempfile.TemporaryDirectory(prefix="detent-others-", ignore_cleanup_errors=True) as temporary:
-        for name in given.names or (OURS, *ROWS):
-            found[name] = measure(name, chosen, (given.folder or Path(temporary)).absolute(), given.jobs)
+        folder = (given.folder or Path(temporary)).absolute()
+        return {name: measure(name, chosen, folder, given.jobs) for name in given.names or (OURS, *ROWS)}
+
+
+def main(argv: Sequence[str]) -> int:
+    given = arguments(argv)
+    try:
+        found = run(given)
+    except DetentError as e:
+        print(f"bench orchestrators: {e.message}\n   {e.hint}", file=sys.stderr)
+        return 2
     print(table(found))
     if given.json:
-        given.json.write_text(json.dumps(in_json(found, [agent.name for _, agent in chosen]), indent=2) + "\n", "utf-8")
+        given.json.write_text(json.dumps(in_json(found), indent=2) + "\n", "utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except DetentError as e:
-        sys.exit(f"bench.orchestrators: {e.message}\n   {e.hint}")
+    sys.exit(main(sys.argv[1:]))

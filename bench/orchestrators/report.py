@@ -46,11 +46,8 @@ def notes(found: Mapping[str, Found]) -> Iterator[str]:
                 yield f"{name} {words}: {', '.join(names)}"
 
 
-def in_json(found: Mapping[str, Found], agents: Sequence[str]) -> dict[str, Any]:
+def in_json(found: Mapping[str, Found]) -> dict[str, Any]:
     return {
-        "agents": list(agents),
-        "orchestrators": {
-            name: {"version": each.version, "judges": name not in ROWS or ROWS[name].judges, **as_json(each.outcomes, each.not_run)}
-            for name, each in found.items()
-        },
+        name: {"version": each.version, "judges": name not in ROWS or ROWS[name].judges, **as_json(each.outcomes, each.not_run)}
+        for name, each in found.items()
     }
