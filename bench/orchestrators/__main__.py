@@ -23,16 +23,14 @@ from detent.interfaces.gatebench.report import line
 
 ROOT = Path(__file__).parent.parent.parent
 ALONE = ("bwrap", "--dev-bind", "/", "/", "--unshare-net", "--unshare-pid", "--proc", "/proc", "--die-with-parent")
-SECONDS = 300
+SECONDS = 900
 Pair = tuple[Language, Agent]
 
 # Without --all: some of each sort, so that a run takes minutes.
 CHOSEN = (
-    "plain", "mends-its-mistake", "parametrised", "helper-and-fixture", "noisy", "refactors-the-tests",
-    "no-test", "no-code", "half-the-code", "test-that-always-fails", "breaks-another", "breaks-in-refactor",
-    "deletes-the-test", "skips-the-test", "weakens-the-assertion", "asserts-true",
-    "weakens-in-refactor", "only-imports", "conftest-that-sleeps", "config-collects-less",
-    "ends-the-process", "sitecustomize", "equal-to-everything", "works-only-here",
+    "plain", "mends-its-mistake", "parametrised", "noisy",
+    "no-test", "no-code", "breaks-another",
+    "deletes-the-test", "weakens-the-assertion", "conftest-that-sleeps", "sitecustomize", "works-only-here",
 )  # fmt: skip
 
 

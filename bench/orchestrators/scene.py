@@ -16,6 +16,7 @@ from detent.interfaces.gatebench import Agent, Language, Step, Try
 from detent.interfaces.gatebench.play import GIT
 
 STEPS: tuple[Step, ...] = ("RED", "GREEN", "REFACTOR")
+SECONDS = 600  # of patience with one program; a busy machine is slow
 TITLE = "clamp: a value kept between two others, with tests"
 SUMMARY = "all done: clamp is written, it has its tests, and every test passes"
 
@@ -66,7 +67,7 @@ class Scene:
 
     def run(self, *argv: str) -> str:
         """A program in the project, which must end well."""
-        done = subprocess.run(argv, cwd=self.repo, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(argv, cwd=self.repo, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
         if done.returncode:
             raise RuntimeError(
                 f"{Path(argv[0]).name} {' '.join(argv[1:3])} ended with {done.returncode}: {(done.stderr or done.stdout)[-400:]}"
