@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from bench.orchestrators import ROWS
 from detent.interfaces.gatebench.play import Outcome
-from detent.interfaces.gatebench.report import as_json, false_accepts, false_rejects
+from detent.interfaces.gatebench.report import Rate, as_json, false_accepts, false_rejects
 
 OURS = "detent"
 HEAD = ("orchestrator", "version", "says that it checks the work", "goes by", "false accepts", "false rejects")
@@ -25,8 +25,12 @@ def cells(name: str, found: Found) -> tuple[str, ...]:
     """One line of the table. What does not claim to judge is not said to have judged wrongly."""
     title, judges, goes_by = (ROWS[name].title, ROWS[name].judges, ROWS[name].goes_by) if name in ROWS else ("Detent", True, PROOF)
     accepts, rejects = false_accepts(found.outcomes), false_rejects(found.outcomes)
-    wrong = f"{accepts}" if judges else f"{NOT_CLAIMED}; takes {accepts}"
-    return title, found.version, "yes" if judges else "no", goes_by, wrong, str(rejects)
+    wrong = told(accepts) if judges else f"{NOT_CLAIMED}; takes {told(accepts)}"
+    return title, found.version, "yes" if judges else "no", goes_by, wrong, told(rejects)
+
+
+def told(rate: Rate) -> str:
+    return str(rate) if rate.of else "not played"
 
 
 def table(found: Mapping[str, Found]) -> str:
