@@ -18,7 +18,7 @@ from bench.orchestrators.scene import left_out
 from detent import __version__
 from detent.errors import DetentError
 from detent.interfaces.gatebench import Agent, Language, languages
-from detent.interfaces.gatebench.play import Outcome, play
+from detent.interfaces.gatebench.play import Outcome
 from detent.interfaces.gatebench.report import line
 
 ROOT = Path(__file__).parent.parent.parent
@@ -57,21 +57,35 @@ def alone(name: str, pair: Pair, folder: Path) -> Outcome | str:
     return Outcome(agent.name, language.language, agent.sort, said["accepted"], "", said["words"], time.monotonic() - begun)
 
 
+def ours(chosen: Sequence[Pair], jobs: int) -> Found:
+    """The same agents against Detent, by its own command."""
+    spoken = [word for name in {language.language for language, _ in chosen} for word in ("--language", name)]
+    named = [word for name in {agent.name for _, agent in chosen} for word in ("--agent", name)]
+    argv = [sys.executable, "-m", "detent", "bench", "gates", "--json", "--jobs", str(jobs), *spoken, *named]
+    done = subprocess.run(argv, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise DetentError(f"detent bench gates ended with {done.returncode}", done.stderr[-400:])
+    found = json.loads(done.stdout)
+    outcomes = [Outcome(**{name: value for name, value in each.items() if name in Outcome._fields}) for each in found["agents"]]
+    return Found(__version__, outcomes, found["not_run"])
+
+
 def measure(name: str, chosen: Sequence[Pair], folder: Path, jobs: int) -> Found:
     """All agents against one orchestrator."""
-    if name != OURS:
-        row = ROWS[name]
-        install(Package(row.package, row.version, row.source), folder / name)
+    if name == OURS:
+        return ours(chosen, jobs)
+    row = ROWS[name]
+    install(Package(row.package, row.version, row.source), folder / name)
 
     def judge(pair: Pair) -> Outcome | str:
-        result = play(*pair) if name == OURS else alone(name, pair, folder / name)
+        result = alone(name, pair, folder / name)
         print(f"{name}: {result if isinstance(result, str) else line(result)}", file=sys.stderr)
         return result
 
     with ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(judge, chosen))
     told = [each for each in results if isinstance(each, Outcome)]
-    return Found(__version__ if name == OURS else ROWS[name].version, told, [each for each in results if isinstance(each, str)])
+    return Found(row.version, told, [each for each in results if isinstance(each, str)])
 
 
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
