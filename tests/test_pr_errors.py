@@ -236,7 +236,7 @@ def reviewer(tmp_path: Path, does: str) -> str:
     return f"[review]\nagent = 'command:{file}'\n"
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if n > 1 else []) for n, name in enumerate(ANSWERS)])
 def test_a_reviewer_that_does_not_answer_approves_nothing(tmp_path: Path, name: str) -> None:
     does, says = ANSWERS[name]
     p = project(tmp_path / "p", reviewer(tmp_path, does)).reddened()
@@ -269,7 +269,9 @@ def test_a_configured_reviewer_is_not_replaced_by_the_agents_own_word(tmp_path: 
     assert "reviewer is configured" in verdict["reasons"][0]
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[{}]", '{"findings": [], "approved": true}'])
+@pytest.mark.parametrize(
+    "text", ["nonsense", *(pytest.param(text, marks=pytest.mark.slow) for text in ("", "[{}]", '{"findings": [], "approved": true}'))]
+)
 def test_findings_that_cannot_be_read_are_an_error(tmp_path: Path, text: str) -> None:
     p = project(tmp_path / "p", "[git]\nbranching = false\n").reviewing()
     before = standing(p)
