@@ -24,6 +24,7 @@ NEW = "\n\ndef test_subtract():\n    assert subtract(3, 2) == 1\n"
         (lambda text: text.replace("assert add(0, 0) == 0", "pass"), ("TestMore::test_zero",)),
         (lambda text: text + "\n\ndef test_add():\n    pass\n", ("test_add",)),
         (lambda text: text.replace("def test_add():", "def test_add(add):"), ("test_add",)),
+        (lambda text: text.replace("def test_add", "def test_other"), ("test_add",)),
         (lambda text: "def test_add(:\n", ()),
     ],
 )
@@ -45,3 +46,12 @@ def test_a_test_that_ran_before_and_is_skipped_now_is_named() -> None:
     said = others_pass(LiteralLook(run, before=before, now=TestReport({"a": "skipped", "b": "skipped", "c": "failed"})))
     assert said == "a ran before and is skipped now"
     assert others_pass(LiteralLook(run, before=before, now=TestReport({"a": "passed", "b": "skipped", "c": "skipped"}))) is None
+
+
+def test_tests_that_wait_for_a_name_with_others_of_their_file_are_not_lost() -> None:
+    run = Run("r", "pr", "EXECUTING_TDD", 1, PrData())
+    before = TestReport({"t.py::a": "passed", "u.py::b": "passed"}, files={"t.py::a": "t.py", "u.py::b": "u.py"})
+    waiting = TestReport({"t.py": "error", "u.py::b": "passed"}, files={"t.py": "t.py", "u.py::b": "u.py"}, missing_names=("t.py",))
+    assert others_pass(LiteralLook(run, before=before, now=waiting)) is None
+    gone = TestReport({"u.py::b": "passed"}, files={"u.py::b": "u.py"})
+    assert others_pass(LiteralLook(run, before=before, now=gone)) == "t.py::a is no longer collected"

@@ -39,8 +39,8 @@ def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
     tried = _spread(list(_mutants(teeth)))
     if not tried:
         return Probed(why="no line of the code written for them has a small change to try")
-    files = tuple(sorted({now.files.get(test, test.partition("::")[0]) for test in new}))
-    return _try(teeth, tried, files, new)
+    files = tuple(sorted({_file(now, test) for test in new}))
+    return _try(teeth, tried, files, new, _together(teeth, now, before, new))
 
 
 def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) -> frozenset[str]:
@@ -51,7 +51,7 @@ def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) ->
 
 def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, ...]:
     """New tests that pass although each of their expectations was turned."""
-    files = {test: now.files.get(test, test.partition("::")[0]) for test in new}
+    files = {test: _file(now, test) for test in new}
     made = {path: turned(path, (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")) for path in sorted({*files.values()})}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
@@ -66,7 +66,20 @@ def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, 
     return tuple(sorted(test for test in passed if any(is_named(test, name) for name in made[files[test]][1])))
 
 
-def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str]) -> Probed:
+def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Which tests answer for each other: nobody can tell the new ones of an older file that could not be loaded before from the others."""
+    marks = teeth.marks
+    earlier = (marks.base, *(red for red in marks.reds if red != marks.good))
+    unloaded = {file for test in new if test not in before.ids and (file := _file(now, test)) in before.bad}
+    older = {file for file in unloaded if any(teeth.git.read(tree, file) is not None for tree in earlier)}
+    return {test: frozenset(t for t in new if _file(now, t) == _file(now, test)) for test in new if _file(now, test) in older}
+
+
+def _file(report: TestReport, test: str) -> str:
+    return report.files.get(test, test.partition("::")[0])
+
+
+def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]]) -> Probed:
     """Until each test has failed against one, nothing is left to try, or the time is up."""
     idle, count, until = new, 0, time.monotonic() + PROBE_SECONDS
     for mutant in mutants:
@@ -81,7 +94,7 @@ def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: froze
             continue  # this one did not even run, so it says nothing
         if not report.late and report.ids & new:
             count += 1
-            idle -= report.bad
+            idle = idle.difference(*(together.get(test, {test}) for test in report.bad))
         if not idle:
             return Probed(count)
     return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")

@@ -1,7 +1,6 @@
-"""Which tests of a file were reworded between two versions of it. Pure. Python only: in other languages nothing is said.
+"""Which tests of a file were reworded or taken out between two versions of it. Pure. Python only: in other languages nothing is said.
 
-A test is its arguments and its body; what decorates it may grow (a table of cases gets a row), and tests that are lost or skipped are
-seen elsewhere.
+A test is its arguments and its body; what decorates it may grow (a table of cases gets a row).
 """
 
 import ast
@@ -9,19 +8,19 @@ from collections.abc import Iterator
 
 
 def reworded(path: str, old: str, new: str) -> tuple[str, ...]:
-    """The names of tests that the old file has and that say something else in the new one."""
+    """The names of tests that the old file has and that are not there, or say something else, in the new one."""
     if not path.endswith(".py"):
         return ()
-    before, now = _tests(old), _tests(new)
-    return tuple(sorted(name for name, bodies in before.items() if name in now and now[name] != bodies))
+    try:
+        before, now = _tests(old), _tests(new)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    return tuple(sorted(name for name, bodies in before.items() if now.get(name) != bodies))
 
 
 def _tests(text: str) -> dict[str, list[str]]:
     """Every version of each test, by its name: one that is defined again takes the place of the first."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
+    tree = ast.parse(text)
     found: dict[str, list[str]] = {}
     for name, node in _named(tree.body, ""):
         said = [ast.unparse(node.args), *map(ast.unparse, node.body)]
