@@ -9,6 +9,7 @@ from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RESEARCH, SPEC, SPE
 from detent.gates.human import DecisionData, pending, question, waived
 from detent.gates.reply import Point, Reply, amounts_to, noted, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.workflows.session import Grounded
 
 replace = msgspec.structs.replace
 
@@ -52,7 +53,7 @@ READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a f
 CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
 
 
-class TaskData(DecisionData, frozen=True):
+class TaskData(Grounded, frozen=True):
     """One task, or the final review of all of them (`meta`)."""
 
     task: Task | None = None
