@@ -112,6 +112,9 @@ class Driven:
         sent = Sent("answer", by="human", channel="terminal", decision=decision, value=value, **more)  # type: ignore[arg-type]
         return self.app.door.submit(self.id, sent)
 
+    def resume(self, **more: str) -> Sent:
+        return Sent("resume", by="human", channel="terminal", **more)  # type: ignore[arg-type]
+
     @property
     def run(self) -> AnyRun:
         return self.app.door.load(self.id).run

@@ -43,7 +43,7 @@ def status_json(family: Sequence[AnyRun], when: When, at: str) -> str:
         "mode": data.mode,
         "assumptions": [],
         "known_issues": [msgspec.to_builtins(i) for i in newest.data.known_issues],
-        "user_decisions": [_decision(d, run.id, when) for run in family for d in run.data.decisions],
+        "user_decisions": [decision_row(d, run.id, when) for run in family for d in run.data.decisions],
         "gate_tracking": {"APPROVE_DESIGN": {"correction_status": data.correction}},
         "runtime_flags": {
             "copilot_instructions_exists": any(name.endswith(COPILOT) for name in newest.data.instructions),
@@ -82,7 +82,7 @@ def retry_counts(family: Sequence[AnyRun]) -> dict[str, dict[str, int]]:
     return found
 
 
-def _decision(d: Decision, run: str, when: When) -> Mapping[str, object]:
+def decision_row(d: Decision, run: str, when: When) -> Mapping[str, object]:
     return {
         "decision_id": d.decision_id,
         "question": d.question,
