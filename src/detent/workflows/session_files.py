@@ -75,10 +75,9 @@ def retry_counts(family: Sequence[AnyRun]) -> dict[str, dict[str, int]]:
     """The repairs so far, by task and kind of loop; those of the build count for all tasks together."""
     found: dict[str, dict[str, int]] = {}
     for run in family:
-        counted = {name: run.counts[name] for name in LOOPS if run.counts.get(name)}
         name = run.data.task_id or META
-        if counted:
-            found[name] = {**found.get(name, {}), **counted}
+        before = found.get(name, dict.fromkeys(LOOPS, 0))
+        found[name] = {**before, **{loop: run.counts[loop] for loop in LOOPS if run.counts.get(loop)}}
     return found
 
 
