@@ -10,6 +10,13 @@ from tests.driven import scripted, workspaces
 from tests.project import Project
 from tests.sessions import DESIGN, REQUEST, SPEC, TEAM, S, plays, reply, session, till
 
+FIELDS = [
+    "current_state", "session", "mode", "assumptions", "known_issues", "user_decisions", "gate_tracking", "runtime_flags", "retry_counts",
+    "session_changed_files", "last_ci_result", "last_update",
+]  # fmt: skip
+DECISION = [
+    "decision_id", "question", "options", "status", "answer", "asked_at", "resolved_at", "state_context", "task_id", "resolution_reason"
+]  # fmt: skip
 ROLES = ("SpecAgent", "Architect", "Planner", "Coder", "Reviewer", "QA", "Security", "Integrator", "Docs")
 
 
@@ -42,6 +49,7 @@ def test_a_full_session_waits_for_people_and_leads_from_a_request_to_main(p: Pro
     assert p.git("show", "main:calc.py").startswith("def add") and p.git("show", "main:README.md").startswith("# Till")
     assert p.git("status", "--porcelain") == "" and not workspaces(p)
     told = status(p)
+    assert list(told["user_decisions"][0])[:10] == DECISION  # type: ignore[index]
     decided = {d["decision_id"]: (d["status"], d["answer"], d["channel"]) for d in told["user_decisions"]}  # type: ignore[attr-defined]
     assert decided["UD-APPROVE-DESIGN"] == ("answered", "approved", "no terminal")
     assert decided["UD-REVIEW-STRATEGY"] == ("answered", "per-batch", "policy")
@@ -58,7 +66,13 @@ def test_a_lean_session_has_one_task_and_no_questions(p: Project) -> None:
         assert (done["state"], done["outcome"]) == ("DONE", "done"), done
         assert s.turns() == [("INTAKE_LEAN", ""), ("CODE", "T-001"), ("REVIEW", "T-001"), ("QA", "T-001")]
         assert s.subjects() == ["T-001: add"]
-    assert (p.root / S / "report.md").is_file() and status(p)["mode"] == "lean"
+    assert (p.root / S / "report.md").is_file()
+    told = status(p)
+    assert list(told) == FIELDS and (told["mode"], told["session"]) == ("lean", S)
+    assert told["gate_tracking"] == {"APPROVE_DESIGN": {"correction_status": "none"}}
+    assert told["retry_counts"]["T-001"] == {"FIX_REVIEW": 0, "FIX_TESTS": 0, "FIX_SECURITY": 0, "FIX_BUILD": 0}  # type: ignore[index]
+    assert told["runtime_flags"]["copilot_instructions_exists"] is False  # type: ignore[index]
+    assert [f["path"] for f in told["session_changed_files"]] == ["calc.py", "tests/test_add.py"]  # type: ignore[attr-defined]
 
 
 def test_changes_that_are_requested_go_to_their_role_once_and_the_question_stands_again(p: Project) -> None:

@@ -23,7 +23,7 @@ from detent.gates.documents import (
 from detent.gates.human import APPROVE, STRATEGY, Decision, ask, pending, question, resolve
 from detent.kernel.model import Found, Run, Sent, Value
 from detent.workflows.session import Grounded, Proof
-from detent.workflows.task_data import ROLES, listed, reply_of, session_facts
+from detent.workflows.task_data import ROLES, changed_of, listed, reply_of, session_facts
 from detent.workflows.task_data import keep_prepared as keep_input
 
 replace = msgspec.structs.replace
@@ -239,6 +239,7 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         run.data,
         good_tree=sent.facts.get("tree", "") or run.data.good_tree,
         ended=_one_more(run.data, sent),
+        changed_files=changed_of(sent) or run.data.changed_files,
         known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
     )

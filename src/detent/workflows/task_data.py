@@ -303,8 +303,8 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
     data = run.data
     task = data.task
     return {
-        **session_facts(run, ROLES.get(run.state, ""), task),
         **result(run),
+        **session_facts(run, ROLES.get(run.state, ""), task),
         "published": run.state,
         "task_id": data.task_id,
         "title": task.title if task else data.goal,
@@ -332,6 +332,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "tree": run.data.good_tree,
         "roles": ",".join(run.data.roles),
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
+        "changed_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
     }
 

@@ -1,6 +1,8 @@
 """The effects and jobs of `pipeline` and of its tasks on a real repository: documents, one commit a task, dispatches, checks, report, landing."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -13,14 +15,18 @@ from detent.gates.documents import ChangedFile
 from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
+from detent.kernel.table import Table
+from detent.workflows.pipeline import PIPELINE
 from detent.workflows.report import REPORT, report_of
 from detent.workflows.session import Proof
 from detent.workflows.session_files import published
+from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
 from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, is_plain, keep_snapshot, leave, outcome
-from detent.world.session import bring_back, keep_documents, lay_instructions, root_id, show, write_document
+from detent.world.session import bring_back, keep_documents, lay_instructions, root_id, show, take_back, write_document
 
+TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
 LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 
@@ -30,10 +36,19 @@ LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 def _publish(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
     bring_back(world, run)
+    take_back(world, run, _own_documents(event))
     for path, text in published(world.gear.family(root_id(run)), world.gear.when, event.at).items():
         write_document(world.place.root, path, text)
     keep_documents(world, run)
     show(world, run)
+
+
+def _own_documents(event: AnyEvent) -> tuple[str, ...] | None:
+    """The documents that the role at work could write, as patterns; None where no role was."""
+    state = TABLES[event.run.workflow].states.get(event.was)
+    if state is None or state.actor != "agent":
+        return None
+    return tuple(w.replace("$session", event.run.data.session) for w in state.writes if w.startswith("$session/"))
 
 
 def _history(world: RepoWorld, event: AnyEvent) -> None:

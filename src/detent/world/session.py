@@ -13,6 +13,7 @@ from detent.errors import CannotTell
 from detent.git.repo import ZERO, Git
 from detent.world.repo import RepoWorld, is_plain
 
+REJECTED = ".rejected"
 LARGEST = 1_000_000  # bytes of one document
 INSTRUCTIONS = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")
 
@@ -84,6 +85,18 @@ def bring_back(world: RepoWorld, run: AnyRun) -> None:
     for path, blob in kept_documents(world.git, run).items():
         if read_document(world.place.root, path) is None:
             write_document(world.place.root, path, _text(world.git, blob))
+
+
+def take_back(world: RepoWorld, run: AnyRun, own: tuple[str, ...] | None) -> None:
+    """Documents that the role at work does not own are as they were kept; an edited copy stands beside them as *.rejected."""
+    for path, blob in kept_documents(world.git, run).items() if own is not None else ():
+        if any(path == glob or (glob.endswith("/**") and path.startswith(glob[:-2])) for glob in own) or path.endswith(REJECTED):
+            continue
+        was, now = _text(world.git, blob), read_document(world.place.root, path)
+        if now != was:
+            if now is not None:
+                write_document(world.place.root, f"{path}{REJECTED}", now)
+            write_document(world.place.root, path, was)
 
 
 def _text(git: Git, blob: str) -> str:
