@@ -36,7 +36,8 @@ LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 def _publish(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
     bring_back(world, run)
-    take_back(world, run, _own_documents(event))
+    if (own := _own_documents(event)) is not None:
+        take_back(world, run, own)
     for path, text in published(world.gear.family(root_id(run)), world.gear.when, event.at).items():
         write_document(world.place.root, path, text)
     keep_documents(world, run)

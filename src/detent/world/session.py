@@ -87,9 +87,9 @@ def bring_back(world: RepoWorld, run: AnyRun) -> None:
             write_document(world.place.root, path, _text(world.git, blob))
 
 
-def take_back(world: RepoWorld, run: AnyRun, own: tuple[str, ...] | None) -> None:
+def take_back(world: RepoWorld, run: AnyRun, own: tuple[str, ...]) -> None:
     """Documents that the role at work does not own are as they were kept; an edited copy stands beside them as *.rejected."""
-    for path, blob in kept_documents(world.git, run).items() if own is not None else ():
+    for path, blob in kept_documents(world.git, run).items():
         if any(path == glob or (glob.endswith("/**") and path.startswith(glob[:-2])) for glob in own) or path.endswith(REJECTED):
             continue
         was, now = _text(world.git, blob), read_document(world.place.root, path)
