@@ -86,6 +86,7 @@ def allowed(table: Any, data: Any, state: str, path: str) -> bool:
         ("INTAKE", f"{S}/spec.md", True), ("INTAKE", f"{S}/architecture.md", False), ("INTAKE", "src/a.py", False), ("INTAKE", f"{S}/status.json", False),
         ("DESIGN", f"{S}/adr/ADR-001.md", True), ("PLAN", f"{S}/tasks.yaml", True), ("PLAN", f"{S}/report.md", False),
         ("FIX_BUILD_CODE", "src/a.py", True), ("FIX_BUILD_CODE", f"{S}/spec.md", False), ("RELEASE", "README.md", True), ("RELEASE", "src/a.py", False),
+        ("INTEGRATE", "VERSION", True), ("INTEGRATE", "web/package.json", True), ("INTEGRATE", ".github/workflows/ci.yml", True), ("INTEGRATE", "src/a.py", False),
     ],
 )  # fmt: skip
 def test_a_role_may_write_its_own_documents_or_files_and_nothing_else(state: str, path: str, may: bool) -> None:

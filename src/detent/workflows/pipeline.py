@@ -32,6 +32,7 @@ from detent.gates.human import (
     resolve,
     unanswered,
 )
+from detent.gates.reply import BUILD as BUILD_NAMES
 from detent.gates.reply import (
     Reply,
     amounts_to,
@@ -87,20 +88,7 @@ from detent.workflows.pipeline_data import (
 )
 from detent.workflows.task_data import META, ROLES, ask_after_failure, ask_notes, ask_question, keep_fault
 
-BUILD_FILES = (
-    "Makefile",
-    "Dockerfile*",
-    "*.toml",
-    "*.cfg",
-    "*.lock",
-    "package*.json",
-    "*.gradle*",
-    "pom.xml",
-    ".github/**",
-    "ci/**",
-    "scripts/**",
-    "CHANGELOG*",
-)
+BUILD_FILES = tuple(f"{name}*" if name.endswith("/*") else f"**/{name}" for name in BUILD_NAMES)  # what the gate takes, as patterns
 
 
 def _role(state: str, *writes: str) -> State:
