@@ -219,6 +219,7 @@ class Door:
         for head in self.journal.children(run.id):
             name = head.run.removeprefix(f"{run.id}.")
             if head.ended and name not in run.joined:
+                self._settle_rest(head.run)  # whoever ended it may have been killed before its work was done
                 inner = self.load(head.run).run
                 return Sent("child", by="system", child=name, outcome=head.state, facts=dict(self._table(inner.workflow).result(inner)))
         return None

@@ -239,7 +239,7 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         run.data,
         good_tree=sent.facts.get("tree", "") or run.data.good_tree,
         ended=_one_more(run.data, sent),
-        changed_files=changed_of(sent) or run.data.changed_files,
+        changed_files=changed_of(sent, "session_files") or run.data.changed_files,
         known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
     )

@@ -117,10 +117,10 @@ def verdict_of(run: Run[TaskData], reply: Reply) -> str:
     return amounts_to(reply, waived(run.data))
 
 
-def changed_of(sent: Sent) -> tuple[ChangedFile, ...] | None:
-    """The files the session changed, as the job listed them."""
+def changed_of(sent: Sent, name: str = "changed_files") -> tuple[ChangedFile, ...] | None:
+    """The files the session changed, as the job or a task listed them."""
     try:
-        return msgspec.json.decode(sent.facts.get("changed_files", ""), type=tuple[ChangedFile, ...])
+        return msgspec.json.decode(sent.facts.get(name, ""), type=tuple[ChangedFile, ...])
     except msgspec.DecodeError:
         return None
 
@@ -303,8 +303,8 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
     data = run.data
     task = data.task
     return {
-        **result(run),
         **session_facts(run, ROLES.get(run.state, ""), task),
+        **result(run),
         "published": run.state,
         "task_id": data.task_id,
         "title": task.title if task else data.goal,
@@ -332,7 +332,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "tree": run.data.good_tree,
         "roles": ",".join(run.data.roles),
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
-        "changed_files": msgspec.json.encode(run.data.changed_files).decode(),
+        "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
     }
 

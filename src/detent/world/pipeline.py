@@ -11,7 +11,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import TAMPERED
 from detent.evidence.checks import Checked, check_all
 from detent.evidence.collect import Collector
-from detent.gates.documents import ChangedFile
+from detent.gates.documents import TASKS, ChangedFile
 from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
@@ -19,7 +19,7 @@ from detent.kernel.table import Table
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.report import REPORT, report_of
 from detent.workflows.session import Proof
-from detent.workflows.session_files import published
+from detent.workflows.session_files import STATUS, published
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
 from detent.world.landing import bring_in
@@ -28,6 +28,7 @@ from detent.world.session import bring_back, keep_documents, lay_instructions, r
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
+OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**")  # written anew by the machine, whatever stands there
 LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
@@ -45,11 +46,12 @@ def _publish(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _own_documents(event: AnyEvent) -> tuple[str, ...] | None:
-    """The documents that the role at work could write, as patterns; None where no role was."""
+    """The documents that the role at work or the machine could write, as patterns; None where no role was at work."""
     state = TABLES[event.run.workflow].states.get(event.was)
     if state is None or state.actor != "agent":
         return None
-    return tuple(w.replace("$session", event.run.data.session) for w in state.writes if w.startswith("$session/"))
+    written = (*OURS, *(w.removeprefix("$session/") for w in state.writes if w.startswith("$session/")))
+    return tuple(f"{event.run.data.session}/{name}" for name in written)
 
 
 def _history(world: RepoWorld, event: AnyEvent) -> None:
