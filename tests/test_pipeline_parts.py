@@ -154,3 +154,9 @@ def test_a_run_survives_the_journal_with_its_policies(tmp_path: Path) -> None:
     data = PipelineData(session=S, policies={"notes": "fix"})
     assert msgspec.json.decode(msgspec.json.encode(data), type=PipelineData) == data
     assert json.loads(msgspec.json.encode(data))["policies"] == {"notes": "fix"}
+
+
+def test_runs_of_other_workflows_have_no_policies() -> None:
+    from detent.workflows.tdd_data import TddData
+
+    assert answer_of(Run("r", "tdd", "HALTED", 7, TddData())) is None

@@ -35,9 +35,11 @@ def read_policies(words: Iterable[str]) -> dict[str, str]:
 def answer_of(run: AnyRun) -> Sent | None:
     """The answer that a run's policies give to its open question; None where they say nothing. A question about security is never theirs."""
     asked = pending(run.data) if run.workflow in ("pipeline", "task") else None
-    name = KINDS.get(asked.kind, "") if asked else ""
+    if asked is None or asked.security:
+        return None
+    name = KINDS.get(asked.kind, "")
     value = run.data.policies.get(name, "")
-    if asked is None or not value or asked.security:
+    if not value:
         return None
     if value == "recommended":
         value = recommended(run.data.tasks)[0]
