@@ -21,11 +21,12 @@ from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import folder_of
-from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_suite
+from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import differs, stamp, untracked
 from detent.git.workspace import borrow
+from detent.sandbox.process import Ran
 
 Wanted = Callable[[], bool]
 
@@ -72,7 +73,7 @@ class Collector:
 
     # -- what is kept --------------------------------------------------------------------------------------------------------
 
-    def _key(self, tree: str) -> str:
+    def key(self, tree: str) -> str:
         base = self.suite.base
         parts = [
             tree,
@@ -92,7 +93,7 @@ class Collector:
     def passed(self, tree: str) -> TestReport | None:
         """The report of a tree, if it is a complete pass under the very same conditions."""
         kept = self._kept(tree)
-        if kept and kept.report.ids and not kept.report.bad and kept.key == self._key(tree):
+        if kept and kept.report.ids and not kept.report.bad and kept.key == self.key(tree):
             return kept.report
         return None
 
@@ -106,7 +107,7 @@ class Collector:
         if report.complete:
             self.store.mkdir(parents=True, exist_ok=True)
             scratch = self.store / f".{tree}.{os.getpid()}"
-            scratch.write_bytes(msgspec.json.encode(Kept(self._key(tree), report)))
+            scratch.write_bytes(msgspec.json.encode(Kept(self.key(tree), report)))
             os.replace(scratch, self.store / f"{tree}.json")
         return report
 
@@ -136,18 +137,18 @@ class Collector:
         command: str = "",
     ) -> TestReport:
         """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which has no canary."""
-        with self._checkout(tree, overlay or {}) as folder:
+        with self.checkout(tree, overlay or {}) as folder:
             self.runs += 1
             report = self._run(selectors, folder, wanted, command, None if overlay else near)
             forget_bytecode(self.env, folder)
         return report if overlay or selectors or command else self._keep(tree, report)
 
     @contextmanager
-    def _checkout(self, tree: str, overlay: Mapping[str, bytes]) -> Iterator[Path]:
+    def checkout(self, tree: str, overlay: Mapping[str, bytes] | None = None) -> Iterator[Path]:
         """A tree in a folder of its own. Only installed dependencies are lent to it, nothing else that lies in the workspace."""
         with clean_checkout(self.git, tree) as folder:
             borrow(self.home, folder)
-            for path, data in overlay.items():
+            for path, data in (overlay or {}).items():
                 _lay(folder, path, data)
             lend_packages(self.root, folder)
             lend_composer(self.home, folder)
@@ -164,8 +165,12 @@ class Collector:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
         if not self.suite.clean or not commands:
             return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
-        with self._checkout(tree, {}) as folder:
+        with self.checkout(tree, {}) as folder:
             return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
+
+    def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
+        """One command line in a checkout, with the environment that tests have."""
+        return run_line(command, self.suite, folder, self._env(folder), wanted)
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
         """Tests in the workspace, which holds this tree. What they make there, and make anew, is remembered as theirs."""
