@@ -55,6 +55,7 @@ def test_every_agent_is_judged_rightly(pair: tuple[Language, Agent], tmp_path: P
     assert outcome.right is not False, line(outcome)
 
 
+@pytest.mark.slow
 def test_an_honest_agent_that_leaves_nothing_of_use_counts_as_rejected(tmp_path: Path) -> None:
     """The look at the end can fail: a machine that merges something else is found out."""
     python = LANGUAGES["python"]
