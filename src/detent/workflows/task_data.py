@@ -304,7 +304,7 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
     task = data.task
     return {
         **session_facts(run, ROLES.get(run.state, ""), task),
-        **_end(run),
+        **result(run),
         "published": run.state,
         "task_id": data.task_id,
         "title": task.title if task else data.goal,
@@ -328,14 +328,11 @@ FINAL = (
 
 def result(run: Run[TaskData]) -> dict[str, str]:
     """What the session learns when the task has ended."""
-    return {**_end(run), "session_files": msgspec.json.encode(run.data.changed_files).decode()}
-
-
-def _end(run: Run[TaskData]) -> dict[str, str]:
     return {
         "tree": run.data.good_tree,
         "roles": ",".join(run.data.roles),
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
+        "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
     }
 
