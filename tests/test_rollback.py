@@ -62,6 +62,7 @@ def test_a_commit_names_the_point_to_go_back_to(project: Project) -> None:
     assert project.git("rev-parse", "HEAD") == commit
 
 
+@pytest.mark.slow
 def test_going_back_resets_no_counter_and_ends_the_old_run(project: Project) -> None:
     project.debugging(3)
     old = project.task()["run"]
