@@ -13,19 +13,30 @@ from detent.world.repo import Effects, Jobs, RepoWorld
 __all__ = ["EFFECTS", "JOBS", "Kit", "RepoWorld"]
 
 
+def _pipeline() -> Any:
+    from detent.world import pipeline
+
+    return pipeline
+
+
+def _execute() -> Any:
+    from detent.world import execute
+
+    return execute
+
+
+LATE = {"pipeline": _pipeline, "task": _pipeline, "execute": _execute}
+
+
 class _Late(dict[str, Mapping[str, Any]]):
-    """What is done for sessions is loaded when a run of one is touched; the other calls stay light."""
+    """What is done for sessions and executions is loaded when a run of one is touched; the other calls stay light."""
 
     def __init__(self, ready: Mapping[str, Mapping[str, Any]], name: str) -> None:
         super().__init__(ready)
         self.name = name
 
     def __missing__(self, workflow: str) -> Mapping[str, Any]:
-        if workflow not in ("pipeline", "task"):
-            raise KeyError(workflow)
-        from detent.world import pipeline
-
-        self[workflow] = getattr(pipeline, self.name)
+        self[workflow] = getattr(LATE[workflow](), self.name)
         return self[workflow]
 
 
