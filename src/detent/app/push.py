@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from detent.agents import must_be_ready
 from detent.app import App
-from detent.app.crew import CONFIGURED, crew_of, only_driver
-from detent.app.kit import settings_at
+from detent.app.crew import crew_of, only_driver
+from detent.app.kit import CONFIGURED, settings_at
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
