@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from detent.drive.spent import Limits, Spent, left, over, spent_in
 from detent.errors import Busy
 from detent.kernel.model import Briefing, Sent, Verdict
 
+T = TypeVar("T")
 WAITS = 1.0  # seconds before the machine's own work is tried again
 OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
 
@@ -50,13 +51,20 @@ class Crew(NamedTuple):
     watch: Callable[[Seen], None] = lambda seen: None
     answers: Callable[[AnyRun], Sent | None] = lambda run: None  # what a person answered beforehand to the question that is open
     sleep: Callable[[float], None] = time.sleep
+    together: Callable[[tuple[str, ...]], Briefing | None] | None = (
+        None  # drives children at once: None once one ended, else whom they wait for
+    )
 
 
 def drive(run: str, crew: Crew) -> Briefing:
     """Loop until the run ends or waits for a person; its last briefing."""
     tried = -1
     while True:
-        briefing = _next(run, crew)
+        if crew.together is not None and (at_work := _patiently(crew, lambda: crew.door.tend(run))):
+            if (waiting := crew.together(at_work)) is not None:
+                return waiting
+            continue
+        briefing = _patiently(crew, lambda: crew.door.next(run))
         at = crew.door.load(briefing.run).run
         spent = spent_in(crew.history(run))
         crew.watch(Seen("state", at, briefing, spent))
@@ -77,11 +85,11 @@ def drive(run: str, crew: Crew) -> Briefing:
         _submit(crew, at, briefing, spent, _turn(crew, at, briefing, spent))
 
 
-def _next(run: str, crew: Crew) -> Briefing:
-    """The next briefing. Who holds the run now is not another driver (there is only one), so it is waited for."""
+def _patiently(crew: Crew, ask: Callable[[], T]) -> T:
+    """What the door says. Who holds the run now is not another driver (there is only one), so it is waited for."""
     while True:
         try:
-            return crew.door.next(run)
+            return ask()
         except Busy:
             crew.sleep(WAITS)
 

@@ -22,10 +22,19 @@ from detent.interfaces.cli.live import follow
     metavar="POLICY",
     help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept.",
 )
+@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
 def command(
-    request: tuple[str, ...], workflow: str, agent: str, baseline: bool, lean: bool, yes_to: tuple[str, ...], events: bool, as_json: bool
+    request: tuple[str, ...],
+    workflow: str,
+    agent: str,
+    baseline: bool,
+    lean: bool,
+    yes_to: tuple[str, ...],
+    parallel: int,
+    events: bool,
+    as_json: bool,
 ) -> int:
     """Have the machine drive agents until the work is done, the run is halted, or a person is asked.
 
@@ -43,9 +52,9 @@ def command(
     from detent.interfaces.cli.runner import begin, for_pipeline, here
 
     policies = read_policies(yes_to)
-    for_pipeline(workflow, {"--lean": lean, "--yes-to": bool(policies)})
+    for_pipeline(workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), baseline=baseline, lean=lean, policies=policies, agent=said_agent(agent))
+    terms = Terms(" ".join(request), baseline=baseline, lean=lean, policies=policies, parallel=parallel, agent=said_agent(agent))
     run = begin(app, workflow, terms)
     return follow(app, run, as_json, events)
