@@ -23,6 +23,7 @@ from detent.errors import Busy, CannotTell
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
+from detent.world.apart import is_apart
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
 DEFAULT = "anthropic"
@@ -95,8 +96,8 @@ def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], sto
             return crew.ask(briefing, turn._replace(wanted=lambda: turn.wanted() and not stopped()))
 
         briefing = drive(child, crew._replace(ask=ask_until))
-        if briefing.actor == "none":
-            own.worlds.leave(own.door.load(child).run)
+        if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
+            own.worlds.leave(ended)
         return briefing
     finally:
         own.journal.close()

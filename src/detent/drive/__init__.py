@@ -61,6 +61,7 @@ def drive(run: str, crew: Crew) -> Briefing:
     tried = -1
     while True:
         if crew.together is not None and (at_work := _patiently(crew, lambda: crew.door.tend(run))):
+            _watch_parent(crew, run)
             if (waiting := crew.together(at_work)) is not None:
                 return waiting
             continue
@@ -83,6 +84,12 @@ def drive(run: str, crew: Crew) -> Briefing:
             crew.sleep(pause)
         tried = at.seq
         _submit(crew, at, briefing, spent, _turn(crew, at, briefing, spent))
+
+
+def _watch_parent(crew: Crew, run: str) -> None:
+    """Whoever watches sees the run that the children belong to as well."""
+    at, hands = crew.door.load(run).run, crew.door.hands
+    crew.watch(Seen("state", at, hands.brief(hands.tables[at.workflow], at), spent_in(crew.history(run))))
 
 
 def _patiently(crew: Crew, ask: Callable[[], T]) -> T:
