@@ -68,18 +68,8 @@ def command(
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(
-        " ".join(request),
-        baseline=baseline,
-        lean=lean,
-        policies=policies,
-        parallel=parallel,
-        agent=said_agent(agent),
-        context=context,
-        again=again,
-    )
-    run = begin(app, workflow, terms)
-    return follow(app, run, as_json, events)
+    terms = Terms(" ".join(request), False, baseline, lean, parallel, policies, said_agent(agent), context, again)
+    return follow(app, begin(app, workflow, terms), as_json, events)
 
 
 def _drive_on(run: str, more: bool, as_json: bool, events: bool) -> int:
