@@ -28,6 +28,7 @@ COMMANDS = {
     "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
     "request-scope-reduction": "Plan a task anew in smaller ones.",
     "resume": "Release a run that waits for a person.",
+    "review": "Have a fresh agent read a branch.",
     "rollback": "Go back to an earlier event or commit, as a new run.",
     "run": "Have the machine drive agents until the work is done.",
     "runs": "List the runs of this repository.",
