@@ -31,6 +31,8 @@ class Terms(NamedTuple):
     lean: bool = False  # the short way of `pipeline`
     policies: Mapping[str, str] = {}  # of `pipeline`: answers that a person gives beforehand
     agent: str = ""  # the agent that the machine drives, in a workspace of its own; empty: an agent calls by itself, in this checkout
+    context: str = ""  # of `execute`: what the user adds to the prompt
+    again: bool = False  # of `execute`: a person wants this attempt, whatever became of earlier ones
 
 
 def no_run_is_open(app: App) -> None:

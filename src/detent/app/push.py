@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from detent.agents import must_be_ready
 from detent.app import App
-from detent.app.crew import CONFIGURED, crew_of, only_driver
-from detent.app.kit import settings_at
+from detent.app.crew import crew_of, only_driver
+from detent.app.kit import CONFIGURED, settings_at
+from detent.app.live import kept_live
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
@@ -46,7 +47,7 @@ def push(app: App, run: str, watch: Callable[[Seen], None]) -> dict[str, Any]:
     """Drive a run to where it ends or waits; its result."""
     begun = time.monotonic()
     with only_driver(app, run):
-        briefing = drive(run, crew_of(app, run, watch))
+        briefing = drive(run, crew_of(app, run, kept_live(app, run, watch)))
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)
