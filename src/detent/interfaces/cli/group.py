@@ -25,6 +25,7 @@ COMMANDS = {
     "init": "Write detent.toml with what is detected here.",
     "items": "File, list and close work items.",
     "mcp": "Serve the tools of an agent over MCP.",
+    "queue": "Queue work items for execution, and look at how they do.",
     "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
     "request-scope-reduction": "Plan a task anew in smaller ones.",
     "resume": "Release a run that waits for a person.",
@@ -38,6 +39,7 @@ COMMANDS = {
     "steer": "Tell a run something while it works.",
     "submit-work": "Hand in one attempt and get a verdict.",
     "verify": "Prove commits again from the repository alone.",
+    "work": "Execute what is queued, on this machine.",
 }
 
 
