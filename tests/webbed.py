@@ -1,10 +1,8 @@
 """What the tests of the web page share: a repository with runs in every kind of state, the real server on loopback, and a real browser."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -14,10 +12,9 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.driven import ALONE, FILES, NAMED, project
+from tests.driven import ALONE, Json, project
 from tests.project import Project
 from tests.repos import sh
-from tests.sessions import TEAM, Json
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
@@ -121,12 +118,3 @@ def script(p: Project, *entries: Json, name: str = "script") -> str:
     file = p.root.parent / f"{p.root.name}.{name}.json"
     file.write_text(json.dumps(entries))
     return f"scripted:{file}"
-
-
-def halted(p: Project, report: str) -> str:
-    """A run of `pr` whose agent has given up, with its report; its id."""
-    p.write_plan("RED", "GREEN") if p.task()["state"] != "INITIALIZING" else None
-    return p.run("escalate-for-external-help", "--report", "-", "--json", stdin=report).out
-
-
-__all__ = ["FILES", "NAMED", "TEAM", "os", "sys"]

@@ -9,7 +9,7 @@ import { attempt, go, loaded, phone, runs, told } from "./store.js";
 import { T } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
 
-const GROUPS = [["waiting", "Waits for you"], ["working", "At work"], ["ended", "Ended"]];
+const GROUPS = [["waiting", "For you"], ["working", "At work"], ["ended", "Ended"]];
 const filter = signal({ q: "", group: "", workflow: "" });
 
 function fits(row, f) {

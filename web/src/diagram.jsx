@@ -13,7 +13,7 @@ const wide = (name) => Math.max(58, words(name).length * 6.7 + 22);
 function busy(flow) {
   const into = new Map();
   for (const a of flow.arrows) into.set(a.to, (into.get(a.to) ?? 0) + 1);
-  return new Set(flow.states.filter((s) => (s.actor === "human" || s.end === "stopped") && (into.get(s.name) ?? 0) > 3).map((s) => s.name));
+  return new Set(flow.states.filter((s) => (s.actor === "human" || s.end === "stopped") && (into.get(s.name) ?? 0) > flow.states.length / 4).map((s) => s.name));
 }
 
 function drawn(flow, path, now) {
@@ -26,7 +26,7 @@ function drawn(flow, path, now) {
     ways.set(key, { at: a.at, to: a.to, on: a.on, times: taken.get(key) ?? 0 });
   }
   for (const p of path) if (!ways.has(`${p.at} ${p.to}`)) ways.set(`${p.at} ${p.to}`, { ...p, on: [] });
-  const graph = new graphlib.Graph({ multigraph: false });
+  const graph = new graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "LR", ranksep: 34, nodesep: 12, edgesep: 8, marginx: 6, marginy: 6, ranker: "network-simplex" });
   graph.setDefaultEdgeLabel(() => ({}));
   const used = new Set([now, ...[...ways.values()].flatMap((w) => [w.at, w.to])]);
@@ -34,11 +34,15 @@ function drawn(flow, path, now) {
   for (const s of flow.states) if (used.has(s.name)) graph.setNode(s.name, { width: wide(s.name), height: HEIGHT });
   for (const w of ways.values()) {
     if (!graph.hasNode(w.at) || !graph.hasNode(w.to)) continue;
-    const forward = order.get(w.at) < order.get(w.to); // against the order of the table: a way back, which does not rank
-    graph.setEdge(w.at, w.to, { weight: forward ? 3 : 1, minlen: 1 });
+    // The order of the table is the order of the drawing: a way back is laid out as if it led forward, and drawn the other way round.
+    const forward = order.get(w.at) < order.get(w.to);
+    if (forward) graph.setEdge(w.at, w.to, { weight: 4, at: w.at, to: w.to }, "on");
+    else graph.setEdge(w.to, w.at, { weight: 1, at: w.at, to: w.to, turned: true }, "back");
   }
   layout(graph);
-  return { graph, ways, size: graph.graph() };
+  const all = [...graph.edges().flatMap((e) => graph.edge(e).points), ...graph.nodes().flatMap((n) => { const b = graph.node(n); return [{ x: b.x - b.width / 2, y: b.y - 16 }, { x: b.x + b.width / 2, y: b.y + 16 }]; })];
+  const left = Math.min(...all.map((p) => p.x)) - 6, top = Math.min(...all.map((p) => p.y)) - 12;
+  return { graph, ways, box: { left, top, width: Math.max(...all.map((p) => p.x)) - left + 8, height: Math.max(...all.map((p) => p.y)) - top + 8 } };
 }
 
 function curve(points) {
@@ -65,18 +69,19 @@ export function Diagram({ workflow, path, now, ended }) {
   if (!made) return <div class="diagram loading" />;
   const times = new Map(path.map((p) => [`${p.at} ${p.to}`, p.times]));
   const been = new Set(path.flatMap((p) => [p.at, p.to]));
-  const { graph, ways, size } = made;
+  const { graph, ways, box } = made;
   const state = new Map(flow.states.map((s) => [s.name, s]));
   return (
     <div class="diagram" tabIndex={0} role="img" aria-label={`The run is at ${words(now)}; it was at ${[...been].map(words).join(", ") || "no other state"}.`}>
-      <svg viewBox={`0 0 ${size.width} ${size.height}`} width={size.width} height={size.height} preserveAspectRatio="xMidYMid meet">
+      <svg viewBox={`${box.left} ${box.top} ${box.width} ${box.height}`} width={box.width} height={box.height} preserveAspectRatio="xMidYMid meet">
         <defs>{["", "-taken"].map((k) => <marker key={k} id={`tip${k}`} class={`tip${k}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto-start-reverse"><path d="M0,0.5L8,4L0,7.5z" /></marker>)}</defs>
         {graph.edges().map((e) => {
-          const key = `${e.v} ${e.w}`;
+          const { at, to, turned, points: laid } = graph.edge(e);
+          const key = `${at} ${to}`;
           const n = times.get(key) ?? 0;
-          const points = graph.edge(e).points;
+          const points = turned ? [...laid].reverse() : laid;
           const mid = points[Math.floor(points.length / 2)];
-          return <g key={key} class={`way ${n ? "taken" : ""}`}><title>{`${words(e.v)} → ${words(e.w)}${n ? `, taken ${n} times` : ""}${ways.get(key)?.on?.length ? `: ${ways.get(key).on.join(", ")}` : ""}`}</title>
+          return <g key={key} class={`way ${n ? "taken" : ""}`}><title>{`${words(at)} → ${words(to)}${n ? `, taken ${n} times` : ""}${ways.get(key)?.on?.length ? `: ${ways.get(key).on.join(", ")}` : ""}`}</title>
             <path d={curve(points)} marker-end={`url(#tip${n ? "-taken" : ""})`} />{n > 1 && <text x={mid.x} y={mid.y - 4}>{n}×</text>}</g>;
         })}
         {graph.nodes().map((name) => {

@@ -28,8 +28,8 @@ export function ago(at) {
   return seconds < 5 ? "now" : `${lasted(seconds)} ago`;
 }
 
-export const time = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-export const day = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+export const time = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+export const day = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
 export const tokens = (u) => u.input_tokens + u.output_tokens + u.cached_tokens;
 export const bytes = (n) => (n < 1024 ? `${n} B` : n < 1e6 ? `${(n / 1024).toFixed(0)} KB` : `${(n / 1048576).toFixed(1)} MB`);
 export const words = (name) => String(name).toLowerCase().replaceAll("_", " ").replaceAll("-", " ");

@@ -142,6 +142,7 @@ function Now({ got }) {
   const who = { human: "A person is asked", agent: got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
   return (
     <Card title="Now" aside={<span class="muted">{who}</span>} class={run.group === "waiting" ? "wait" : ""}>
+      {run.group === "waiting" && <p>{got.asks.length ? "It goes on once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. <Link to="/inbox" class="button">Answer</Link></p>}
       {run.step && <p class="step"><T text={run.step} /></p>}
       {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <Chip tone="info">{words(run.acting_state)}</Chip></p>}
       {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
@@ -165,8 +166,8 @@ function Plan({ got, onEvent }) {
 function Budget({ got }) {
   const u = got.run.usage;
   return (
-    <Card title="Budget" aside={<span class="muted">{u.turns} turns</span>}>
-      {got.budget.map((l) => <div key={l.name} class="limit"><span>{l.name}</span><meter min={0} max={l.most} high={l.most * 0.8} value={Math.min(l.used, l.most)} /><span class="num muted">{l.name === "usd" ? `${money(l.used)} of ${money(l.most)}` : `${many(Math.round(l.used))} of ${many(l.most)}`}</span></div>)}
+    <Card title="Budget" aside={<span class="muted">{u.turns} {u.turns === 1 ? "turn" : "turns"}</span>}>
+      {got.budget.map((l) => <div key={l.name} class="limit"><span>{l.name}</span><meter min={0} max={l.most} high={l.most * 0.8} value={Math.min(l.used, l.most)} /><span class="num muted">{l.name === "usd" ? `$${l.used.toFixed(2)} of $${l.most.toFixed(2)}` : `${many(Math.round(l.used))} of ${many(l.most)}`}</span></div>)}
       <dl class="facts"><dt>Cost</dt><dd class="num">{money(u.usd)}</dd><dt>Tokens</dt><dd class="num">{many(u.input_tokens)} in, {many(u.cached_tokens)} cached, {many(u.output_tokens)} out</dd><dt>Agent time</dt><dd class="num">{lasted(u.seconds)}</dd></dl>
       {!got.budget.length && <p class="muted">No limit is set. <code>[limits]</code> in detent.toml sets some.</p>}
     </Card>

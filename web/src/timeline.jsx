@@ -97,6 +97,7 @@ function Evidence({ run, got, e }) {
       {e.summary && <p class="quote"><T text={e.summary} /></p>}
       {got.note && got.note !== e.summary && <p class="quote"><T text={got.note} /></p>}
       {got.report && <div class="paper"><Markdown text={got.report} /></div>}
+      {e.tree && v?.kind === "report" && <Tests run={run} seq={e.seq} />}
       <dl class="facts">
         <dt>Who</dt><dd>{e.by}{e.channel && `, ${e.channel}`}</dd>
         <dt>When</dt><dd>{day(e.at)}</dd>
@@ -109,7 +110,6 @@ function Evidence({ run, got, e }) {
         {e.usage && <><dt>Took</dt><dd>{money(e.usage.usd)}, {many(tokens(e.usage))} tokens, {lasted(e.usage.seconds)}</dd></>}
         {got.output && <><dt>Output</dt><dd>{bytes(got.output.length)}</dd></>}
       </dl>
-      {e.tree && v?.kind === "report" && <Tests run={run} seq={e.seq} />}
     </>
   );
 }
