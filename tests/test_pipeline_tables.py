@@ -35,7 +35,7 @@ from tests.looks import LiteralLook
 S = ".agents-work/s"
 TABLES: dict[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 SMALL = {
-    "pipeline": {"errors": 2, "dispatch": 1, "answers": 1, "FIX_BUILD": 2},
+    "pipeline": {"errors": 2, "dispatch": 1, "answers": 1, "FIX_BUILD": 2, "merge": 1},
     "task": {"errors": 1, "dispatch": 1, "answers": 1, "FIX_REVIEW": 1, "FIX_TESTS": 1, "FIX_SECURITY": 1, "qa_rounds": 1},
 }
 FOLDER = Path(detent.workflows.__file__).parent / "briefings"

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from detent.agents import must_be_ready
 from detent.app import App
-from detent.app.crew import CONFIGURED, crew_of, only_driver
-from detent.app.kit import settings_at
+from detent.app.crew import only_driver, whole_crew
+from detent.app.kit import CONFIGURED, settings_at
 from detent.app.live import kept_live
 from detent.door import AnyRun
 from detent.drive import Seen, drive
@@ -46,8 +46,8 @@ def fit_for_push(app: App, agent: str = "") -> str:
 def push(app: App, run: str, watch: Callable[[Seen], None]) -> dict[str, Any]:
     """Drive a run to where it ends or waits; its result."""
     begun = time.monotonic()
-    with only_driver(app, run):
-        briefing = drive(run, crew_of(app, run, kept_live(app, run, watch)))
+    with only_driver(app, run), whole_crew(app, run, kept_live(app, run, watch)) as crew:
+        briefing = drive(run, crew)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)

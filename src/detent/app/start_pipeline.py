@@ -47,6 +47,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
         branch=free_branch(git, f"detent/{name}"),
         good_tree=git.tree(head),
         policies=dict(terms.policies),
+        parallel=terms.parallel,
     )
     run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
     fingerprint.remember(app.place)

@@ -66,6 +66,8 @@ class TaskData(Grounded, frozen=True):
     tested_tree: str = ""
     secured_tree: str = ""
     roles: tuple[str, ...] = ()  # who has worked on it
+    start_tree: str = ""  # what it began from, where it works in a workspace of its own; empty: in the session's
+    laid: str = ""  # earlier work that could not be merged, laid into its workspace over what the session has by now
 
     @property
     def only_code(self) -> bool:
@@ -304,7 +306,7 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
     task = data.task
     return {
         **session_facts(run, ROLES.get(run.state, ""), task),
-        **result(run),
+        **{name: text for name, text in result(run).items() if name != "start"},
         "published": run.state,
         "task_id": data.task_id,
         "title": task.title if task else data.goal,
@@ -334,6 +336,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
         "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
+        "start": run.data.start_tree,
     }
 
 

@@ -35,14 +35,23 @@ def begin(app: App, workflow: str, terms: "Terms", by: str = "") -> str:
         from detent.app.start_pipeline import start_pipeline
 
         return start_pipeline(app, sent, terms)
-    raise DetentError(f"the workflow '{workflow}' cannot be run yet; its table can be read", f"see `detent graph {workflow}`")
+    if workflow == "execute" and terms.agent:
+        from detent.app.start_execute import start
+
+        if not terms.request.strip():
+            raise DetentError("there is no item to execute", "name one: detent run --workflow execute ID (see `detent items list`)")
+        return start(app, terms.request.strip(), sent, terms)
+    raise DetentError(
+        f"the workflow '{workflow}' has no agent that calls by itself: the machine drives it",
+        "detent run --workflow execute ID, or detent queue add ID",
+    )
 
 
-def for_pipeline(workflow: str, given: dict[str, bool]) -> None:
-    """Refuse flags that only `pipeline` has."""
-    wrong = [flag for flag, there in given.items() if there and workflow != "pipeline"]
+def only_for(owner: str, workflow: str, given: dict[str, bool]) -> None:
+    """Refuse flags that only one workflow has."""
+    wrong = [flag for flag, there in given.items() if there and workflow != owner]
     if wrong:
-        raise DetentError(f"{wrong[0]} belongs to pipeline, not to {workflow}", "add --workflow pipeline, or leave it out")
+        raise DetentError(f"{wrong[0]} belongs to {owner}, not to {workflow}", f"add --workflow {owner}, or leave it out")
 
 
 def next_briefing(run: str | None) -> Briefing:
