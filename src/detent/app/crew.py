@@ -157,6 +157,18 @@ def _backoff(run: AnyRun) -> float:
     return float(backoff(run))
 
 
+def driver_of(app: App, run: str) -> str:
+    """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
+    file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    try:
+        seen = file.stat()
+        wanted = f" {os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino} "
+        held = any("FLOCK" in line and wanted in line for line in Path("/proc/locks").read_text().splitlines())
+        return (file.read_text() or "?") if held else ""
+    except OSError:
+        return ""
+
+
 @contextmanager
 def only_driver(app: App, run: str) -> Iterator[None]:
     """One driver of a run at a time, whatever happens to it: the lock goes with the process. Its file stays: one that is removed could be held twice."""

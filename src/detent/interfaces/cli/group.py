@@ -33,6 +33,7 @@ COMMANDS = {
     "rollback": "Go back to an earlier event or commit, as a new run.",
     "run": "Have the machine drive agents until the work is done.",
     "runs": "List the runs of this repository.",
+    "serve": "Open the web page: see every run, answer every question.",
     "show": "Show one run, event by event.",
     "start": "Create a run and print its first briefing.",
     "status": "Say where the run stands.",
