@@ -10,6 +10,9 @@ from detent.interfaces.mcp.dialog import CHANNEL, Question
 from detent.kernel.model import Briefing, Sent
 
 LARGEST_MESSAGE = 6_000
+SESSION = ("pipeline", "task")
+CHANGES = "changes-requested: TEXT"
+ANSWER = "answer with the note"
 
 
 def question(app: App, briefing: Briefing) -> Question | None:
@@ -26,6 +29,8 @@ def question(app: App, briefing: Briefing) -> Question | None:
 
 def _choices(app: App, run: AnyRun) -> dict[str, Sent]:
     """The answers and the release that the table takes now, by the word for each."""
+    if run.workflow in SESSION and (made := _of_decision(run)):
+        return made
     table = app.door.hands.tables[run.workflow]
     found: dict[str, Sent] = {}
     for row in table.at(run.state):
@@ -36,6 +41,22 @@ def _choices(app: App, run: AnyRun) -> dict[str, Sent]:
         if table.kind(run, sent) == row.on:
             found[sent.value or sent.verb] = sent
     return found
+
+
+def _of_decision(run: AnyRun) -> dict[str, Sent]:
+    """The answers to the open question of a session; one that ends in a colon, or has no words of its own, takes the remark for its words."""
+    from detent.gates.human import CORRECTIONS, pending
+
+    asked = pending(run.data) if run.state != "BLOCKED" else None
+    if asked is None:
+        return {}
+    plain = {value: value for value in asked.options if value != CHANGES} or {ANSWER: ""}
+    sent = {word: Sent("answer", by="human", decision=asked.decision_id, value=value) for word, value in plain.items()}
+    roles = [role for role in CORRECTIONS if role] if CHANGES in asked.options else []
+    return sent | {
+        f"changes-requested, to {role}": Sent("answer", by="human", decision=asked.decision_id, value="changes-requested:", to=role)
+        for role in roles
+    }
 
 
 def _meant(how: str) -> Sent | None:
