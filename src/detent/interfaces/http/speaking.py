@@ -9,7 +9,7 @@ from detent.app.fit import Terms
 from detent.app.live import live_file
 from detent.app.policy import read_policies
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
-from detent.interfaces.cli.runner import begin, for_pipeline, spoken
+from detent.interfaces.cli.runner import begin, only_for, spoken
 from detent.interfaces.http import shapes
 from detent.interfaces.http.inbox import answer_of
 from detent.interfaces.http.reading import head_of
@@ -24,7 +24,7 @@ FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
 def start(app: App, asked: shapes.StartAsked) -> str:
     """Create a run and have it driven; its id."""
     policies = read_policies(asked.yes_to)
-    for_pipeline(asked.workflow, {"lean": asked.lean, "yes_to": bool(policies)})
+    only_for("pipeline", asked.workflow, {"lean": asked.lean, "yes_to": bool(policies)})
     fit_for_push(app, asked.agent)
     terms = Terms(asked.request, baseline=asked.baseline, lean=asked.lean, policies=policies, agent=said_agent(asked.agent))
     run = begin(app, asked.workflow, terms, CHANNEL)
