@@ -21,7 +21,6 @@ ETC = (
 ETC_PATTERNS = ("java-*",)
 ETC_NETWORK = ("hosts", "resolv.conf")
 HIDDEN_IN_PROC = ("kcore", "kpagecgroup", "kpagecount", "kpageflags", "sysrq-trigger")  # root without any rights could still open them
-DEVICES = ("full", "null", "random", "tty", "urandom", "zero")  # the machine's own: root could change their rights
 # Never a mount, nor anything above them. Of the home: what opens other doors.
 CLOSED = ("/", "/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/tmp", "/root", "/home")
 SECRET = (
@@ -114,7 +113,7 @@ def system() -> list[str]:
     hidden = [f"/proc/{name}" for name in HIDDEN_IN_PROC if os.access(f"/proc/{name}", os.R_OK) or os.access(f"/proc/{name}", os.W_OK)]
     words += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
     words += [word for path in hidden for word in ("--ro-bind", os.devnull, path)]
-    return [*words, "--dev", "/dev", *(word for name in DEVICES for word in ("--remount-ro", f"/dev/{name}"))]
+    return [*words, "--dev", "/dev"]
 
 
 def _shown(*paths: Path) -> list[str]:
