@@ -60,6 +60,7 @@ class Setup(Ground, frozen=True):
     pull_request: bool = False
     hours: str = "6"
     silence: str = "6"
+    limits: dict[str, int] = {}  # of the inner run, as the project configures them
 
 
 class ItemChange(Value, frozen=True):
@@ -201,9 +202,10 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
         same = replace(_inner(data.setup), settings=_with_plan(data.setup.settings, data.plan))
         setup = pr_data.Setup(plan=data.plan, branching=False, **{name: getattr(same, name) for name in same.__struct_fields__})
         inner = pr_data.PrData(setup=setup, branch=data.branch, base=data.base, good_tree=data.good_tree)
-        return (Child(CHILD, "pr", "INITIALIZING", inner),)
+        return (Child(CHILD, "pr", "INITIALIZING", inner, limits=data.setup.limits),)
     request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
-    return (Child(CHILD, "tdd", "PLAN", tdd_data.begin(request, setup=_inner(data.setup), base=data.base, tree=data.good_tree)),)
+    begun = tdd_data.begin(request, setup=_inner(data.setup), base=data.base, tree=data.good_tree)
+    return (Child(CHILD, "tdd", "PLAN", begun, limits=data.setup.limits),)
 
 
 def _inner(setup: Setup) -> Ground:
