@@ -45,7 +45,7 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
-        app.worlds.of(run)  # the workspace is there before anyone asks what lies in it
+        app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
         return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
