@@ -67,6 +67,7 @@ class PostgresJournal:
         parts = conninfo.conninfo_to_dict(url)
         self.name = f"postgresql://{parts.get('host', '')}:{parts.get('port') or 5432}/{parts.get('dbname', '')}"
         self._url, self._held = url, dict[str, Claim]()
+        self._unsure = False  # whether the server went away during the present append, maybe after it had written it
         file = anchor_of(self.name)
         self._anchor, self._read = AnchorFile(file), Reading(self.name, self._rows)
         self.db = self._connected()
@@ -115,6 +116,7 @@ class PostgresJournal:
                 if time.monotonic() > until:
                     raise JournalError(f"the journal at {self.name} went away: {e}", "nothing was changed; try again") from e
                 time.sleep(0.2)
+        self._unsure = True
         for run in list(self._held):
             if not self._lock(run):
                 del self._held[run]  # another has it by now; its epoch says so to whoever appends
@@ -193,14 +195,15 @@ class PostgresJournal:
     def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
         self._anchor.ready()
+        self._unsure = False
         self._anchor.write(self._patient(lambda: self._append(entry, expect, claim)))
 
     def _append(self, entry: Entry, expect: int, claim: Claim | None) -> Anchor:
         with self._writing():
             self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
             at, before, prev = self._one(TAIL, entry.run) or (0, 0, GENESIS)
-            if at == expect + 1 == entry.seq and (there := self._read.at(entry.run, at)) and there._replace(n=0, hash="") == entry:
-                return Anchor(self.id, there.n, there.hash)  # the server went away after it had written it and before it could say so
+            if self._unsure and (there := self._read.at(entry.run, entry.seq)) and there._replace(n=0, hash="") == entry:
+                return Anchor(self.id, there.n, there.hash)
             self._check(entry.run, at, expect, claim)
             digest = chain(prev, before + 1, entry)
             self.db.execute(sql(INSERT), to_row(entry, before + 1, prev, digest))
@@ -249,7 +252,9 @@ class PostgresJournal:
         return got
 
     def release(self, claim: Claim) -> None:
-        self._held.pop(claim.run, None)
+        if self._held.get(claim.run) != claim:
+            return
+        del self._held[claim.run]
         with suppress(psycopg.OperationalError):  # a connection that is gone holds nothing
             self._one("SELECT pg_advisory_unlock(?)", lock_of(claim.run))
             self.db.execute("UPDATE claims SET holder = '' WHERE run = %s AND epoch = %s", claim)
