@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import App, journal_at
 from detent.app.fit import Terms
-from detent.config import Settings, load
+from detent.app.shared import queue_settings
+from detent.config import Settings
 from detent.errors import DetentError
 from detent.git.place import Place
 from detent.kernel.model import Sent
@@ -33,16 +34,6 @@ class Asked(NamedTuple):
     terms: Terms
     sent: Sent
     priority: int | None = None
-
-
-def queue_settings(place: Place, env: Mapping[str, str]) -> Settings:
-    """The settings of this checkout; only [queue] is used of them."""
-
-    def read(path: str) -> str | None:
-        file = place.root / path
-        return file.read_text("utf-8", "replace") if file.is_file() else None
-
-    return load(read, env)
 
 
 def open_queue(place: Place, env: Mapping[str, str]) -> "DurableQueue":

@@ -30,7 +30,8 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
     worker that is killed is noticed by the others within half a minute, on the same machine at once.
     """
-    from detent.app.queueing import open_queue, queue_settings, task_of
+    from detent.app.queueing import open_queue, task_of
+    from detent.app.shared import queue_settings
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
     from detent.queue.protocol import Pace
