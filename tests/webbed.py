@@ -43,7 +43,8 @@ class Served(NamedTuple):
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as e:
-            text = e.read().decode()
+            with e:
+                text = e.read().decode()
             return e.code, json.loads(text) if text.startswith("{") else text
 
     def get(self, path: str) -> Any:
