@@ -13,7 +13,7 @@ from detent.git.commits import bring_to, commit_phase
 from detent.git.evidence_ref import push_evidence
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
-from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
@@ -166,7 +166,7 @@ def _commit(world: RepoWorld, event: AnyEvent) -> None:
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
     """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
-    if str(world.place.root) == event.run.data.setup.workspace:
+    if (place := event.run.data.setup.workspace) and world.place.root == local_root(place):
         world.snapshot(event.run)
 
 
@@ -214,7 +214,7 @@ def warnings_file(common: Path, run: str) -> Path:
 
 def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
     if place := event.run.data.setup.workspace:
-        remove_workspace(workspace_place(world.place.common_dir, Path(place)))
+        remove_workspace(workspace_place(world.place.common_dir, local_root(place)))
 
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
