@@ -39,7 +39,7 @@ def wait(holds: Callable[[], object], what: str, seconds: float = 60) -> None:
 
 
 def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -> None:
-    one, two = till.file("Add prices"), till.file("Round prices", "-p", "1")
+    one, two = till.file("Add prices"), till.file("Round prices", priority=1)
     till.project.run("items", "dep", two, one)
     alone = till.project.run("queue", "add", two)
     assert (alone.code, f"{two} needs {one}, which is not closed and not in the queue" in alone.err) == (2, True)

@@ -45,3 +45,14 @@ def _meant(how: str) -> Sent | None:
         case ["detent", "resume", *_]:
             return Sent("resume", by="human")
     return None
+
+
+def who_asks(app: App, run: str, decision: str) -> str:
+    """The run of a family that asks a question: several tasks may be at work at once, and each has its own. Else the run itself."""
+    asking = (str(d["run"]) for d in asked_of(app, run) if d["decision_id"] == decision and d["status"] == "pending")
+    return next(asking, run)
+
+
+def at_work(app: App, run: str) -> list[AnyRun]:
+    """The runs that something can be said to: the children at work, or the run itself."""
+    return [app.door.load(child).run for child in app.door.open_children(app.door.load(run).run)] or [app.door.acting(run)]

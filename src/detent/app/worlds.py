@@ -4,13 +4,16 @@ from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell, DetentError
-from detent.git.commits import main_branch
+from detent.git.commits import bring_to, main_branch
 from detent.git.repo import Git
-from detent.git.workspace import make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
+from detent.world.apart import begin_tree, is_apart, start_of
 from detent.world.furnish import furnish
 from detent.world.repo import Gear
+
+LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
 
 
 class Worlds:
@@ -34,7 +37,7 @@ class Worlds:
     def _furnish(self, run: AnyRun, world: RepoWorld) -> None:
         """Doing it again does what is missing. Trouble is the machine's, and no verdict on the work."""
         try:
-            furnish(world.git, self.gear.kit_of(run), self.gear.wanted)
+            furnish(world.git, self.gear.kit_of(run), self.git.place.root, world.collector(run).env, self.gear.wanted)
         except CannotTell as e:
             raise DetentError(
                 f"the workspace cannot be made ready: {e}", "mend [workspace] in detent.toml, then go on with `detent resume`"
@@ -47,12 +50,24 @@ class Worlds:
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
                 RepoWorld(Git(place, self.git.env), self.gear).snapshot(run)
             remove_workspace(place)
+        if run.data.setup.workspace:
+            remove_beside(place)
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)
-        if (place.git_dir / "index").exists() and (root / ".git").exists():
+        laid = not is_apart(run) or (place.git_dir / LAID).exists()
+        if laid and (place.git_dir / "index").exists() and (root / ".git").exists():
             return Git(place, self.git.env)
+        if is_apart(run):
+            return self._apart(run, root)
         return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
+
+    def _apart(self, run: AnyRun, root: Path) -> Git:
+        """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
+        git = make_workspace(self.git, root, "", start_of(self.git, run.parent, run.data.base, run.data.start_tree))
+        bring_to(git, begin_tree(run))
+        (git.place.git_dir / LAID).touch()
+        return git
 
     def _main(self, run: AnyRun) -> str:
         """Where a workspace stands between two branches."""

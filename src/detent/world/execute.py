@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun
@@ -14,22 +12,14 @@ from detent.git.remote import fetch_branch, free_name, has_remote, names_at, pus
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
-from detent.tracker import Change, Item, NewItem, Status, Tracker, TrackerError, UnknownItem, open_of
+from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after
+from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items
 from detent.world.furnish import furnish
+from detent.world.items import KEY, reached
 from detent.world.repo import Effects, Jobs, RepoWorld, outcome
 
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
-KEY = "detent:"  # before the key of an item that the machine filed
-
-
-@contextmanager
-def reached() -> Iterator[None]:
-    """A tracker that cannot be reached says nothing about the item."""
-    try:
-        yield
-    except TrackerError as e:
-        raise CannotTell(f"{e.message} ({e.hint})" if e.hint else e.message) from e
 
 
 def holder(run: AnyRun) -> str:
@@ -103,7 +93,7 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str]) -> Sent:
     made = make_branch(git, run.id, 1, choose, ways.main, ways.remote)
     root = choose_root(world.place, run.id)
     inner = make_workspace(git, root, made.branch, made.base)
-    furnish(inner, world.kit_of(run), world.gear.wanted)
+    furnish(inner, world.kit_of(run), world.place.root, world.collector(run).env, world.gear.wanted)
     return outcome("started", **facts, branch=made.branch, base=made.base, tree=made.tree, workspace=str(root), at=world.clock())
 
 
@@ -140,7 +130,14 @@ def _rebase(world: RepoWorld, run: AnyRun) -> Sent:
     return outcome("rebased", commit=tip)
 
 
-JOBS: Jobs = {"prepare": _prepare, "push": _push, "rebase": _rebase}
+JOBS: Jobs = {
+    "prepare": _prepare,
+    "push": _push,
+    "rebase": _rebase,
+    "review_branch": review_branch,
+    "watch_items": watch_items,
+    "open_pull_request": open_pull_request,
+}
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -215,6 +212,7 @@ EFFECTS: Effects = {
     "snapshot": _snapshot,
     "update_item": _update_item,
     "file_follow_up": _file_follow_up,
+    "file_issues": file_issues,
     "note_on_item": _note,
     "sync_tracker": _sync,
     "clean_up": _clean_up,

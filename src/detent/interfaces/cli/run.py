@@ -27,6 +27,7 @@ from detent.interfaces.cli.live import follow
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
 @click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
 @click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
+@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
 def command(
@@ -39,6 +40,7 @@ def command(
     context: str,
     again: bool,
     known: str,
+    parallel: int,
     events: bool,
     as_json: bool,
 ) -> int:
@@ -62,13 +64,12 @@ def command(
     if known:
         return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again), as_json, events)
     policies = read_policies(yes_to)
-    only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies)})
+    only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again)
-    run = begin(app, workflow, terms)
-    return follow(app, run, as_json, events)
+    terms = Terms(" ".join(request), False, baseline, lean, parallel, policies, said_agent(agent), context, again)
+    return follow(app, begin(app, workflow, terms), as_json, events)
 
 
 def _drive_on(run: str, more: bool, as_json: bool, events: bool) -> int:
