@@ -15,6 +15,7 @@ import detent.workflows
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Run
 from detent.workflows.briefs import brief
+from detent.workflows.execute import EXECUTE
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR
 from detent.workflows.prompts import role_file, system_prompt
@@ -26,7 +27,7 @@ GOLDEN = Path(__file__).with_name("golden")
 PROMPTS = Path(detent.workflows.__file__).with_name("prompts")
 ROLES = [
     (table.name, role)
-    for table in (TDD, PR, PIPELINE, TASK)
+    for table in (TDD, PR, PIPELINE, TASK, EXECUTE)
     for role in sorted({s.role for s in table.states.values() if s.actor == "agent"})
 ]
 

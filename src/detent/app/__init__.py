@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from detent.app.clock import now
 from detent.door import AnyEvent, AnyRun, Door, Hands, always
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place, find_place
 from detent.kernel.holder import this_process
 from detent.kernel.journal import Head, SqliteJournal
 from detent.kernel.table import Table
+
+__all__ = ["WORKFLOWS", "App", "journal_at", "now", "open_app", "tables"]
 
 WORKFLOWS = ("pr", "tdd", "execute", "pipeline", "task")
 
@@ -21,11 +23,6 @@ def tables() -> dict[str, Table[Any]]:
     from detent.workflows import all_tables
 
     return all_tables()
-
-
-def now() -> str:
-    """The time, for people to read. Nothing is decided by it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def journal_at(start: Path) -> SqliteJournal:
@@ -89,7 +86,7 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
         entry = journal.at(run, seq)
         return entry.at if entry else ""
 
-    gear = Gear(outer, kit_of(place.root, outer), _files_of(), now, history, EFFECTS, JOBS, wanted, family, when)
+    gear = Gear(outer, kit_of(place, outer), _files_of(), now, history, EFFECTS, JOBS, wanted, family, when)
     worlds = Worlds(Git(place, outer), gear)
     hands = Hands(journal, tables, worlds, worlds, brief, now, lambda doing: this_process(now(), doing), wanted)
     return App(place, journal, Door(hands), worlds.own, worlds)

@@ -13,6 +13,8 @@ from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write
 from detent.app.cell import Cell, cell_of
+from detent.app.kit import CONFIGURED, DEFAULT, home_of
+from detent.app.overtime import ends_of, seconds_left
 from detent.app.policy import answer_of
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
@@ -24,9 +26,8 @@ from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
 from detent.world.apart import is_apart
+from detent.world.turns import turn
 
-CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
-DEFAULT = "anthropic"
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 
 
@@ -41,15 +42,16 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     first = app.door.load(run_id).run
     settings = msgspec.json.decode(first.data.setup.settings, type=Settings)
     outer: Mapping[str, str] = app.world.outer
-    cell = cell_of(settings, True, outer, Path(first.worktree))
+    cell = cell_of(settings, True, outer, home_of(first, app.place.root))
     limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
         return _turn(app, run, briefing, settings, cell)
 
-    def asked(briefing: Briefing, turn: Turn) -> Reply:
+    def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
-            return ask(agent_of(first, briefing.role, settings), turn, outer)
+            with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
+                return ask(agent_of(first, briefing.role, settings), given, outer)
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
 
@@ -64,7 +66,8 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         gear = app.worlds.gear
         return sorted((e for each in gear.family(run_id) for e in gear.history(each.id)), key=lambda e: e.at)
 
-    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answers=answer_of)
+    ends = ends_of(app, run_id, settings) if first.workflow == "execute" else lambda briefing: None
+    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answer_of, ends)
 
 
 @contextmanager
@@ -92,8 +95,8 @@ def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], sto
     try:
         crew = crew_of(own, run_id, watch)
 
-        def ask_until(briefing: Briefing, turn: Turn) -> Reply:
-            return crew.ask(briefing, turn._replace(wanted=lambda: turn.wanted() and not stopped()))
+        def ask_until(briefing: Briefing, given: Turn) -> Reply:
+            return crew.ask(briefing, given._replace(wanted=lambda: given.wanted() and not stopped()))
 
         briefing = drive(child, crew._replace(ask=ask_until))
         if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
@@ -119,6 +122,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
+    left = seconds_left(app.door.load(run.parent or run.id).run, settings)
     return Turn(
         briefing=msgspec.json.encode(briefing).decode(),
         prompt=briefing.briefing,
@@ -126,8 +130,8 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
         workspace=root,
         toolbox=Toolbox(root, may_write(briefing, base_of(app, run)), shell, spill),
         env=env,
-        timeout=float(min(settings.queue.timeout, TURN)),
-        silence=float(min(settings.queue.silence, SILENCE)),
+        timeout=min(left, TURN) if run.workflow != "execute" else left,
+        silence=float(min(settings.queue.silence, SILENCE) if run.workflow != "execute" else settings.queue.silence),
         start=cell.agent,
         apart=cell.apart,
         model=settings.agents.model,

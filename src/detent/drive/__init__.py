@@ -23,6 +23,7 @@ from detent.kernel.model import Briefing, Sent, Verdict
 T = TypeVar("T")
 WAITS = 1.0  # seconds before the machine's own work is tried again
 OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
+TIMED = {"Timeout": "out-of-time", "Stuck": "silent"}  # and for an execution, which has limits of time of its own
 
 
 class Seen(NamedTuple):
@@ -50,6 +51,7 @@ class Crew(NamedTuple):
     limits: Limits
     watch: Callable[[Seen], None] = lambda seen: None
     answers: Callable[[AnyRun], Sent | None] = lambda run: None  # what a person answered beforehand to the question that is open
+    ends: Callable[[Briefing], Sent | None] = lambda briefing: None  # what the machine has to say to the run before anyone goes on
     sleep: Callable[[float], None] = time.sleep
     together: Callable[[tuple[str, ...]], Briefing | None] | None = (
         None  # drives children at once: None once one ended, else whom they wait for
@@ -69,6 +71,8 @@ def drive(run: str, crew: Crew) -> Briefing:
         at = crew.door.load(briefing.run).run
         spent = spent_in(crew.history(run))
         crew.watch(Seen("state", at, briefing, spent))
+        if briefing.actor != "none" and (said := crew.ends(briefing)) is not None and _accepted(crew, run, said):
+            continue
         if briefing.actor == "human" and _answered(crew, at):
             continue
         if briefing.actor in ("human", "none"):
@@ -104,7 +108,11 @@ def _patiently(crew: Crew, ask: Callable[[], T]) -> T:
 def _answered(crew: Crew, run: AnyRun) -> bool:
     """Whether the open question was answered beforehand, by a policy that the run was started with."""
     sent = crew.answers(run)
-    return sent is not None and crew.door.submit(run.id, sent).status in ("SUCCESS", "FAILURE")
+    return sent is not None and _accepted(crew, run.id, sent)
+
+
+def _accepted(crew: Crew, run: str, sent: Sent) -> bool:
+    return crew.door.submit(run, sent).status in ("SUCCESS", "FAILURE")
 
 
 def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
@@ -147,7 +155,7 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
         if e.sort == "Stopped" and _still(crew, run):
             raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-        return _of_failure(e, time.monotonic() - begun, str(file))
+        return _of_failure(e, run.workflow, time.monotonic() - begun, str(file))
     sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
     facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
     return msgspec.structs.replace(sent, facts=facts, attempt_id=briefing.attempt_id, channel="drive")
@@ -158,13 +166,14 @@ def _still(crew: Crew, run: AnyRun) -> bool:
     return crew.door.load(run.id).run.state == run.state
 
 
-def _of_failure(failed: AgentFailed, seconds: float, transcript: str) -> Sent | None:
+def _of_failure(failed: AgentFailed, workflow: str, seconds: float, transcript: str) -> Sent | None:
     if failed.sort == "Stopped":
         return None
     if failed.sort == "RateLimit" and failed.not_before:
         sent = _failure("limited", failed.message, failed.usage, seconds, transcript)
         return msgspec.structs.replace(sent, not_before=failed.not_before)
-    sent = _failure(OUTCOMES.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
+    means = {**OUTCOMES, **(TIMED if workflow == "execute" else {})}
+    sent = _failure(means.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
     return msgspec.structs.replace(sent, facts={**sent.facts, "trouble": failed.sort})
 
 

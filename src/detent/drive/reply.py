@@ -12,6 +12,7 @@ from detent.door import AnyRun
 from detent.kernel.model import Briefing, Sent
 
 LONGEST = 400_000  # characters of a reply that are looked through, its end
+LONGEST_REPORT = 50_000  # characters of a final report that are kept, its end
 SUMMARY = 500
 ALREADY = "ALREADY_SATISFIED"
 TEXTS = ("summary", "test_command", "expectation", "analysis_decision", "commit_hash", "reply")
@@ -77,11 +78,17 @@ def _role(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
     return Sent("submit", summary=str(said)[:SUMMARY] or summary_of(text), reply=reply)
 
 
+def _work(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
+    """A work agent's final report is its last words as they stand: their last line may say BLOCKED."""
+    return Sent("submit", summary=summary_of(text), reply=text[-LONGEST_REPORT:])
+
+
 READERS: Mapping[str, Callable[[Briefing, str, Mapping[str, str]], Sent]] = {
     "tdd": _tdd,
     "pr": _pr,
     "pipeline": _role,
     "task": _role,
+    "execute": _work,
 }
 
 

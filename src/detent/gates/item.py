@@ -86,8 +86,8 @@ def not_failed_twice(look: Look[Data]) -> str | None:
 
 def files_within_budget(look: Look[Data]) -> str | None:
     """Not more files changed than the budget allows."""
-    most, count = look.setting("limits.files"), len(look.changed())
-    return f"{count} files changed, and the budget is {most}" if most and count > int(most) else None
+    most, count = int(look.setting("limits.files") or 0), len(look.changed())  # 0 is no limit
+    return f"{count} files changed, and the budget is {most}" if most and count > most else None
 
 
 def branch_review_is_readable(look: Look[Data]) -> str | None:

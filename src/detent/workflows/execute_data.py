@@ -92,9 +92,11 @@ class ExecuteData(Data, frozen=True):
     item: WorkItem = WorkItem()
     project: Project = Project()
     context: str = ""  # what the user added to the prompt
+    again: bool = False  # a person asked for this attempt, whatever became of earlier ones
     setup: Setup = Setup()
     branch: str = ""
     base: str = ""  # the commit the branch started from
+    started: str = ""  # when the work began; the limit of time counts from there
     plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
     good_tree: str = ""  # the tree the branch started from, or the last one that passed
     reds: tuple[str, ...] = ()  # none here: there is no RED step
@@ -111,10 +113,17 @@ class ExecuteData(Data, frozen=True):
 def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
     """Where the work happens, as the job made it."""
     told = sent.facts
+    place = told.get("workspace", "")
     data = replace(
-        run.data, branch=told.get("branch", ""), base=told.get("base", ""), good_tree=told.get("tree", ""), plan=told.get("plan", "")
+        run.data,
+        branch=told.get("branch", ""),
+        base=told.get("base", ""),
+        good_tree=told.get("tree", ""),
+        plan=told.get("plan", ""),
+        started=told.get("at", ""),
+        setup=replace(run.data.setup, workspace=place),
     )
-    return replace(run, worktree=told.get("workspace", ""), data=data)
+    return replace(run, worktree=place, data=data)
 
 
 def keep_proof(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:

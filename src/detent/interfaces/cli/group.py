@@ -23,6 +23,7 @@ COMMANDS = {
     "history": "Show what happened to the run, event by event.",
     "hook": "Answer an event of a client: may its agent do this now?",
     "init": "Write detent.toml with what is detected here.",
+    "items": "File, list and close work items.",
     "mcp": "Serve the tools of an agent over MCP.",
     "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
     "request-scope-reduction": "Plan a task anew in smaller ones.",
