@@ -22,6 +22,7 @@ from detent.drive import Crew, Seen, drive
 from detent.drive.spent import Limits
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
+from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
@@ -170,4 +171,6 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
+        if root := app.door.load(run).run.data.setup.workspace:
+            break_locks(workspace_place(app.place.common_dir, Path(root)), run)
         yield
