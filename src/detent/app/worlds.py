@@ -53,14 +53,15 @@ class Worlds:
             ) from e
 
     def leave(self, run: AnyRun) -> None:
-        """See to it that a run that has ended leaves no workspace behind, whoever looked at it last. What lies there is kept first."""
+        """See to it that a run that has ended leaves no workspace behind, nor its children. What lies there is kept first."""
+        if not run.data.setup.workspace:
+            return
         place = workspace_place(self.git.place.common_dir, local_root(run.data.setup.workspace))
-        if run.data.setup.workspace and place.root.is_dir():
+        if place.root.is_dir():
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
                 RepoWorld(Git(place, self.git.env), self.gear).snapshot(run)
             remove_workspace(place)
-        if run.data.setup.workspace:
-            remove_beside(place)
+        remove_beside(place)
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)

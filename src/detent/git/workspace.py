@@ -70,6 +70,18 @@ def remove_workspace(place: Place) -> None:
     shutil.rmtree(place.git_dir, ignore_errors=True)
 
 
+def break_locks(place: Place, run: str) -> None:
+    """Take away locks that a git of ours left behind when it was killed: in a run's workspaces, and on its own refs.
+
+    For the one driver of the run, who knows that no other is at work there.
+    """
+    refs = place.common_dir / "refs" / "detent"
+    checkouts = (place.git_dir, *place.git_dir.parent.glob(f"{glob.escape(place.git_dir.name)}.*"))
+    files = [folder / name for folder in checkouts for name in ("index.lock", "HEAD.lock")]
+    for left in (*files, *refs.glob(f"{run}/**/*.lock"), *refs.glob(f"{run}.*/**/*.lock")):
+        left.unlink(missing_ok=True)
+
+
 def remove_beside(place: Place) -> None:
     """Remove the workspaces of a run's children: each is named after the run's own, with a dot and more."""
     for folder in (place.root.parent, place.git_dir.parent):
