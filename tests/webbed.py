@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.driven import ALONE, Json, project
 from tests.project import Project
 from tests.repos import sh
+from tests.sessions import DAY
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
@@ -111,7 +112,9 @@ def worktree(p: Project, name: str) -> Project:
 
 
 def web_project(folder: Path, files: Mapping[str, str] | None = None, config: str = QUICKLY) -> Project:
-    return project(folder, config, files)
+    made = project(folder, config, files)
+    made.env |= DAY
+    return made
 
 
 def script(p: Project, *entries: Json, name: str = "script") -> str:

@@ -42,11 +42,11 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     first = app.door.load(run_id).run
     settings = msgspec.json.decode(first.data.setup.settings, type=Settings)
     outer: Mapping[str, str] = app.world.outer
-    cell = cell_of(settings, True, outer, home_of(first, app.place.root))
     limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
-        return _turn(app, run, briefing, settings, cell)
+        app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
+        return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         try:

@@ -36,8 +36,12 @@ class Worlds:
 
     def _furnish(self, run: AnyRun, world: RepoWorld) -> None:
         """Doing it again does what is missing. Trouble is the machine's, and no verdict on the work."""
+        if run.workflow == "execute" and run.data.plan:
+            from detent.world.execute import lay_plan
+
+            lay_plan(world.place.root, run)
         try:
-            furnish(world.git, self.gear.kit_of(run), self.gear.wanted)
+            furnish(world.git, self.gear.kit_of(run), self.git.place.root, world.collector(run).env, self.gear.wanted)
         except CannotTell as e:
             raise DetentError(
                 f"the workspace cannot be made ready: {e}", "mend [workspace] in detent.toml, then go on with `detent resume`"

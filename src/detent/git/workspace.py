@@ -45,7 +45,7 @@ def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     inner = Git(place, git.env)
     if fresh:
         (place.git_dir / "index.lock").unlink(missing_ok=True)
-        inner.run("read-tree", "-u", "--reset", "HEAD")
+        inner.run("-c", "checkout.workers=0", "read-tree", "-u", "--reset", "HEAD")  # as many at once as the machine has cores
     return inner
 
 

@@ -9,6 +9,7 @@ from detent.gates.reply import Point
 from detent.kernel.rows import Child
 from detent.workflows.pipeline_data import CORE, DONE, PipelineData, Session, reviewed
 from detent.workflows.pipeline_tasks import child_name
+from detent.workflows.session import told_of
 from detent.workflows.task_data import META, TaskData, needs_qa, needs_security
 
 replace = msgspec.structs.replace
@@ -52,6 +53,7 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
         branch=data.branch,
         project=data.project,
         policies=data.policies,
+        earlier=(*data.earlier, *told_of(data)),
         session=data.session,
         request=data.request,
         mode=data.mode,

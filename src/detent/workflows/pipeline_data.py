@@ -9,11 +9,13 @@ from detent.evidence.look import Look
 from detent.gates.documents import (
     ACCEPTANCE,
     RESEARCH,
+    SPEC,
     SPECS,
     TASKS,
     Criterion,
     content_hash,
     design_files,
+    listed_below,
     read_acceptance,
     read_tasks,
     recommended,
@@ -63,6 +65,7 @@ class PipelineData(Grounded, frozen=True):
 
     wants_research: bool = False  # by SpecAgent or a person
     wants_ui: bool = False
+    assumptions: tuple[str, ...] = ()  # what the specification takes for granted
     criteria: tuple[Criterion, ...] = ()
     correction: Literal["none", "queued", "dispatched", "completed"] = "none"
     correction_note: str = ""
@@ -148,7 +151,8 @@ def keep_spec(run: Session, sent: Sent, found: Found) -> Session:
     reply = reply_of(run, sent)
     research, ui = (reply.next.research, reply.next.ui) if reply else (False, False)
     data = replace(run.data, wants_research=run.data.wants_research or research, wants_ui=run.data.wants_ui or ui)
-    return replace(run, data=replace(data, criteria=acceptance.acceptance_criteria if acceptance else ()))
+    taken = listed_below(found.documents.get(f"{run.data.session}/{SPEC}", ""), "assum")
+    return replace(run, data=replace(data, assumptions=taken, criteria=acceptance.acceptance_criteria if acceptance else ()))
 
 
 def _files(run: Session, sent: Sent, folder: str) -> tuple[str, ...]:
@@ -305,6 +309,7 @@ def facts(run: Session) -> Mapping[str, str]:
         "correction": data.correction_note or "none",
         "design": listed(design_files(data)),
         "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
+        "assumptions": listed(data.assumptions),
         "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),
         "task_count": str(len(data.tasks)),
         "recommended": which,

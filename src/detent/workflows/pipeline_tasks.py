@@ -8,6 +8,7 @@ import msgspec
 from detent.gates.documents import Issue
 from detent.kernel.model import Found, Sent
 from detent.workflows.pipeline_data import Laid, Merging, PipelineData, Session
+from detent.workflows.session import Told
 from detent.workflows.task_data import changed_of
 
 replace = msgspec.structs.replace
@@ -29,8 +30,9 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
     """What the session takes over from a child that ended: its tree, its known issues, and the roles that worked."""
     try:
         issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[Issue, ...])
+        told = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[Told, ...])
     except msgspec.DecodeError:
-        issues = ()
+        issues, told = (), ()
     known = {i.finding for i in run.data.known_issues}
     roles = tuple(r for r in sent.facts.get("roles", "").split(",") if r)
     return replace(
@@ -40,6 +42,7 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         changed_files=changed_of(sent, "session_files") or run.data.changed_files,
         known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
+        earlier=(*run.data.earlier, *told),
     )
 
 

@@ -41,7 +41,7 @@ def status_json(family: Sequence[AnyRun], when: When, at: str) -> str:
         "current_state": _shown(root, child),
         "session": data.session,
         "mode": data.mode,
-        "assumptions": [],
+        "assumptions": list(data.assumptions),
         "known_issues": [msgspec.to_builtins(i) for i in newest.data.known_issues],
         "user_decisions": [decision_row(d, run.id, when) for run in family for d in run.data.decisions],
         "gate_tracking": {"APPROVE_DESIGN": {"correction_status": data.correction}},
