@@ -1,6 +1,5 @@
 """How a project's tests are found out where nothing is configured: one table, the first match wins. Reads files, starts nothing."""
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ from detent.evidence.runners.cargo import Cargo
 from detent.evidence.runners.ctest import CTest
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.jest import Jest
+from detent.evidence.runners.maven import Maven
 from detent.evidence.runners.mocha import Mocha
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import npm_test, test_script
@@ -26,10 +26,6 @@ class Sign(NamedTuple):
     command: Callable[[Files], Command | None]
 
 
-def _maven(files: Files) -> Command | None:
-    return Command(("sh", "-c", "mvn test"), "", "maven") if re.search("junit", files.read("pom.xml") or "", re.IGNORECASE) else None
-
-
 def _gradle(files: Files) -> Command | None:
     if not (files.exists("build.gradle") or files.exists("build.gradle.kts")):
         return None
@@ -43,7 +39,7 @@ def _npm(files: Files) -> Command | None:
 
 
 DETECTION: tuple[Sign, ...] = (
-    Sign("`pom.xml` with JUnit", _maven),
+    Sign("`pom.xml` with JUnit or TestNG", Maven().detect),
     Sign("`build.gradle` or `build.gradle.kts`", _gradle),
     Sign("`package.json` with a test script, or with vitest, jest or mocha", _npm),
     Sign("test files of `unittest`, and no sign of pytest", Unittest().detect),
