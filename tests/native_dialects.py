@@ -379,7 +379,22 @@ MAVEN: Row = (
     1,
 )  # fmt: skip
 
-NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST, "maven": MAVEN}
-HEAVY = frozenset({"go", "cargo", "ctest", "maven"})  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
+BUILD = "apply plugin: 'java'\nrepositories { maven { url 'file:///usr/share/maven-repo' } }\ndependencies { testCompile 'junit:junit:4.x' }\n"
+GRADLE: Row = (
+    Command(("gradle", "test"), "gradle"),
+    {"build.gradle": BUILD, JAVA_AT: JAVA_CODE, JAVA_TESTS: JAVA_TEST},
+    *MAVEN[2:8],
+    {
+        **java_cheats("build/test-results/test/TEST-calcTest.xml"),
+        "failures are ignored": {"build.gradle": f"{BUILD}test.ignoreFailures = true\n"},
+        "tests are skipped": {"build.gradle": f"{BUILD}test.enabled = false\n"},
+        "a test is left out": {"build.gradle": f"{BUILD}test {{ filter {{ includeTestsMatching '*stays' }} }}\n"},
+    },
+    MAVEN[9],
+    1,
+)  # fmt: skip
+
+NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST, "maven": MAVEN, "gradle": GRADLE}
+HEAVY = frozenset({"go", "cargo", "ctest", "maven", "gradle"})  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
 HEAVIEST = frozenset({"maven", "gradle"})  # start a virtual machine or two for each run: one run each is enough for each day
 TRIED_ALWAYS = frozenset({"the code exits", "a success is printed", "the test is deleted"})

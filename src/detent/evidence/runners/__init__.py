@@ -20,6 +20,7 @@ WHERE = {  # in the order in which they are asked whether a configured command i
     "phpunit": "phpunit:PHPUnit",
     "ctest": "ctest:CTest",
     "maven": "maven:Maven",
+    "gradle": "gradle:Gradle",
 }
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from detent.evidence.runners.cargo import Cargo
 from detent.evidence.runners.ctest import CTest
 from detent.evidence.runners.go import Go
+from detent.evidence.runners.gradle import Gradle
 from detent.evidence.runners.jest import Jest
 from detent.evidence.runners.maven import Maven
 from detent.evidence.runners.mocha import Mocha
@@ -26,12 +27,6 @@ class Sign(NamedTuple):
     command: Callable[[Files], Command | None]
 
 
-def _gradle(files: Files) -> Command | None:
-    if not (files.exists("build.gradle") or files.exists("build.gradle.kts")):
-        return None
-    return Command(("sh", "-c", "./gradlew test" if files.exists("gradlew") else "gradle test"), "", "gradle")
-
-
 def _npm(files: Files) -> Command | None:
     """A runner that is understood, by the script or else as a dependency; any other script as it is, for its exit code."""
     found = next(filter(None, (runner.detect(files) for runner in (Node(), Vitest(), Jest(), Mocha()))), None)
@@ -40,7 +35,7 @@ def _npm(files: Files) -> Command | None:
 
 DETECTION: tuple[Sign, ...] = (
     Sign("`pom.xml` with JUnit or TestNG", Maven().detect),
-    Sign("`build.gradle` or `build.gradle.kts`", _gradle),
+    Sign("`build.gradle` or `build.gradle.kts`", Gradle().detect),
     Sign("`package.json` with a test script, or with vitest, jest or mocha", _npm),
     Sign("test files of `unittest`, and no sign of pytest", Unittest().detect),
     Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),

@@ -71,6 +71,14 @@ def selected(paths: Iterable[str], sources: Iterable[str]) -> list[str]:
     ]
 
 
+def dotted(source: str) -> list[str]:
+    """The class of a test file, and the classes in it."""
+    parts = PurePosixPath(source).with_suffix("").parts
+    at = next((n + 3 for n, part in enumerate(parts[:-2]) if part == "src"), len(parts) - 1)
+    name = ".".join(parts[at:])
+    return [name, f"{name}$*"]
+
+
 def named(source: str, names: str) -> bool:
     """Whether names of tests, as the runner takes them, can mean this file."""
     stem = PurePosixPath(source).stem

@@ -87,7 +87,7 @@ def summary(report: Report, played: Iterable[Played], files: dict[tuple[str, str
         seconds += case.seconds
         if case.outcome != "passed" and case.message:
             found.messages[test] = case.message[:LONGEST_MESSAGE]
-        if case.outcome == "failed":
+        if case.outcome in ("failed", "error"):
             found.kinds[test] = "AssertionError" if ASSERTION.search(case.type) else case.type.rpartition(".")[2] or "Error"
             missing += [test] if case.type in MISSING_AT_RUN else []
     for name in report.ended:
