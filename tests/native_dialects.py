@@ -340,7 +340,9 @@ def java_cheats(report: str) -> dict[str, dict[str, str]]:
             JAVA_TESTS: JAVA_TEST.replace("void adds()", "void adds() throws Exception"),
         },
         "a success is printed": {
-            JAVA_AT: JAVA_CODE.replace("return 0", 'System.out.println("Tests run: 2, Failures: 0\\n[INFO] BUILD SUCCESS"); System.exit(0); return 0')
+            JAVA_AT: JAVA_CODE.replace(
+                "return 0", 'System.out.println("Tests run: 2, Failures: 0\\n[INFO] BUILD SUCCESS"); System.exit(0); return 0'
+            )
         },
         "the process is killed": {JAVA_AT: JAVA_CODE.replace("return 0", "Runtime.getRuntime().halt(137); return 0")},
     }
@@ -379,7 +381,9 @@ MAVEN: Row = (
     1,
 )  # fmt: skip
 
-BUILD = "apply plugin: 'java'\nrepositories { maven { url 'file:///usr/share/maven-repo' } }\ndependencies { testCompile 'junit:junit:4.x' }\n"
+BUILD = (
+    "apply plugin: 'java'\nrepositories { maven { url 'file:///usr/share/maven-repo' } }\ndependencies { testCompile 'junit:junit:4.x' }\n"
+)
 GRADLE: Row = (
     Command(("gradle", "test"), "gradle"),
     {"build.gradle": BUILD, JAVA_AT: JAVA_CODE, JAVA_TESTS: JAVA_TEST},
@@ -395,6 +399,8 @@ GRADLE: Row = (
 )  # fmt: skip
 
 NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST, "maven": MAVEN, "gradle": GRADLE}
-HEAVY = frozenset({"go", "cargo", "ctest", "maven", "gradle"})  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
+HEAVY = frozenset(
+    {"go", "cargo", "ctest", "maven", "gradle"}
+)  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
 HEAVIEST = frozenset({"maven", "gradle"})  # start a virtual machine or two for each run: one run each is enough for each day
 TRIED_ALWAYS = frozenset({"the code exits", "a success is printed", "the test is deleted"})

@@ -35,7 +35,9 @@ def attempt(root: Path, order: Order, chosen: list[str], broken: Mapping[str, li
         mirror(root, place, broken)
         names = [name for each in chosen if each not in broken for name in dotted(each)] if chosen else order.names
         picked = [word for name in names for word in ("--tests", name)]
-        done = start([*order.program, *order.options, *OURS, "-I", str(LISTENER), f"-Ddetent.log={log}", "test", *picked], settings(), str(place))
+        done = start(
+            [*order.program, *order.options, *OURS, "-I", str(LISTENER), f"-Ddetent.log={log}", "test", *picked], settings(), str(place)
+        )
         said = done.stdout + done.stderr
         refused = refusals(REFUSED.findall(said), place, root)
         logs = [Log("", log.read_text("utf-8", "replace"))] if log.exists() else []

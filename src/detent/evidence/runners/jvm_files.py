@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 CODE = frozenset({".java", ".kt", ".groovy", ".scala"})
@@ -22,7 +23,7 @@ def is_test_file(path: str) -> bool:
     """What lies in a set of test sources; elsewhere, but for sources of production, what is named as a test."""
     where = PurePosixPath(path)
     parts = where.parts[:-1]
-    sets = [inner for outer, inner in zip(parts, parts[1:], strict=False) if outer == "src"]
+    sets = [inner for outer, inner in pairwise(parts) if outer == "src"]
     if any(TEST_SET.fullmatch(each) for each in sets):
         return True
     named = where.suffix in CODE and TEST_NAME.fullmatch(where.stem) is not None
@@ -57,7 +58,9 @@ def file_of(name: str, module: str, declared: dict[str, list[str]]) -> str:
     outer = name.partition("$")[0]
     stem = outer.rpartition(".")[2]
     files = declared.get(outer, [])
-    return min(files, key=lambda path: (not path.startswith(f"{module}/" if module else "src/"), PurePosixPath(path).stem != stem), default="")
+    return min(
+        files, key=lambda path: (not path.startswith(f"{module}/" if module else "src/"), PurePosixPath(path).stem != stem), default=""
+    )
 
 
 def selected(paths: Iterable[str], sources: Iterable[str]) -> list[str]:
@@ -67,7 +70,10 @@ def selected(paths: Iterable[str], sources: Iterable[str]) -> list[str]:
         source
         for source in sources
         if source in plain
-        or (RUN_BY_DEFAULT.fullmatch(PurePosixPath(source).stem) and any(path in ("", ".") or source.startswith(f"{path}/") for path in plain))
+        or (
+            RUN_BY_DEFAULT.fullmatch(PurePosixPath(source).stem)
+            and any(path in ("", ".") or source.startswith(f"{path}/") for path in plain)
+        )
     ]
 
 

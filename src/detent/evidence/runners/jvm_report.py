@@ -19,8 +19,15 @@ MISSING = re.compile(
     r"cannot find symbol|package \S+ does not exist|cannot be applied to given types|no suitable (?:method|constructor) found"
     r"|static import only from classes and interfaces|constructor \S+ in class \S+ cannot be applied"
 )
-MISSING_AT_RUN = ("java.lang.NoSuchMethodError", "java.lang.NoSuchFieldError", "java.lang.NoClassDefFoundError", "java.lang.ClassNotFoundException")
-ASSERTION = re.compile(r"(?:AssertionError|AssertionFailedError|ComparisonFailure|MultipleFailuresError|ArrayComparisonFailure|PowerAssertionError)\b")
+MISSING_AT_RUN = (
+    "java.lang.NoSuchMethodError",
+    "java.lang.NoSuchFieldError",
+    "java.lang.NoClassDefFoundError",
+    "java.lang.ClassNotFoundException",
+)
+ASSERTION = re.compile(
+    r"(?:AssertionError|AssertionFailedError|ComparisonFailure|MultipleFailuresError|ArrayComparisonFailure|PowerAssertionError)\b"
+)
 
 
 class Order(msgspec.Struct):
@@ -122,7 +129,9 @@ def _is_missing(report: Report, file: str) -> bool:
 
 def _id(case: Played, file: str) -> str:
     inner = case.classname.partition("$")[2].replace("$", ".")
-    whole = not case.name or case.name in (case.classname, "initializationError", "classMethod") or case.name == f"{case.classname}.{case.name}"
+    whole = (
+        not case.name or case.name in (case.classname, "initializationError", "classMethod") or case.name == f"{case.classname}.{case.name}"
+    )
     test = f"{file}::{inner}.{case.name}" if inner else f"{file}::{case.name}"
     return file if whole else test.replace("\n", "\\n")
 

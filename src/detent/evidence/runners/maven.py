@@ -10,7 +10,7 @@ from xml.etree.ElementTree import ParseError, fromstring, tostring
 
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import read_cases
-from detent.evidence.look import TestReport
+from detent.evidence.look import Outcome, TestReport
 from detent.evidence.runners.jvm_files import file_of, is_test_file
 from detent.evidence.runners.jvm_report import Order, Played, Report, check, read_report, summary
 from detent.evidence.runners.machine import calls
@@ -19,7 +19,9 @@ from detent.evidence.runners.protocol import Command, Files
 from detent.evidence.runners.shared_config import is_shared_config
 
 CONFIG = frozenset({"pom.xml", "mvnw", "mvnw.cmd", "junit-platform.properties"})
-ORDINARY = frozenset({"dependencies", "version", "name", "description", "url", "licenses", "developers", "contributors", "scm", "organization"})
+ORDINARY = frozenset(
+    {"dependencies", "version", "name", "description", "url", "licenses", "developers", "contributors", "scm", "organization"}
+)
 
 
 class Maven:
@@ -87,5 +89,5 @@ def cases(report: Report) -> Iterator[Played]:
                 yield Played(log.module, case.classname, case.name, "passed", seconds=case.seconds)
                 continue
             said = problem.message or problem.text.strip()
-            outcome = "skipped" if problem.sort == "skipped" else "failed"
+            outcome: Outcome = "skipped" if problem.sort == "skipped" else "failed"
             yield Played(log.module, case.classname, case.name, outcome, problem.type, said or problem.type, case.seconds)

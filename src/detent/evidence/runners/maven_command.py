@@ -8,7 +8,9 @@ from detent.evidence.runners.protocol import Command
 from detent.evidence.runners.words import split
 
 PROGRAMS = ("mvn", "./mvnw")
-ALWAYS = frozenset({"-q", "--quiet", "-B", "--batch-mode", "-e", "--errors", "-X", "--debug", "-o", "--offline", "-ntp", "--no-transfer-progress"})
+ALWAYS = frozenset(
+    {"-q", "--quiet", "-B", "--batch-mode", "-e", "--errors", "-X", "--debug", "-o", "--offline", "-ntp", "--no-transfer-progress"}
+)
 KEPT_FLAGS = frozenset({"-am", "--also-make"})
 KEPT_VALUES = frozenset({"-P", "--activate-profiles", "-pl", "--projects", "-s", "--settings", "-T", "--threads"})
 NOT_KEPT = ("-Dtest", "-DskipTests", "-Dmaven.test.", "-Dsurefire.", "-DfailIf", "-Dit.test")
@@ -34,7 +36,11 @@ def kept(words: tuple[str, ...]) -> list[str] | None:
     left = [word for word in words[1:] if word not in ALWAYS and word not in ("clean", "test")]
     while left:
         word = left.pop(0)
-        if word in KEPT_FLAGS or (word.startswith("-D") and len(word) > 2 and not word.startswith(NOT_KEPT)) or (word[:2] == "-P" and word[2:]):
+        if (
+            word in KEPT_FLAGS
+            or (word.startswith("-D") and len(word) > 2 and not word.startswith(NOT_KEPT))
+            or (word[:2] == "-P" and word[2:])
+        ):
             found.append(word)
         elif word in KEPT_VALUES and left and not left[0].startswith("-"):
             found += [word, left.pop(0)]

@@ -21,7 +21,15 @@ ENDED = re.compile(r"^(?:\[ERROR\] )?Crashed tests:\n(?:\[ERROR\] )?([\w.$]+)$",
 LEFT_OUT = re.compile(r"^\[INFO\] .+ SKIPPED$", re.MULTILINE)
 SOME_RAN = re.compile(r"Tests run: [1-9]\d*, .* - in |^\[\w+\] Tests run: [1-9]", re.MULTILINE)
 BUILT = re.compile(r"^\[INFO\] BUILD (SUCCESS|FAILURE)$", re.MULTILINE)
-OURS = ["-B", "-o", "-fae", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.useFile=true", "-DtrimStackTrace=true"]
+OURS = [
+    "-B",
+    "-o",
+    "-fae",
+    "-DfailIfNoTests=false",
+    "-Dsurefire.failIfNoSpecifiedTests=false",
+    "-Dsurefire.useFile=true",
+    "-DtrimStackTrace=true",
+]
 GO_ON = "-Dmaven.test.failure.ignore="
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.language=en"
 
