@@ -130,7 +130,7 @@ LONG = (EXITS, EXITS_AT_ONCE)
 def run(folder: Path, row: Row, trap: Trap) -> TestReport:
     write(folder, {**STALE, **row.files, **trap.files})
     lend_runners(folder, row.base)
-    suite = Suite(row.base, 60, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
+    suite = Suite(row.base, 240, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return run_suite(suite, (), folder, folder, environment(suite, outer, folder.parent.parent / "pycache"), lambda: True)
 

@@ -131,7 +131,7 @@ def run(folder: Path, base: Command, files: dict[str, str], *selectors: str) -> 
     """The machine's own run of these files. The bytecode of pytest itself is shared, and no plugin is looked for: that saves most of the time."""
     write(folder, files)
     lend_runners(folder, base)
-    suite = Suite(base, 60, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
+    suite = Suite(base, 240, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     env = {**environment(suite, outer, folder.parent.parent / "pycache"), **CACHES}
     return run_suite(suite, selectors, folder, folder, env, lambda: True)
@@ -332,6 +332,9 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": "{}"}, "", ""),
     ({"pom.xml": "<project/>"}, "", ""),
     ({"main.go": ""}, "", ""),
+    ({"App.sln": "", "App/App.csproj": "<Project/>"}, "dotnet test", ""),
+    ({"T/T.csproj": '<PackageReference Include="Microsoft.NET.Test.Sdk"/>'}, "dotnet test", ""),
+    ({"App/App.csproj": "<Project/>"}, "", ""),
     ({"Cargo.toml": ""}, "cargo test", "cargo"),
     ({"CMakeLists.txt": "enable_testing()"}, "ctest", "ctest"),
     ({"CMakeLists.txt": "project(x)"}, "", ""),
