@@ -343,7 +343,7 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"phpunit.xml.dist": ""}, "phpunit", "phpunit"),
     ({"phpunit.xml": "", "vendor/bin/phpunit": ""}, "vendor/bin/phpunit", "phpunit"),
     ({"go.mod": "module m"}, "go test ./...", "go"),
-    ({"go.mod": "module m", "package.json": package("jest")}, "npm test", ""),
+    ({"go.mod": "module m", "package.json": package("jest")}, "node_modules/.bin/jest", "jest"),
 )  # fmt: skip
 
 
