@@ -37,6 +37,8 @@ def project(folder: Path, config: str = "", files: dict[str, str] | None = None,
     found = Project(folder, whole, branch, made)
     found.env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
     found.env.pop("PYTHONDONTWRITEBYTECODE", None)
+    if "mutation" in config:
+        found.env.pop("DETENT_EVIDENCE_MUTATION", None)
     return found
 
 

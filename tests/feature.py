@@ -44,6 +44,7 @@ class Feature:
     def __init__(self, folder: Path, config: str = "", files: dict[str, str] | None = None, made: bool = False) -> None:
         self.project: Project = project(folder, config, {**FILES, **(files or {})}, made=made)
         self.root, self.env = self.project.root, self.project.env
+        self._open: App | None = None
         for program in self.root.glob(".venv/bin/*"):
             program.chmod(0o755)
         head = self.app().newest() if made and (self.root / ".git/detent").is_dir() else None
@@ -53,7 +54,15 @@ class Feature:
 
     def app(self) -> App:
         """Everything made anew, as each call of the command line does."""
-        return open_app(self.root, True, self.env)
+        self.close()
+        self._open = open_app(self.root, True, self.env)
+        return self._open
+
+    def close(self) -> None:
+        """Let go of the journal. Whoever copies its file while it is open here loses the locks on it, and another process may spoil it."""
+        if self._open is not None:
+            self._open.journal.close()
+        self._open = None
 
     def start(self, request: str = "sums", baseline: bool = False) -> "Feature":
         self.run_id = start_tdd(self.app(), Sent("start", by="human", channel="test"), Terms(request, baseline=baseline))
@@ -158,6 +167,7 @@ def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Fea
         STEPS[phase](f)
         assert f.run.state == {"CLOSED": "PLAN"}.get(phase, phase)
     if not kept.is_dir():
+        f.close()
         shutil.copytree(place, kept, symlinks=True)
     return f
 

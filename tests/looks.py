@@ -21,6 +21,7 @@ class LiteralLook:
     changes: tuple[Changed, ...] = ()
     bite: bool = True
     probe: Probed = field(default_factory=Probed)
+    said_anew: tuple[str, ...] = ()
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     was_read: dict[str, str] = field(default_factory=dict)
@@ -40,7 +41,7 @@ class LiteralLook:
     def selected(self) -> TestReport:
         return self.now
 
-    def again(self, tests: frozenset[str]) -> TestReport:
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         return self.second or self.now
 
     def late(self) -> bool:
@@ -57,6 +58,9 @@ class LiteralLook:
 
     def probed(self) -> Probed:
         return self.probe
+
+    def reworded(self) -> tuple[str, ...]:
+        return self.said_anew
 
     def preflight(self) -> str | None:
         return self.lint

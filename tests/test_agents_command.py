@@ -115,7 +115,7 @@ SLOW = {
 @pytest.mark.parametrize("name", SLOW)
 def test_a_slow_program_that_shows_progress_is_waited_for(folder: Path, name: str) -> None:
     (folder / "deep").mkdir()
-    run(folder, SLOW[name] + "; echo done", silence=1.2)
+    assert run(folder, SLOW[name] + "; echo done", silence=1.2).text.endswith("done\n")
 
 
 def test_a_program_that_talks_for_ever_ends_at_the_timeout(folder: Path) -> None:

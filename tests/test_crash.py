@@ -81,7 +81,7 @@ def test_the_undisturbed_run_goes_the_whole_way_and_does_each_thing_once() -> No
         assert {f"before {what}", f"after {what}"} <= set(report.points)
 
 
-@pytest.mark.parametrize("shard", range(SHARDS))
+@pytest.mark.parametrize("shard", [pytest.param(n, marks=[pytest.mark.slow] if n > 1 else []) for n in range(SHARDS)])
 def test_a_run_killed_before_or_after_any_step_of_it_ends_as_if_it_had_not_been(shard: int) -> None:
     report = sweep("calls", first=shard + 1, step=SHARDS)
     assert report.swept >= 30
@@ -153,7 +153,7 @@ def broken_build(folder: Path, file: str, edits: list[tuple[str, str]]) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("how", [pytest.param(how, marks=[pytest.mark.slow] if n > 1 else []) for n, how in enumerate(BROKEN)])
 def test_the_sweep_reports_a_build_that_does_not_survive_a_crash(tmp_path: Path, how: str) -> None:
     report = sweep("calls", first=2, step=4, build=broken_build(tmp_path, *BROKEN[how]))
     assert report.faults

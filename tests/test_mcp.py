@@ -290,6 +290,7 @@ def test_nothing_but_the_protocol_goes_out_and_an_old_client_is_understood(proje
 # -- several at once, and from anywhere ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_clients_at_once_are_told_the_truth(project: Project) -> None:
     project.planned()
     waiting = Waiting(project)

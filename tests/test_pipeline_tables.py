@@ -25,7 +25,8 @@ from detent.kernel.table import Table
 from detent.kernel.walk import problems, walk
 from detent.workflows.briefs import brief
 from detent.workflows.pipeline import PIPELINE
-from detent.workflows.pipeline_data import CORE, Manual, PipelineData, children, unproven
+from detent.workflows.pipeline_children import children
+from detent.workflows.pipeline_data import CORE, Manual, PipelineData, unproven
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, TaskData, context_files, is_prepared, result
 from detent.workflows.task_data import unproven as task_unproven

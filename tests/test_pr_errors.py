@@ -59,6 +59,7 @@ BROKEN: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_runner_that_does_not_work_is_an_error_and_no_attempt(tmp_path: Path) -> None:
     p = with_environment(tmp_path / "p").reddened()
     p.write({"calc.py": GREEN})
@@ -108,6 +109,7 @@ def test_three_errors_in_a_row_halt_the_run_and_resume_goes_back(tmp_path: Path)
     assert p.submit(**PYTEST)["status"] == "ERROR", "the row of errors begins anew"
 
 
+@pytest.mark.slow
 def test_a_preflight_program_that_the_change_took_away_is_a_failure(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[preflight]\ncommands = ['./lint']\n", {"lint": "#!/bin/sh\nexit 0\n"})
     (p.root / "lint").chmod(0o755)
@@ -135,6 +137,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_an_error_and_leaves_everything_as_it_was(tmp_path: Path, full_disk: Path) -> None:
     many = (
         "import pytest\n\n\n@pytest.mark.parametrize('n', range(90))\ndef test_many(n):\n    assert n < 90\n"  # a report of several pages
@@ -236,7 +239,7 @@ def reviewer(tmp_path: Path, does: str) -> str:
     return f"[review]\nagent = 'command:{file}'\n"
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if n > 1 else []) for n, name in enumerate(ANSWERS)])
 def test_a_reviewer_that_does_not_answer_approves_nothing(tmp_path: Path, name: str) -> None:
     does, says = ANSWERS[name]
     p = project(tmp_path / "p", reviewer(tmp_path, does)).reddened()
@@ -249,6 +252,7 @@ def test_a_reviewer_that_does_not_answer_approves_nothing(tmp_path: Path, name: 
     assert p.task()["state"] == "AWAITING_FINALIZATION"
 
 
+@pytest.mark.slow
 def test_a_reviewer_that_fails_three_times_halts_the_run(tmp_path: Path) -> None:
     p = project(tmp_path / "p", reviewer(tmp_path, "exit 1")).reddened()
     pass_all(p)
@@ -269,7 +273,9 @@ def test_a_configured_reviewer_is_not_replaced_by_the_agents_own_word(tmp_path: 
     assert "reviewer is configured" in verdict["reasons"][0]
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[{}]", '{"findings": [], "approved": true}'])
+@pytest.mark.parametrize(
+    "text", ["nonsense", *(pytest.param(text, marks=pytest.mark.slow) for text in ("", "[{}]", '{"findings": [], "approved": true}'))]
+)
 def test_findings_that_cannot_be_read_are_an_error(tmp_path: Path, text: str) -> None:
     p = project(tmp_path / "p", "[git]\nbranching = false\n").reviewing()
     before = standing(p)

@@ -124,6 +124,7 @@ def test_every_folder_of_the_checkout_will_do_and_so_will_the_flag(tmp_path: Pat
     told(at(p, tmp_path).run("-C", "nowhere", "get-task"), "nowhere")
 
 
+@pytest.mark.slow
 def test_a_repository_without_a_gitignore_gets_nothing_but_the_change(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.git("rm", "-q", ".gitignore")
@@ -149,6 +150,7 @@ def test_secrets_dependencies_and_big_files_are_left_out_and_named(tmp_path: Pat
     assert ".env" not in tree
 
 
+@pytest.mark.slow
 def test_a_big_file_that_a_test_needs_is_missed_before_main_moves(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\nsquash = 'auto'\n").planned()
     p.write(
@@ -243,6 +245,7 @@ FAULTS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_fault_of_a_plan_is_told_with_its_path(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.task()
@@ -333,6 +336,7 @@ def test_a_variable_that_is_no_setting_is_told_with_the_nearest_one(tmp_path: Pa
 # -- output --------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_output_without_end_needs_little_memory_and_is_shown_cut(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[test]\ncommand = 'python3 -m pytest -s'\n").reddened()
     p.write({"calc.py": "import os\n\nfor _ in range(100):\n    os.write(1, b'x' * 1_000_000)\n\n\n" + GREEN})
@@ -373,6 +377,7 @@ def test_output_that_is_no_text_is_told_as_valid_json_and_harmless_text(tmp_path
 # -- branches, main, remotes ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_branch_that_exists_is_left_alone_and_the_next_name_is_taken(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.git("branch", "feat/add-numbers")
@@ -384,6 +389,7 @@ def test_a_branch_that_exists_is_left_alone_and_the_next_name_is_taken(tmp_path:
     assert p.git("rev-parse", "feat/add-numbers") == before
 
 
+@pytest.mark.slow
 def test_the_main_branch_is_found_and_not_assumed(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\nsquash = 'auto'\n", branch="master").reviewing()
     p.write({"FINDINGS.json": "[]"})
@@ -452,6 +458,7 @@ def test_a_conflict_halts_with_guidance_and_a_person_resolves_it(tmp_path: Path)
     assert p.git("log", "-1", "--format=%s", "main") == "merged by hand"
 
 
+@pytest.mark.slow
 def test_a_remote_that_is_gone_is_an_error_until_it_is_back(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.git("remote", "add", "origin", str(tmp_path / "gone.git"))
@@ -468,6 +475,7 @@ def test_a_remote_that_is_gone_is_an_error_until_it_is_back(tmp_path: Path) -> N
     assert counts(p) == {}
 
 
+@pytest.mark.slow
 def test_a_remote_that_is_ahead_is_built_and_merged_upon(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.git("clone", "-q", "--bare", str(p.root), str(tmp_path / "origin.git"))
@@ -483,6 +491,7 @@ def test_a_remote_that_is_ahead_is_built_and_merged_upon(tmp_path: Path) -> None
     assert (p.root / "other.py").exists()
 
 
+@pytest.mark.slow
 def test_a_checkout_that_left_its_branch_is_told_to_come_back(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     p.git("switch", "-q", "main")
@@ -497,6 +506,7 @@ def test_a_checkout_that_left_its_branch_is_told_to_come_back(tmp_path: Path) ->
 # -- evidence that is reused ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pass_is_reused_until_a_dependency_is_installed(tmp_path: Path) -> None:
     p = project(tmp_path / "p", files={".gitignore": "__pycache__/\n.venv/\n"})
     for name in ("python", "pytest"):
@@ -588,6 +598,7 @@ def test_files_of_an_earlier_agent_are_taken_over_for_what_needs_no_proof(tmp_pa
         assert task["last_error"] == "it broke\n"
 
 
+@pytest.mark.slow
 def test_adopted_work_goes_on_to_the_next_proof(tmp_path: Path) -> None:
     p = project(
         tmp_path / "p", files={"tests/test_add.py": RED.replace("from calc import add", "import calc").replace("add(1", "calc.add(1")}
@@ -628,6 +639,7 @@ def test_without_branching_the_way_is_short(tmp_path: Path) -> None:
     assert p.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_without_branching_code_written_before_the_plan_is_part_of_the_first_step(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\nbranching = false\n")
     p.task()
@@ -639,6 +651,7 @@ def test_without_branching_code_written_before_the_plan_is_part_of_the_first_ste
     assert "calc.py changed" in verdict["reasons"][0]
 
 
+@pytest.mark.slow
 def test_the_agent_makes_the_checkpoints_where_it_is_asked_to(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\ncheckpoint = 'agent'\n").reddened("RED", "GREEN", "REFACTOR")
     head = p.git("rev-parse", "HEAD")
@@ -671,6 +684,7 @@ def test_the_machine_squashes_where_it_is_asked_to(tmp_path: Path) -> None:
     assert p.state["last_commit_hash"] in task["briefing"]
 
 
+@pytest.mark.slow
 def test_a_person_merges_where_that_is_the_rule(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\nmerge = 'branch'\n").marked()
     main = p.git("rev-parse", "main")
@@ -687,6 +701,7 @@ def test_a_person_merges_where_that_is_the_rule(tmp_path: Path) -> None:
     assert p.git("log", "-1", "--format=%s") == "by a person"
 
 
+@pytest.mark.slow
 def test_a_pull_request_is_offered_once_and_its_tool_may_be_missing(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f"[git]\nmerge = 'pull-request'\npr_command = '{tmp_path}/open-pr'\n")
     p.git("clone", "-q", "--bare", str(p.root), str(tmp_path / "origin.git"))
@@ -779,6 +794,7 @@ def replanned(p: Project) -> Project:
     return p
 
 
+@pytest.mark.slow
 def test_the_verification_task_is_proved_on_the_tree_it_was_planned_from(tmp_path: Path) -> None:
     p = replanned(project(tmp_path / "p", EARLY))
     p.write({"tests/test_zero.py": "from calc import add\n\n\ndef test_zero():\n    assert add(1, 0) == 1\n"})
@@ -801,6 +817,7 @@ def pass_all_of(p: Project, selector: str) -> None:
     assert verdict["status"] == "SUCCESS", verdict["reasons"]
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_again_after_a_scope_reduction_may_escalate_at_once(tmp_path: Path) -> None:
     p = replanned(project(tmp_path / "p", EARLY))
     assert p.red("def test_add():\n    assert True\n")["status"] == "FAILURE"
@@ -850,6 +867,7 @@ def test_findings_become_tasks_and_what_changes_is_reviewed_again(tmp_path: Path
     assert p.task()["step"]["type"] == "RED"
 
 
+@pytest.mark.slow
 def test_a_change_after_the_last_proof_is_not_reviewed_along(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reviewing()
     (p.root / "tests/test_add.py").unlink()
@@ -865,6 +883,7 @@ def test_a_change_after_the_last_proof_is_not_reviewed_along(tmp_path: Path) -> 
     assert p.task()["state"] == "AWAITING_FINALIZATION"
 
 
+@pytest.mark.slow
 def test_an_independent_review_cannot_be_reported_by_the_agent(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[review]\nrequire_independent = true\n").reviewing()
     (tmp_path / "findings.json").write_text("[]")
@@ -904,6 +923,7 @@ def exhausted(folder: Path) -> Project:
     return p
 
 
+@pytest.mark.slow
 def test_after_the_last_round_a_person_may_approve(tmp_path: Path) -> None:
     p = exhausted(tmp_path / "p")
     ran = p.run("answer", "REVIEW", "approve", "--json")
@@ -913,6 +933,7 @@ def test_after_the_last_round_a_person_may_approve(tmp_path: Path) -> None:
     assert p.submit()["state"] == "FINALIZE_COMPLETE"
 
 
+@pytest.mark.slow
 def test_after_the_last_round_a_person_may_ask_for_another(tmp_path: Path) -> None:
     p = exhausted(tmp_path / "p")
     assert p.run("answer", "REVIEW", "another-round", "--note", "rename it", "--json").json["state"] == "EXECUTING_TDD"
@@ -923,6 +944,7 @@ def test_after_the_last_round_a_person_may_ask_for_another(tmp_path: Path) -> No
 # -- the end ---------------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_pull_request_left_is_for_a_person_to_say_while_an_entry_is_open(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.task()
@@ -951,6 +973,7 @@ def test_a_plan_that_is_worked_through_ends_the_run_as_done(tmp_path: Path) -> N
     assert p.git("log", "--format=%s", "main").splitlines()[0] == "Merge branch 'feat/add-numbers'"
 
 
+@pytest.mark.slow
 def test_a_repository_of_another_kind_is_judged_by_exit_code_and_says_so(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "p", {PLAN: START[PLAN], "check.sh": "grep -q add calc.txt\n", "calc.txt": "nothing\n"})
     p = at(project(tmp_path / "other"), root)

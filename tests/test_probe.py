@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from detent.config import Settings
 from detent.evidence.look import Changed, Probed
 from detent.evidence.mutate import mutants_on
 from detent.evidence.probe import changed_lines
@@ -49,6 +50,13 @@ def test_the_lines_that_a_step_wrote_are_those_that_were_not_there() -> None:
     assert changed_lines("a" * 300_000, "b" * 300_000) == frozenset()
 
 
+WARN = '[evidence]\nmutation = "warn"\n'
+
+
+def test_by_default_people_are_warned() -> None:
+    assert Settings().evidence.mutation == "warn"
+
+
 # -- what is made of a probe -----------------------------------------------------------------------------------------------------
 
 PROBES: tuple[tuple[str, Probed, str, bool], ...] = (
@@ -74,7 +82,7 @@ VACUOUS = "import calc\n\n\ndef test_add():\n    assert calc.add\n"
 
 
 def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default() -> None:
-    f = at("RED")
+    f = at("RED", WARN)
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
     assert (green.status, green.state) == ("SUCCESS", "REFACTOR"), green
@@ -82,11 +90,11 @@ def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default(
 
 
 def test_a_test_that_bites_is_found_out_with_its_first_mutant_and_not_mentioned() -> None:
-    f = at("GREEN")
+    f = at("GREEN", WARN)
     before = f.runs()
     green = f.lay({"calc.py": GREEN}).submit()
     assert (green.status, green.reasons) == ("SUCCESS", ())
-    assert f.runs() - before <= 2, "the suite, and the new test's file on one mutant"
+    assert f.runs() - before <= 3, "the suite, the new test's file turned round, and on one mutant"
 
 
 def test_where_it_is_required_such_a_test_fails_the_step(tmp_path: Path) -> None:
@@ -103,7 +111,7 @@ def test_where_it_is_off_nothing_is_probed_and_code_without_mutants_is_said_to_b
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
     assert (green.status, green.reasons) == ("SUCCESS", ())
-    f = at("RED")
+    f = at("RED", WARN)
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": "def add(a, b):\n    pass\n"}).submit()
     assert green.status == "SUCCESS" and "could not be probed: no line of the code" in green.reasons[0], green

@@ -15,14 +15,20 @@ import detent.workflows
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Run
 from detent.workflows.briefs import brief
+from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR
-from detent.workflows.prompts import system_prompt
+from detent.workflows.prompts import role_file, system_prompt
+from detent.workflows.task import TASK
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import TddData
 
 GOLDEN = Path(__file__).with_name("golden")
 PROMPTS = Path(detent.workflows.__file__).with_name("prompts")
-ROLES = [(table.name, role) for table in (TDD, PR) for role in sorted({s.role for s in table.states.values() if s.actor == "agent"})]
+ROLES = [
+    (table.name, role)
+    for table in (TDD, PR, PIPELINE, TASK)
+    for role in sorted({s.role for s in table.states.values() if s.actor == "agent"})
+]
 
 CURRENT = CurrentTest("adds two numbers", "tests/test_sum.py", "src/sum.py")
 ENTRIES = (Entry("adds nothing", done=True, proof=5), Entry("adds two numbers"), Entry("refuses words"))
@@ -84,7 +90,7 @@ def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
 
 
 def test_every_prompt_file_belongs_to_a_role_or_a_workflow_that_is_driven() -> None:
-    wanted = {"agent", *(f"role-{role}" for _, role in ROLES), *(f"hand-in-{workflow}" for workflow, _ in ROLES)}
+    wanted = {"agent", *(role_file(workflow, role) for workflow, role in ROLES), *(f"hand-in-{workflow}" for workflow, _ in ROLES)}
     assert {f.stem for f in PROMPTS.iterdir()} == wanted
 
 

@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,7 @@ def faults_of_test(place: str, test: str, root: Path) -> Iterator[str]:
         yield f"{place}: {match[1]} defines no function {match[2]}"
 
 
+@cache
 def functions_of(file: Path) -> set[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}

@@ -36,6 +36,7 @@ def test_after_a_green_step_one_can_go_back_to_before_it(project: Project) -> No
     assert project.green()["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_what_stood_there_before_stays_reachable(project: Project) -> None:
     project.reddened("RED", "GREEN", "REFACTOR")
     project.green()
@@ -48,6 +49,7 @@ def test_what_stood_there_before_stays_reachable(project: Project) -> None:
     assert any("unsaved.py" in project.git("ls-tree", "-r", "--name-only", ref) for ref in refs)
 
 
+@pytest.mark.slow
 def test_a_commit_names_the_point_to_go_back_to(project: Project) -> None:
     project.reddened("RED", "GREEN", "REFACTOR")
     project.green()
@@ -60,6 +62,7 @@ def test_a_commit_names_the_point_to_go_back_to(project: Project) -> None:
     assert project.git("rev-parse", "HEAD") == commit
 
 
+@pytest.mark.slow
 def test_going_back_resets_no_counter_and_ends_the_old_run(project: Project) -> None:
     project.debugging(3)
     old = project.task()["run"]
@@ -69,7 +72,7 @@ def test_going_back_resets_no_counter_and_ends_the_old_run(project: Project) -> 
     assert shown["state"] == "ABORTED"
 
 
-@pytest.mark.parametrize("to", ["999", "abcdef1234567", "0"])
+@pytest.mark.parametrize("to", ["999", *(pytest.param(to, marks=pytest.mark.slow) for to in ("abcdef1234567", "0"))])
 def test_a_point_that_is_not_there_is_told_and_changes_nothing(project: Project, to: str) -> None:
     project.reddened()
     before = project.task()

@@ -221,11 +221,9 @@ def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str
     assert now.outcomes[new] == "error" and now.missing_names == (new,)
     assert wrong(RED, before[name], now) == []
     broken = run(tmp_path / "p", each.base, {new: "this is no code in any language\n"})
-    reasons = (
-        "does not fail on an assertion or on a missing name",
-        "no new test was collected",
-    )  # the second where text is taken for a page
-    assert any(reason in said for said in wrong(RED, before[name], broken) for reason in reasons)
+    page = name == "phpunit"  # PHP takes text without its opening tag for a page to print
+    reason = "no new test was collected" if page else "does not fail on an assertion or on a missing name"
+    assert any(reason in said for said in wrong(RED, before[name], broken))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from detent.evidence.lend import lend_packages
 from tests.project import PLAN, START, Project
 from tests.repos import sh, write
@@ -63,6 +65,7 @@ UNFIT = (
 )
 
 
+@pytest.mark.slow
 def test_a_red_step_fails_that_does_not_show_what_is_missing(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", FILES).planned()
     for test, reason in UNFIT:

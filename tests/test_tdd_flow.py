@@ -240,6 +240,7 @@ def test_the_machine_drives_a_feature_to_its_end_in_a_workspace_of_its_own(tmp_p
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_driven_run_that_gave_up_ends_with_exit_1_and_resume_goes_on_with_fresh_retries(tmp_path: Path) -> None:
     f, file = at("START", "[tdd]\nretries = 1\n", DRIVEN), tmp_path / "script.json"
     wrong = {"state": "GREEN", "write": {"calc.py": WRONG}, "reply": "done"}

@@ -112,7 +112,10 @@ class Door:
         self._settle_rest(run)
         child = self._open_child(event.run)
         if child:
-            return self.next(child)
+            inner = self.next(child)
+            return (
+                inner if inner.actor != "none" else self.next(run)
+            )  # it ended by a move of the machine's own: what does that mean for the parent?
         briefing = event.briefing or self.hands.brief(self._table(event.run.workflow), event.run)
         return msgspec.structs.replace(briefing, last_error=event.found.unclear) if event.status == "ERROR" else briefing
 
@@ -216,6 +219,7 @@ class Door:
         for head in self.journal.children(run.id):
             name = head.run.removeprefix(f"{run.id}.")
             if head.ended and name not in run.joined:
+                self._settle_rest(head.run)  # whoever ended it may have been killed before its work was done
                 inner = self.load(head.run).run
                 return Sent("child", by="system", child=name, outcome=head.state, facts=dict(self._table(inner.workflow).result(inner)))
         return None
@@ -241,6 +245,10 @@ class Door:
         """The run that a call is meant for: the child at work, for what only it can answer."""
         child = self._open_child(self.load(run).run) if sent.verb in TO_CHILD else ""
         return self._addressed(child, sent) if child else run
+
+    def acting(self, run: str) -> AnyRun:
+        """The run that a call to this one is meant for: itself, or the child at work."""
+        return self.load(self._addressed(run, Sent("submit"))).run
 
     def _apply(self, run: str, sent: Sent, claim: Claim | None, at: str = "") -> AnyEvent:
         """Row, judge, decide, append (only `at` a state, where one is given). If a person spoke meanwhile and the state still stands, decide again on the same evidence."""

@@ -146,7 +146,7 @@ class MemoryLook:
     def selected(self) -> TestReport:
         return run_tests(self._files(self.tree), self.sent.test_command.removeprefix(RUNNER).strip())
 
-    def again(self, tests: frozenset[str]) -> TestReport:
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         return self.tests()
 
     def late(self) -> bool:
@@ -164,6 +164,9 @@ class MemoryLook:
 
     def probed(self) -> Probed:
         return Probed()
+
+    def reworded(self) -> tuple[str, ...]:
+        return ()
 
     def preflight(self) -> str | None:
         bad = [p for p, t in self._files(self.tree).items() if "lint!" in t]

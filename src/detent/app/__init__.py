@@ -81,7 +81,16 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
     def history(run: str) -> Iterator[AnyEvent]:
         return (from_entry(tables[e.workflow], e) for e in journal.events(run, limit=1_000_000))
 
-    worlds = Worlds(Git(place, outer), Gear(outer, kit_of(place.root, outer), _files_of(), now, history, EFFECTS, JOBS, wanted))
+    def family(run: str) -> list[AnyRun]:
+        entries = (journal.last(r) for r in (run, *(h.run for h in journal.children(run))))
+        return [from_entry(tables[e.workflow], e).run for e in entries if e is not None]
+
+    def when(run: str, seq: int) -> str:
+        entry = journal.at(run, seq)
+        return entry.at if entry else ""
+
+    gear = Gear(outer, kit_of(place.root, outer), _files_of(), now, history, EFFECTS, JOBS, wanted, family, when)
+    worlds = Worlds(Git(place, outer), gear)
     hands = Hands(journal, tables, worlds, worlds, brief, now, lambda doing: this_process(now(), doing), wanted)
     return App(place, journal, Door(hands), worlds.own, worlds)
 

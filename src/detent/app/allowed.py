@@ -12,6 +12,8 @@ from detent.kernel.model import Briefing
 from detent.kernel.permit import GREEN, RED, Permit
 
 PROTECTED = (".git", ".git/**", "ORCHESTRATION_STATE.json", "error.log", "*.rejected")
+SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs
+THE_MACHINES = tuple(f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**"))
 THE_PLAN = "ACTIVE_PR.json"
 PHASED = (RED, GREEN, "EXECUTING_TDD", "DEBUGGING")  # the states in which the step says whether tests or code are written
 
@@ -27,6 +29,8 @@ def may_write(briefing: Briefing, base: Command | None) -> Callable[[str], str |
 
 def protected(briefing: Briefing) -> tuple[str, ...]:
     """What no agent writes. The plan is the agent's own only while it is asked for."""
+    if briefing.workflow in ("pipeline", "task"):
+        return (*PROTECTED, *(THE_MACHINES if any(w.startswith(SESSIONS) for w in briefing.writes) else (SESSIONS, f"{SESSIONS}/**")))
     mine = briefing.workflow != "pr" or THE_PLAN in briefing.writes
     return PROTECTED if mine else (*PROTECTED, THE_PLAN)
 

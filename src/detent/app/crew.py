@@ -12,8 +12,9 @@ from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.app import App, now
 from detent.app.allowed import base_of, may_write
 from detent.app.cell import Cell, cell_of
+from detent.app.policy import answer_of
 from detent.config import Settings
-from detent.door import AnyRun
+from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen
 from detent.drive.spent import Limits
 from detent.errors import Busy, CannotTell
@@ -55,7 +56,12 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     def transcript(briefing: Briefing) -> Path:
         return app.place.common_dir / "detent" / "transcripts" / briefing.run / f"{briefing.attempt_id}.jsonl"
 
-    return Crew(app.door, app.worlds.gear.history, asked, turn_of, defaults, transcript, _backoff, limits, watch)
+    def history(run: str) -> list[AnyEvent]:
+        """A run's events and its children's, as they happened: a budget is one for all of them."""
+        gear = app.worlds.gear
+        return sorted((e for each in gear.family(run) for e in gear.history(each.id)), key=lambda e: e.at)
+
+    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answers=answer_of)
 
 
 def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell) -> Turn:

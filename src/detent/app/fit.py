@@ -1,6 +1,7 @@
 """What must hold of a checkout before a run starts in it, and what is fixed for the run then. The same for all workflows."""
 
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -27,6 +28,8 @@ class Terms(NamedTuple):
     request: str = ""  # what is wanted; for `pr` the path of the plan
     adopt: bool = False  # take over what is not committed
     baseline: bool = False  # accept the tests that fail now
+    lean: bool = False  # the short way of `pipeline`
+    policies: Mapping[str, str] = {}  # of `pipeline`: answers that a person gives beforehand
     agent: str = ""  # the agent that the machine drives, in a workspace of its own; empty: an agent calls by itself, in this checkout
 
 

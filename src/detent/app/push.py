@@ -12,9 +12,11 @@ from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
 from detent.errors import DetentError
+from detent.git.commits import tip_of
 from detent.kernel.model import Briefing
 from detent.world.tdd import phase_commits
 
+STUCK = ("HALTED", "BLOCKED")  # where a run waits to be released by a person
 OUTCOMES = {"proved": "done", "stopped": "aborted"}
 
 
@@ -56,21 +58,22 @@ def is_pushed(run: AnyRun) -> bool:
 
 def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[str, Any]:
     """The result object of the contract."""
-    run = app.door.load(run_id).run
+    run, acting = app.door.load(run_id).run, app.door.acting(run_id)
     table = app.door.hands.tables[run.workflow]
     end = table.states[run.state].end
-    total = spent_in(app.worlds.gear.history(run_id), whole=True).usage
+    family = app.worlds.gear.family(run_id)
+    total = spent_in((e for each in family for e in app.worlds.gear.history(each.id)), whole=True).usage
     stands = {"completed": [], "pending": []} if run.workflow != "tdd" else _tests(run)
     return {
         "run": run.id,
         "workflow": run.workflow,
-        "state": run.state,
-        "outcome": OUTCOMES[end] if end else "halted" if run.state == "HALTED" else "waiting",
+        "state": acting.state,
+        "outcome": OUTCOMES[end] if end else "halted" if acting.state in STUCK else "waiting",
         "branch": run.data.branch.removeprefix("refs/heads/") or None,
         "commits": [c._asdict() for c in commits_of(app, run)],
         "cycles": getattr(run.data, "cycle", 0),
         "tests": stands,
-        "error": None if end == "proved" else run.last_error or briefing.last_error,
+        "error": None if end == "proved" else acting.last_error or briefing.last_error,
         "usage": {
             "input_tokens": total.input_tokens + total.written_tokens,
             "output_tokens": total.output_tokens,
@@ -88,9 +91,19 @@ def _tests(run: AnyRun) -> dict[str, list[str]]:
 
 def commits_of(app: App, run: AnyRun) -> list[Commit]:
     """The commits that the machine made for a run, in order, with the phase that each ended."""
-    made = phase_commits(app.world, run.id)
-    by_event = {event.run.seq: event for event in app.worlds.gear.history(run.id) if event.run.seq in made}
-    return [Commit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
+    found = []
+    for each in app.worlds.gear.family(run.id):
+        made = phase_commits(app.world, each.id)
+        by_event = {event.run.seq: event for event in app.worlds.gear.history(each.id) if event.run.seq in made}
+        found += [Commit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
+    return found if run.workflow != "pipeline" else _in_order(app, run, found)
+
+
+def _in_order(app: App, run: AnyRun, commits: list[Commit]) -> list[Commit]:
+    """Commits of several runs, as they stand on the session's branch."""
+    tip = tip_of(app.world.git, run.id, run.data.base)
+    order = app.world.git.run("rev-list", "--reverse", f"{run.data.base}..{tip}", "--").text.splitlines()
+    return sorted(commits, key=lambda c: order.index(c.hash) if c.hash in order else len(order))
 
 
 def said_agent(spec: str) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from detent.app import App
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, suite_at
 from detent.app.kit import settings_at
+from detent.door import AnyRun
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Command
 from detent.gates.testlist import FILE
@@ -17,7 +18,7 @@ from detent.git.commits import free_branch
 from detent.git.repo import Git
 from detent.kernel.model import Run, Sent
 from detent.workflows.ground import Ground
-from detent.workflows.tdd_data import TddData, begin
+from detent.workflows.tdd_data import begin
 
 
 def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
@@ -30,13 +31,13 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
     is_clean(git)
     settings = settings_at(git, head, app.world.outer)
     setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
-    _tests_can_be_told_apart(setup)
+    tests_can_be_told_apart(setup)
     branch = free_branch(git, f"detent/{slug(terms.request)}") if setup.workspace else git.branch()
     text = (git.read(head, FILE) or b"").decode("utf-8", "replace")
     data = begin(terms.request.strip(), text, setup, head, git.tree(head), branch)
     run = Run(run_id, "tdd", "PLAN", 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
     fingerprint.remember(app.place)
-    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=_accepted(app, git, run, terms)))
+    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, git, run, terms)))
     app.door.start(run, sent)
     app.worlds.of(run)
     return run_id
@@ -47,7 +48,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.strip().splitlines()[0].lower()).strip("-")[:50].strip("-") or "feature"
 
 
-def _tests_can_be_told_apart(setup: Ground) -> None:
+def tests_can_be_told_apart(setup: Ground) -> None:
     if not setup.command:
         raise DetentError(
             "no test framework is recognised here, so nothing could be proved",
@@ -62,7 +63,7 @@ def _tests_can_be_told_apart(setup: Ground) -> None:
         )
 
 
-def _accepted(app: App, git: Git, run: Run[TddData], terms: Terms) -> Ground:
+def accepted(app: App, git: Git, run: AnyRun, terms: Terms) -> Ground:
     """The setup with the failures that a person accepts; a suite that is red is refused otherwise."""
     try:
         report = suite_at(app, run, git.tree(run.data.base))
@@ -76,4 +77,5 @@ def _accepted(app: App, git: Git, run: Run[TddData], terms: Terms) -> Ground:
             f"the tests are red before the run begins: {bad[0]}" + (f" and {len(bad) - 1} more" if len(bad) > 1 else ""),
             "mend them first, or accept them as they are with --baseline",
         )
-    return msgspec.structs.replace(run.data.setup, baseline=bad)
+    fixed: Ground = msgspec.structs.replace(run.data.setup, baseline=bad)
+    return fixed

@@ -7,7 +7,7 @@ from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, read
 from detent.git.commits import main_branch
 from detent.git.notes import list_notes
-from detent.git.repo import Git, GitError
+from detent.git.repo import Git
 
 Sort = Literal["failed", "not-verifiable", "could-not-verify"]
 FULL = f"refs/notes/{REF}"
@@ -138,7 +138,7 @@ def links_of(git: Git, span: Span) -> tuple[list[Link], list[Broken], frozenset[
     """The steps to be replayed in order, what breaks before any test is run, and the failures that are claimed to be known."""
     if not git.resolve(FULL):
         return [], [Broken("not-verifiable", span.tip, "", "evidence", f"{FULL} is not here, so nothing is claimed; {FETCH}")], frozenset()
-    notes, trees = list_notes(git, REF), _trees(git, [f"{p}^{{tree}}" for c in span.commits for p in c.parents[:1]])
+    notes, trees = list_notes(git, REF), git.trees([f"{p}^{{tree}}" for c in span.commits for p in c.parents[:1]])
     links, broken, baseline = list[Link](), list[Broken](), frozenset[str]()
     for commit in span.commits:
         start = trees.get(f"{commit.parents[0]}^{{tree}}", "") if commit.parents else ""
@@ -180,7 +180,7 @@ def _chain(commit: Commit, claim: Claim, start: str) -> list[Link]:
 
 def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str) -> list[Broken]:
     """The trees are here, the last is the commit's own, and a verification is over a tree that was passed on the way."""
-    links, seen = _chain(commit, claim, start), _trees(git, [step.tree for step in claim.steps])
+    links, seen = _chain(commit, claim, start), git.trees([step.tree for step in claim.steps])
     found = [
         Broken("failed", commit.hash, link.name, "tree", f"the tree {link.step.tree[:12]} that the claim names is not here; {FETCH}")
         for link in links
@@ -213,12 +213,3 @@ def _merge(git: Git, commit: Commit) -> list[Broken]:
             "it is not what git makes of its parents, and nothing is claimed for the rest",
         )
     ]
-
-
-def _trees(git: Git, names: list[str]) -> dict[str, str]:
-    """Which names stand for trees that are here."""
-    out = git.call("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin="".join(f"{n}\n" for n in names).encode())
-    if out.code != 0:
-        raise GitError(f"the objects cannot be read: {out.err}", "look at the repository: git fsck")
-    rows = (line.split() for line in out.text.splitlines())
-    return {name: row[1] for name, row in zip(names, rows, strict=True) if row[0] == "tree" and len(row) == 2}

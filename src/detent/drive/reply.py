@@ -21,6 +21,11 @@ Object = Mapping[str, object]
 
 def objects(text: str) -> Iterator[Object]:
     """The JSON objects that stand in a text, in order, none inside another."""
+    return (value for _, _, value in spans_of(text))
+
+
+def spans_of(text: str) -> Iterator[tuple[int, int, Object]]:
+    """The JSON objects that stand in a text, each with where it begins and ends."""
     decoder, at = json.JSONDecoder(), text.find("{")
     while at >= 0:
         try:
@@ -28,7 +33,7 @@ def objects(text: str) -> Iterator[Object]:
         except (ValueError, RecursionError):
             value, end = None, at + 1
         if isinstance(value, dict):
-            yield value
+            yield at, end, value
         at = text.find("{", end)
 
 
@@ -64,7 +69,20 @@ def _pr(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
     return msgspec.structs.replace(sent, **fields)
 
 
-READERS: Mapping[str, Callable[[Briefing, str, Mapping[str, str]], Sent]] = {"tdd": _tdd, "pr": _pr}
+def _role(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
+    """A role's reply: the last JSON object of its words, as it stands there, so that the strict reader sees every key."""
+    spans = [text[at:end] for at, end, value in spans_of(text) if "status" in value]
+    reply = spans[-1] if spans else ""
+    said = json.loads(reply).get("summary", "") if reply else ""
+    return Sent("submit", summary=str(said)[:SUMMARY] or summary_of(text), reply=reply)
+
+
+READERS: Mapping[str, Callable[[Briefing, str, Mapping[str, str]], Sent]] = {
+    "tdd": _tdd,
+    "pr": _pr,
+    "pipeline": _role,
+    "task": _role,
+}
 
 
 def read_reply(run: AnyRun, briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:

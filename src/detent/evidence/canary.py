@@ -82,12 +82,10 @@ def _opened(root: Path, folder: PurePosixPath) -> int:
 
 
 def judged(report: TestReport, canary: Canary) -> TestReport:
-    """The report without the canary, and whether it held. A folder from which nothing at all was collected says nothing."""
+    """The report without the canary, and whether it held."""
     words = words_of(canary)
     mine = {test for test in report.ids if any(w in test for w in words)}
-    rest = report.ids - mine
-    folders = {os.path.dirname(report.files.get(test, test)) for test in rest}
-    heard = [n for n in canary.nests if os.path.dirname(n.path) in folders or any(w in test for w in words_in(n) for test in mine)]
+    heard = [nest for nest in canary.nests if _is_heard(nest, report, mine)]
     differed = [said for nest in heard for said in _differences(nest, report)]
     found = msgspec.structs.replace(
         report,
@@ -97,9 +95,29 @@ def judged(report: TestReport, canary: Canary) -> TestReport:
         kinds=_without(report.kinds, mine),
         missing_names=tuple(test for test in report.missing_names if test not in mine),
         canary="broken" if differed else "held" if heard else "unsupported",
-        canary_said="; ".join(differed) if heard else "no test was collected where it lay",
+        canary_said="; ".join(differed) if heard else "no test ran where it lay",
     )
-    return msgspec.structs.replace(found, exit_code=0 if report.exit_code == 1 and heard and not found.bad else report.exit_code)
+    return msgspec.structs.replace(found, exit_code=_code(report, found, canary)) if heard else found
+
+
+def _is_heard(nest: Nest, report: TestReport, mine: set[str]) -> bool:
+    """A folder from which no test ran says nothing, and neither does a process that ended while the project's own tests ran."""
+    ours = [test for test in mine if any(w in test for w in words_in(nest))]
+    rest = report.ids - mine
+    if ours:
+        return not (rest & report.bad and all(report.kinds.get(test) == "Exit" for test in ours))
+    ran = {test for test in rest if report.files.get(test, "") != test}  # not a file that could not be loaded or built
+    return os.path.dirname(nest.path) in {os.path.dirname(report.files.get(test, test)) for test in ran}
+
+
+def _code(report: TestReport, found: TestReport, canary: Canary) -> int | None:
+    """The exit code that the run would have had."""
+    code = report.exit_code
+    if code is None or not (canary.counts or code in canary.failing):
+        return code
+    if not found.bad:
+        return 0
+    return max(1, code - len(report.bad - found.bad)) if canary.counts else code
 
 
 def _without(of: dict[str, V], tests: set[str]) -> dict[str, V]:

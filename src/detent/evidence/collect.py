@@ -21,13 +21,15 @@ from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import folder_of
-from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_suite
+from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import differs, stamp, untracked
 from detent.git.workspace import borrow
+from detent.sandbox.process import Ran
 
 Wanted = Callable[[], bool]
+Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
 
 
 class Collects(Protocol):
@@ -35,19 +37,17 @@ class Collects(Protocol):
 
     suite: Suite
 
-    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport: ...
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def clean(
         self,
         tree: str,
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
         overlay: Mapping[str, bytes] | None = None,
-        near: tuple[str, ...] = (),
+        near: Near = (),
     ) -> TestReport: ...
     def known(self, tree: str) -> TestReport | None: ...
-    def selection(
-        self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()
-    ) -> TestReport: ...
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport: ...
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
 
@@ -72,7 +72,7 @@ class Collector:
 
     # -- what is kept --------------------------------------------------------------------------------------------------------
 
-    def _key(self, tree: str) -> str:
+    def key(self, tree: str) -> str:
         base = self.suite.base
         parts = [
             tree,
@@ -92,7 +92,7 @@ class Collector:
     def passed(self, tree: str) -> TestReport | None:
         """The report of a tree, if it is a complete pass under the very same conditions."""
         kept = self._kept(tree)
-        if kept and kept.report.ids and not kept.report.bad and kept.key == self._key(tree):
+        if kept and kept.report.ids and not kept.report.bad and kept.key == self.key(tree):
             return kept.report
         return None
 
@@ -106,13 +106,13 @@ class Collector:
         if report.complete:
             self.store.mkdir(parents=True, exist_ok=True)
             scratch = self.store / f".{tree}.{os.getpid()}"
-            scratch.write_bytes(msgspec.json.encode(Kept(self._key(tree), report)))
+            scratch.write_bytes(msgspec.json.encode(Kept(self.key(tree), report)))
             os.replace(scratch, self.store / f"{tree}.json")
         return report
 
     # -- running -------------------------------------------------------------------------------------------------------------
 
-    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless.
 
         `near` are test files that changed: where the canary is best put.
@@ -132,22 +132,22 @@ class Collector:
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
         overlay: Mapping[str, bytes] | None = None,
-        near: tuple[str, ...] = (),
+        near: Near = (),
         command: str = "",
     ) -> TestReport:
         """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which has no canary."""
-        with self._checkout(tree, overlay or {}) as folder:
+        with self.checkout(tree, overlay or {}) as folder:
             self.runs += 1
             report = self._run(selectors, folder, wanted, command, None if overlay else near)
             forget_bytecode(self.env, folder)
         return report if overlay or selectors or command else self._keep(tree, report)
 
     @contextmanager
-    def _checkout(self, tree: str, overlay: Mapping[str, bytes]) -> Iterator[Path]:
+    def checkout(self, tree: str, overlay: Mapping[str, bytes] | None = None) -> Iterator[Path]:
         """A tree in a folder of its own. Only installed dependencies are lent to it, nothing else that lies in the workspace."""
         with clean_checkout(self.git, tree) as folder:
             borrow(self.home, folder)
-            for path, data in overlay.items():
+            for path, data in (overlay or {}).items():
                 _lay(folder, path, data)
             lend_packages(self.root, folder)
             lend_composer(self.home, folder)
@@ -164,10 +164,14 @@ class Collector:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
         if not self.suite.clean or not commands:
             return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
-        with self._checkout(tree, {}) as folder:
+        with self.checkout(tree, {}) as folder:
             return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
 
-    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+    def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
+        """One command line in a checkout, with the environment that tests have."""
+        return run_line(command, self.suite, folder, self._env(folder), wanted)
+
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         """Tests in the workspace, which holds this tree. What they make there, and make anew, is remembered as theirs."""
         if self.suite.clean:
             return self.clean(tree, wanted, selectors, near=near, command=command)
@@ -180,9 +184,7 @@ class Collector:
             self._remove_planted()
             self._created((set(untracked(self.git)) - before) | ours)
 
-    def _run(
-        self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: tuple[str, ...] | None = ()
-    ) -> TestReport:
+    def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         env = self._env(cwd)
         base = self.suite.base
         forget_bytecode(env, cwd)

@@ -12,7 +12,6 @@ from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bit
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collects
 from detent.evidence.look import Branch, Changed, Probed, TestReport
-from detent.evidence.probe import probe
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
@@ -148,15 +147,16 @@ class RepoLook:
         overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
         return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
 
-    def again(self, tests: frozenset[str]) -> TestReport:
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
         base, whole = self.scene.collect.suite.base, self.tests()
         if base is None or not base.runner:
             return whole
-        files = sorted({whole.files.get(i, _file_of(i)) for i in tests})
-        return (
-            self._believed(self.scene.collect.selection(self.tree, tuple(files), self.scene.wanted, near=tuple(files))) if files else whole
-        )
+        files = tuple(sorted({whole.files.get(i, _file_of(i)) for i in tests}))
+        if not files:
+            return whole
+        seen = self.scene.collect.selection(self.tree, files, self.scene.wanted, near=files if watched else None)
+        return self._believed(seen)
 
     def late(self) -> bool:
         return self._tests is not None and self._tests.late
@@ -172,8 +172,21 @@ class RepoLook:
         return new_tests_bite(self._teeth())
 
     def probed(self) -> Probed:
+        from detent.evidence.probe import probe
+
         base = self.scene.collect.suite.base
         return probe(self._teeth(), self.tests(), self.tests_before()) if base is not None and base.runner else Probed()
+
+    def reworded(self) -> tuple[str, ...]:
+        from detent.evidence.reworded import reworded
+
+        files = [c.path for c in self.changed() if c.sort == "test" and c.how == "modified"]
+        return tuple(
+            f"{path}::{name}" for path in files for name in reworded(path, *map(self._text(path), (self.scene.marks.good, self.tree)))
+        )
+
+    def _text(self, path: str) -> Callable[[str], str]:
+        return lambda tree: (self.scene.git.read(tree, path) or b"").decode("utf-8", "replace")
 
     def preflight(self) -> str | None:
         scene = self.scene

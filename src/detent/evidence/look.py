@@ -49,6 +49,7 @@ class Probed(Value, frozen=True):
 
     tried: int = 0
     idle: tuple[str, ...] = ()  # new tests that failed against none of them
+    agree: tuple[str, ...] = ()  # new tests that pass whatever answer they expect
     why: str = ""  # why nothing can be said
 
 
@@ -85,11 +86,12 @@ class Look(Protocol[L]):
     def tests_before(self) -> TestReport: ...
     def baseline(self) -> frozenset[str]: ...  # failures that were accepted when the run started
     def selected(self) -> TestReport: ...
-    def again(self, tests: frozenset[str]) -> TestReport: ...  # these tests run once more on the same tree
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...  # once more on the same tree, with a canary or without
     def tests_laid_over(self, tree: str) -> TestReport: ...
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
     def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
     def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
+    def reworded(self) -> tuple[str, ...]: ...  # tests of the last good tree that say something else now
     def preflight(self) -> str | None: ...
     def refused_command(self, command: str) -> str | None: ...
     def changed(self) -> tuple[Changed, ...]: ...

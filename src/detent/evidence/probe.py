@@ -1,5 +1,5 @@
 """The probe of new tests: small mutations of the lines that were written for them, one after the other. A test that fails against none
-of them proves nothing about that code.
+of them proves nothing about that code, and neither does one that passes when it is made to expect something else.
 
 Owns which mutants are tried and for how long; knows no phases and no gates.
 """
@@ -14,6 +14,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import PROBE_SECONDS, Teeth
 from detent.evidence.look import Probed, TestReport
 from detent.evidence.mutate import mutants_on
+from detent.evidence.mutate.turned import is_named, turned
 
 MOST_TRIED = 12
 MOST_OF_A_FILE = 48
@@ -33,11 +34,13 @@ def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
     new = _new_tests(now, before, teeth.marks.baseline)
     if not new:
         return Probed()
+    if agree := _agreeing(teeth, now, new):
+        return Probed(agree=agree)
     tried = _spread(list(_mutants(teeth)))
     if not tried:
         return Probed(why="no line of the code written for them has a small change to try")
-    files = tuple(sorted({now.files.get(test, test.partition("::")[0]) for test in new}))
-    return _try(teeth, tried, files, new)
+    files = tuple(sorted({_file(now, test) for test in new}))
+    return _try(teeth, tried, files, new, _together(teeth, now, before, new))
 
 
 def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) -> frozenset[str]:
@@ -46,7 +49,37 @@ def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) ->
     return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
 
 
-def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str]) -> Probed:
+def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, ...]:
+    """New tests that pass although each of their expectations was turned."""
+    files = {test: _file(now, test) for test in new}
+    made = {path: turned(path, (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")) for path in sorted({*files.values()})}
+    overlay = {path: text.encode() for path, (text, names) in made.items() if names}
+    if not overlay:
+        return ()
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, tuple(overlay), overlay, PROBE_SECONDS)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return ()  # turned tests that do not run say nothing
+    passed = new & report.having("passed")
+    return tuple(sorted(test for test in passed if any(is_named(test, name) for name in made[files[test]][1])))
+
+
+def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Which tests answer for each other: nobody can tell the new ones of an older file that could not be loaded before from the others."""
+    marks = teeth.marks
+    earlier = (marks.base, *(red for red in marks.reds if red != marks.good))
+    unloaded = {file for test in new if test not in before.ids and (file := _file(now, test)) in before.bad}
+    older = {file for file in unloaded if any(teeth.git.read(tree, file) is not None for tree in earlier)}
+    return {test: frozenset(t for t in new if _file(now, t) == _file(now, test)) for test in new if _file(now, test) in older}
+
+
+def _file(report: TestReport, test: str) -> str:
+    return report.files.get(test, test.partition("::")[0])
+
+
+def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]]) -> Probed:
     """Until each test has failed against one, nothing is left to try, or the time is up."""
     idle, count, until = new, 0, time.monotonic() + PROBE_SECONDS
     for mutant in mutants:
@@ -61,7 +94,7 @@ def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: froze
             continue  # this one did not even run, so it says nothing
         if not report.late and report.ids & new:
             count += 1
-            idle -= report.bad
+            idle = idle.difference(*(together.get(test, {test}) for test in report.bad))
         if not idle:
             return Probed(count)
     return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")

@@ -107,9 +107,9 @@ def run_suite(
     base, chosen = (suite.base, selectors) if isinstance(canary, str) else (canary.base, canary.selectors)
     with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
         file = Path(folder) / "report"
-        argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
         with file.open("x+b") as written:
             with planted(cwd, canary):
+                argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
                 ran = _run(suite, argv, cwd, env, wanted, Path(folder), *_scratch(getattr(runner, "scratch", ()), root))
             ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:
@@ -150,9 +150,14 @@ def _still_there(file: Path, written: BinaryIO) -> bytes | None:
     return (written.read() or None) if same else None
 
 
+def run_line(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> Ran:
+    """One command line, as a shell reads it."""
+    return _run(suite, ["sh", "-c", command], cwd, env, wanted)
+
+
 def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> TestReport:
     """Run a command of which only the exit code can be read: one test, named after the command."""
-    ran = _run(suite, ["sh", "-c", command], cwd, env, wanted)
+    ran = run_line(command, suite, cwd, env, wanted)
     if ran.timed_out:
         return msgspec.structs.replace(_cut(suite, ran, f"the command did not end within {suite.timeout:.0f} s"), command=command)
     if ran.exit_code in (126, 127):

@@ -47,6 +47,7 @@ class Decision(Value, frozen=True, omit_defaults=False):
     task_id: str = ""
     resolution_reason: str = ""
     channel: str = ""
+    who: str = ""  # the user who answered, or on whose policy it was
     security: bool = False
     shown: dict[str, str] = {}  # what the person is shown: path -> content hash
     points: tuple[Point, ...] = ()  # the findings it is about
@@ -139,9 +140,14 @@ def resolve(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     asked = pending(run.data)
     if asked is None:
         return run
-    done = replace(asked, status="answered", answer=sent.value.strip(), note=sent.note, resolved=run.seq + 1, channel=sent.channel)
+    done = replace(asked, status="answered", answer=sent.value.strip(), note=sent.note, resolved=run.seq + 1, **_by(sent))
     said = f"{asked.question}\n\nThe answer: {done.answer}" + (f"\n{sent.note}" if sent.note else "")
     return replace(run, data=replace(put(run.data, done), held=None), guidance=said, cause="", last_error="")
+
+
+def _by(sent: Sent) -> dict[str, str]:
+    """How the answer came, and from whom."""
+    return {"channel": sent.channel, "who": sent.facts.get("who", "")}
 
 
 def accept(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
@@ -173,7 +179,7 @@ def cancel(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     asked = pending(run.data)
     if asked is None:
         return run
-    done = replace(asked, status="cancelled", resolution_reason=sent.note, resolved=run.seq + 1, channel=sent.channel)
+    done = replace(asked, status="cancelled", resolution_reason=sent.note, resolved=run.seq + 1, **_by(sent))
     return replace(run, data=put(run.data, done), cause=MISSING)
 
 
@@ -187,7 +193,7 @@ def reopen(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     data = run.data
     for old in data.decisions:
         if old.status == "cancelled":
-            data = put(data, replace(old, status="pending", resolution_reason="", resolved=0, asked=run.seq + 1))
+            data = put(data, replace(old, status="pending", resolution_reason="", resolved=0, asked=run.seq + 1, channel="", who=""))
     return replace(run, data=data)
 
 

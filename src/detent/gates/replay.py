@@ -19,6 +19,7 @@ from detent.gates.tests import (
     fails_for_a_reason,
     new_tests_fail,
     others_pass,
+    others_unchanged,
     skips_not_risen,
     test_can_fail,
 )
@@ -85,12 +86,13 @@ def nothing_changed(look: Look[Any]) -> str | None:
     )
 
 
+OTHERS = (others_pass, others_unchanged, skips_not_risen)
 KEPT = (at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen)
 RULES: Mapping[str, tuple[Gate, ...]] = {
     "plan": (only_list_changed, others_pass),
     "complete": (only_list_changed, *KEPT),
-    "red": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_fail, fails_for_a_reason, others_pass, skips_not_risen, tests_are_as_claimed),
-    "verify": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, others_pass, skips_not_risen),
+    "red": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_fail, fails_for_a_reason, *OTHERS, tests_are_as_claimed),
+    "verify": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, *OTHERS),
     "already": (only_tests_changed, *KEPT, test_can_fail),
     "green": (tests_frozen, config_frozen, *KEPT),
     "refactor": (*KEPT, changed_tests_still_bite, new_tests_can_fail),

@@ -81,7 +81,7 @@ def _flaky(look: Look[Data], bad: frozenset[str]) -> str:
     if len(bad) > MOST_AGAIN:
         return ""
     try:
-        calm = bad & look.again(bad).having("passed")
+        calm = bad & look.again(bad, watched=False).having("passed")
     except CannotTell:
         return ""  # what was seen stands
     return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""
@@ -122,8 +122,22 @@ def others_pass(look: Look[Data]) -> str | None:
     broken = (now.bad & before.ids) - before.bad
     if broken:
         return f"{_first(broken)} passed before and fails now{_flaky(look, broken)}"
-    lost = _lost(before, now)
+    if skipped := (now.having("skipped") & before.ids) - before.having("skipped"):
+        return f"{_first(skipped)} ran before and is skipped now"
+    lost = _lost(before, now) - _waiting(before, now)
     return f"{_first(lost)} is no longer collected" if lost else None
+
+
+def _waiting(before: TestReport, now: TestReport) -> frozenset[str]:
+    """Tests of a file that cannot be loaded for a name that is not there yet, where their words can be compared instead."""
+    unloaded = {file for file in now.missing_names if file in now.files.values() and file.endswith(".py")}
+    return frozenset(i for i in before.ids if before.files.get(i) in unloaded)
+
+
+def others_unchanged(look: Look[Data]) -> str | None:
+    """The tests that were there before say what they said: a RED step adds tests."""
+    said = look.reworded()
+    return f"{_first(frozenset(said))} was changed; a RED step adds tests, and a refactoring may change them" if said else None
 
 
 def all_pass(look: Look[Data]) -> str | None:
@@ -190,9 +204,12 @@ def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     seen = look.probed()
     if seen.why:
         return Flag(f"whether the new tests prove anything could not be probed: {seen.why}")
-    if not seen.idle:
+    if seen.agree:
+        said = f"{_first(frozenset(seen.agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at"
+    elif seen.idle:
+        said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
+    else:
         return None
-    said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
     return said if how == "require" else Flag(said)
 
 

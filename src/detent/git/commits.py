@@ -39,14 +39,17 @@ def tip_of(git: Git, run: str, base: str) -> str:
     return git.resolve(f"refs/detent/{run}/tip") or base
 
 
-def commit_phase(git: Git, run: str, seq: int, tree: str, message: str, at: str, base: str) -> str:
-    """Exactly one commit for a phase, over the machine's own last one: commits that an agent made become part of it, none becomes an empty one."""
+def commit_phase(git: Git, run: str, seq: int, tree: str, message: str, at: str, base: str, session: str = "") -> str:
+    """Exactly one commit for a phase, over the machine's own last one: commits that an agent made become part of it, none becomes an empty one.
+
+    The runs of one session stand on one tip, which bears the session's name.
+    """
     mark = marker(run, seq, "phase")
     done = git.resolve(mark)
     if not done:
-        tip, head, branch = tip_of(git, run, base), git.head(), git.branch() or "HEAD"
+        tip, head, branch = tip_of(git, session or run, base), git.head(), git.branch() or "HEAD"
         done = git.commit(tree, [tip], message, at)
-        own = f"refs/detent/{run}/tip"
+        own = f"refs/detent/{session or run}/tip"
         git.update([(branch, done, head), (mark, done, ZERO), (own, done, git.resolve(own) or ZERO), *_kept(git, run, seq, tip, head)])
     set_index(git, done)
     return done

@@ -3,10 +3,11 @@
 git keeps what lies in a notes tree and is no note; a tree that lies there is reachable. Knows the ref and the text, not what the text means.
 """
 
+import time
 from collections.abc import Collection, Mapping
 
 from detent.errors import DetentError
-from detent.git.notes import TRIES, blob_name, list_notes, locked, with_notes
+from detent.git.notes import TRIES, UNFINISHED, blob_name, list_notes, locked
 from detent.git.repo import ZERO, Git, GitError
 
 HELD = "trees"  # the folder in the notes tree; no note can have this name
@@ -24,10 +25,11 @@ def publish(git: Git, ref: str, notes: Mapping[str, str], trees: Collection[str]
             wrong = {commit: text for commit, text in notes.items() if there.get(commit) != blob_name(text, commit)}
             if not wrong and held.issuperset(trees):
                 return 0
-            new = _with(git, full, old, wrong, held | set(trees), [old] if old else [])
+            new = _with(git, wrong, set(trees) - held, [old] if old else [])
             try:
-                git.update([(full, new, old or ZERO)])
+                git.update([(full, new, old or ZERO), (UNFINISHED, ZERO, new)])
             except GitError:
+                git.call("update-ref", "-d", UNFINISHED)
                 continue  # someone who does not take the lock was faster; nothing of theirs is lost
             return len(wrong)
     raise DetentError(f"the evidence below {full} could not be written", "run `detent repair-notes`")
@@ -39,16 +41,16 @@ def held_trees(git: Git, commit: str) -> set[str]:
     return set(out.items) if out is not None and out.code == 0 else set()
 
 
-def _with(git: Git, full: str, old: str, notes: Mapping[str, str], trees: Collection[str], parents: list[str]) -> str:
-    """A commit over `old` with these notes in it, and these trees beside them."""
-    tip = with_notes(git, full, old, notes) if notes else old
-    rows = [row for row in git.run("ls-tree", "-z", tip).items if not row.endswith(f"\t{HELD}")] if tip else []
-    held = _tree(git, [f"040000 tree {tree}\t{tree}" for tree in sorted(trees)])
-    return git.commit(_tree(git, [*rows, f"040000 tree {held}\t{HELD}"]), parents, MESSAGE, "")
-
-
-def _tree(git: Git, rows: list[str]) -> str:
-    return git.run("mktree", "-z", stdin="".join(f"{row}\0" for row in rows).encode("utf-8", "surrogateescape")).text
+def _with(git: Git, notes: Mapping[str, str], trees: Collection[str], parents: list[str]) -> str:
+    """A commit over the first of its parents with these notes in it, and these trees beside them: made by one call, beside the real ref."""
+    stream = [f"commit {UNFINISHED}", f"committer Detent <detent@localhost> {int(time.time())} +0000", f"data {len(MESSAGE)}", MESSAGE]
+    stream += [f"{'merge' if n else 'from'} {parent}" for n, parent in enumerate(parents)]
+    stream += [f"M 040000 {tree} {HELD}/{tree}" for tree in sorted(trees)]
+    for commit, text in notes.items():
+        stream += [f"N inline {commit}", f"data {len(text.encode('utf-8', 'surrogateescape'))}", text]
+    whole = "\n".join([*stream, "done", ""]).encode("utf-8", "surrogateescape")
+    git.run("fast-import", "--quiet", "--done", "--date-format=raw", stdin=whole)
+    return git.resolve(UNFINISHED)
 
 
 def push_evidence(git: Git, ref: str, remote: str) -> str:
@@ -76,11 +78,14 @@ def _join(git: Git, ref: str) -> None:
         if git.is_ancestor(theirs, ours):
             return
         new = theirs if git.is_ancestor(ours, theirs) else _joined(git, ref, ours, theirs)
+        git.call("update-ref", "-d", UNFINISHED)
         git.update([(full, new, ours), (f"refs/notes/{SEEN}", ZERO, theirs)])
 
 
 def _joined(git: Git, ref: str, ours: str, theirs: str) -> str:
     there = list_notes(git, SEEN)
-    mine = {commit: blob for commit, blob in list_notes(git, ref).items() if there.get(commit) != blob}
+    mine = {
+        commit: blob for commit, blob in list_notes(git, ref).items() if there.get(commit) != blob and git.resolve(f"{commit}^{{commit}}")
+    }
     texts = {commit: git.run("cat-file", "blob", blob).raw.decode("utf-8", "surrogateescape") for commit, blob in mine.items()}
-    return _with(git, f"refs/notes/{ref}", theirs, texts, held_trees(git, ours) | held_trees(git, theirs), [ours, theirs])
+    return _with(git, texts, held_trees(git, ours) - held_trees(git, theirs), [theirs, ours])

@@ -44,7 +44,7 @@ def write_notes(git: Git, ref: str, notes: Mapping[str, str]) -> int:
             if not wrong:
                 return 0
             old = git.resolve(full)
-            new = with_notes(git, full, old, wrong)
+            new = _with_notes(git, full, old, wrong)
             try:
                 git.update([(full, new, old or ZERO)])
             except GitError:
@@ -59,7 +59,7 @@ def blob_name(text: str, commit: str) -> str:
     return (hashlib.sha1 if len(commit) == 40 else hashlib.sha256)(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
+def _with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
     """A commit of the notes tree with these notes in it, made beside the real ref."""
     if old:
         git.run("update-ref", UNFINISHED, old)

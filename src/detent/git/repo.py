@@ -115,6 +115,12 @@ class Git:
     def tree(self, rev: str) -> str:
         return self.resolve(f"{rev}^{{tree}}")
 
+    def trees(self, names: Sequence[str]) -> dict[str, str]:
+        """Which of these names stand for trees that are here, and which; one call for all."""
+        out = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin="".join(f"{n}\n" for n in names).encode())
+        rows = (line.split() for line in out.text.splitlines())
+        return {name: row[1] for name, row in zip(names, rows, strict=True) if row[0] == "tree" and len(row) == 2}
+
     def message(self, rev: str) -> str:
         return self.run("log", "-1", "--format=%B", "--end-of-options", rev).text
 

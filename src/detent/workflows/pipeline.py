@@ -3,8 +3,8 @@
 Tasks and final reviews are children with a table of their own (`task`). DONE is computed from what is recorded, never claimed.
 """
 
-from detent.effects.owed import commit_judged_tree, publish, stop_children
-from detent.effects.pipeline import append_design_history, land, prepare_dispatch, run_checks, write_report
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish, stop_children
+from detent.effects.pipeline import append_design_history, land, prepare_dispatch, run_checks, undo_strays, write_report
 from detent.gates.documents import (
     acceptance_is_sound,
     architecture_is_sound,
@@ -32,6 +32,7 @@ from detent.gates.human import (
     resolve,
     unanswered,
 )
+from detent.gates.reply import BUILD as BUILD_NAMES
 from detent.gates.reply import (
     Reply,
     amounts_to,
@@ -39,6 +40,7 @@ from detent.gates.reply import (
     read_reply,
     readme_or_reason,
     research_is_there,
+    wrote_nothing,
     wrote_only_build_files,
     wrote_only_docs,
 )
@@ -47,6 +49,7 @@ from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Because, Go, Move, Row, State, by_human, by_system, each, go
 from detent.kernel.table import Table
 from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, because, clear_error, count, keep_error, keep_guidance, park, people, zero
+from detent.workflows.pipeline_children import children
 from detent.workflows.pipeline_data import (
     PipelineData,
     all_done,
@@ -55,7 +58,6 @@ from detent.workflows.pipeline_data import (
     ask_manual,
     ask_strategy,
     checks_are_of_this_tree,
-    children,
     choose,
     facts,
     final_review_passed,
@@ -86,20 +88,7 @@ from detent.workflows.pipeline_data import (
 )
 from detent.workflows.task_data import META, ROLES, ask_after_failure, ask_notes, ask_question, keep_fault
 
-BUILD_FILES = (
-    "Makefile",
-    "Dockerfile*",
-    "*.toml",
-    "*.cfg",
-    "*.lock",
-    "package*.json",
-    "*.gradle*",
-    "pom.xml",
-    ".github/**",
-    "ci/**",
-    "scripts/**",
-    "CHANGELOG*",
-)
+BUILD_FILES = tuple(f"{name}*" if name.endswith("/*") else f"**/{name}" for name in BUILD_NAMES)  # what the gate takes, as patterns
 
 
 def _role(state: str, *writes: str) -> State:
@@ -183,8 +172,12 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-SPEC = (spec_is_sound, acceptance_is_sound)
-LEAN = (short_spec_is_sound, acceptance_is_sound, tasks_are_sound, one_task_only)
+SPEC = (wrote_nothing, spec_is_sound, acceptance_is_sound)  # nothing of the project: the documents lie outside the tree
+LEAN = (wrote_nothing, short_spec_is_sound, acceptance_is_sound, tasks_are_sound, one_task_only)
+RESEARCHED = (wrote_nothing, research_is_there)
+DESIGNED_BY = (wrote_nothing, architecture_is_sound)
+DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
+PLANNED = (wrote_nothing, tasks_are_sound)
 BUILD = (wrote_only_build_files, collected_not_shrunk, skips_not_risen)
 KEPT = (collected_not_shrunk, skips_not_risen)
 OURS = (answers_the_question,)
@@ -192,6 +185,8 @@ OURS = (answers_the_question,)
 OK = (role_ran, zero("dispatch"), forget, clear_error)
 NO_AGENT: Go[PipelineData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED")
 RETRY: Go[PipelineData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
+NO_AGENT_UNDONE: Go[PipelineData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED", owes=(undo_strays,))
+REDO: Go[PipelineData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT_UNDONE, owes=(undo_strays,))
 UNANSWERED: Go[PipelineData] = go("BLOCKED", because(MISSING), says="HALTED")  # at a gate: back to the gate
 STILL_OPEN: Go[PipelineData] = go("BLOCKED", unanswered, says="HALTED")  # at ASK_USER: the state it returns to is kept
 LAPSED = go("APPROVE_DESIGN", ask_approval, keep_error, says="FAILURE")
@@ -216,18 +211,18 @@ def _correct(to: str) -> Go[PipelineData]:
 
 ROWS: tuple[Row[PipelineData], ...] = (
     #   at                  on                      ask    prove                                        to                                                     failed proof
-    Row("INTAKE",           "specified",            (),    SPEC,                                        go("DESIGN", keep_spec, *OK),                          RETRY),
-    Row("INTAKE",           "specified-research",   (),    SPEC,                                        go("DESIGN_RESEARCH", keep_spec, *OK),                 RETRY),
-    Row("INTAKE_LEAN",      "specified-lean",       (),    LEAN,                                        go("IMPLEMENT_LOOP", keep_spec, keep_tasks, *OK),      RETRY),
-    Row("DESIGN_RESEARCH",  "researched",           (),    (research_is_there,),                        go("DESIGN", keep_research, *OK),                      RETRY),
-    Row("DESIGN",           "designed",             (),    (architecture_is_sound, design_is_complete), go("APPROVE_DESIGN", *DESIGNED),                       RETRY),
-    Row("DESIGN",           "designed-ui",          (),    (architecture_is_sound,),                    go("DESIGN_UI", *OK),                                  RETRY),
-    Row("DESIGN_UI",        "drawn",                (),    (design_spec_is_there, design_is_complete),  go("APPROVE_DESIGN", keep_design, *DESIGNED),          RETRY),
+    Row("INTAKE",           "specified",            (),    SPEC,                                        go("DESIGN", keep_spec, *OK),                          REDO),
+    Row("INTAKE",           "specified-research",   (),    SPEC,                                        go("DESIGN_RESEARCH", keep_spec, *OK),                 REDO),
+    Row("INTAKE_LEAN",      "specified-lean",       (),    LEAN,                                        go("IMPLEMENT_LOOP", keep_spec, keep_tasks, *OK),      REDO),
+    Row("DESIGN_RESEARCH",  "researched",           (),    RESEARCHED,                                  go("DESIGN", keep_research, *OK),                      REDO),
+    Row("DESIGN",           "designed",             (),    (*DESIGNED_BY, design_is_complete),          go("APPROVE_DESIGN", *DESIGNED),                       REDO),
+    Row("DESIGN",           "designed-ui",          (),    DESIGNED_BY,                                 go("DESIGN_UI", *OK),                                  REDO),
+    Row("DESIGN_UI",        "drawn",                (),    DRAWN,                                       go("APPROVE_DESIGN", keep_design, *DESIGNED),          REDO),
     Row("APPROVE_DESIGN",   "approved",             OURS,  (as_shown,),                                 go("PLAN", approve, zero("answers")),                  ANEW),
     Row("APPROVE_DESIGN",   "correct-spec",         OURS,  (),                                          _correct("INTAKE")),
     Row("APPROVE_DESIGN",   "correct-architecture", OURS,  (),                                          _correct("DESIGN")),
     Row("APPROVE_DESIGN",   "correct-design",       OURS,  (),                                          _correct("DESIGN_UI")),
-    Row("PLAN",             "planned",              (),    (tasks_are_sound,),                          go("REVIEW_STRATEGY", keep_tasks, *OK, ask_strategy),  RETRY),
+    Row("PLAN",             "planned",              (),    PLANNED,                                     go("REVIEW_STRATEGY", keep_tasks, *OK, ask_strategy),  REDO),
     Row("REVIEW_STRATEGY",  "per-batch",            OURS,  (design_as_approved,),                       go("IMPLEMENT_LOOP", choose, zero("answers")),         LAPSED),
     Row("REVIEW_STRATEGY",  "single-final",         OURS,  (design_as_approved,),                       go("IMPLEMENT_LOOP", choose, zero("answers")),         LAPSED),
     Row("IMPLEMENT_LOOP",   "task-completed",       (),    (),                                          go(STAY, task_completed)),
@@ -241,7 +236,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("IMPLEMENT_LOOP",   "old-child",            (),    (),                                          go(STAY)),
     Row("IMPLEMENT_LOOP",   "all-done",             (),    (),                                          go("INTEGRATE")),
     Row("IMPLEMENT_LOOP",   "all-done-again",       (),    (),                                          go("INTEGRATE_CHECKS")),
-    Row("INTEGRATE",        "integrated",           (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     RETRY),
+    Row("INTEGRATE",        "integrated",           (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
     Row("INTEGRATE_CHECKS", "green",                (),    (checks_are_of_this_tree,),                  GREEN,                                                 MOVED),
     Row("INTEGRATE_CHECKS", "red",                  (),    (),                                          RED),
     Row("INTEGRATE_CHECKS", "red-again",            (),    (),                                          RED_AGAIN),
@@ -252,9 +247,9 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "manual-open",          (),    (),                                          go("ASK_USER", because("manual_check"), ask_manual)),
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
     Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report,)),                   LAPSED),
-    Row("RELEASE",          "released",             (),    (wrote_only_docs, readme_or_reason),         go("RELEASE_FILES", keep_docs, keep_tree, *OK),        RETRY),
-    Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     RETRY),
-    Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report,))),
+    Row("RELEASE",          "released",             (),    (wrote_only_docs, readme_or_reason),         go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
+    Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
+    Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report, publish, leave_workspace))),
     Row("LANDING",          "conflict",             (),    (),                                          go("BLOCKED", because("conflict"), keep_error, says="HALTED")),
     Row("LANDING",          "red-merge",            (),    (),                                          go("BLOCKED", because("conflict"), keep_error, says="HALTED")),
     Row("LANDING",          "resume",               (),    (),                                          go(STAY)),
@@ -262,8 +257,8 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("ASK_USER",         "accept",               OURS,  (),                                          go(BACK, accept, zero("answers"))),
     Row("ASK_USER",         "fix",                  OURS,  (),                                          go(BACK, resolve, zero("answers"))),
     Row("ASK_USER",         "again",                OURS,  (),                                          go(BACK, resolve, zero("FIX_BUILD", "answers"))),
-    Row("ASK_USER",         "simplify",             OURS,  (),                                          go("PLAN", resolve, zero("FIX_BUILD", "answers"))),
-    Row("ASK_USER",         "simplify-lean",        OURS,  (),                                          go("INTAKE", resolve, *FROM_START)),
+    Row("ASK_USER",         "simplify",             OURS,  (),                                          go("PLAN", resolve, zero("FIX_BUILD", "answers"), owes=(undo_strays,))),
+    Row("ASK_USER",         "simplify-lean",        OURS,  (),                                          go("INTAKE", resolve, *FROM_START, owes=(undo_strays,))),
     Row("ASK_USER",         "manual-passed",        OURS,  (),                                          go(BACK, keep_manual, resolve, clear_error, zero("answers"))),
     Row("ASK_USER",         "manual-failed",        OURS,  (),                                          NOT_HELD),
     Row("ASK_USER",         "invalid",              OURS,  (),                                          go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=STILL_OPEN)),
@@ -282,7 +277,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     *each(ACTING, "over-budget",     go("BLOCKED", because("budget"), keep_error, says="HALTED")),
     *each(ACTING, "prepared",        go(STAY, keep_prepared)),
     *each(ACTING, "context-missing", go("BLOCKED", because("context_missing"), keep_error, says="HALTED")),
-    *people(STATES),
+    *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip
 
 ENDS = {"COMPLETED": "task-completed", "IMPLEMENTED": "task-implemented", "RESCOPED": "task-rescoped"}

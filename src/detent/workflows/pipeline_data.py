@@ -14,17 +14,16 @@ from detent.gates.documents import (
     TASKS,
     Criterion,
     Issue,
-    Task,
     content_hash,
     design_files,
     read_acceptance,
     read_tasks,
     recommended,
 )
-from detent.gates.human import APPROVE, STRATEGY, Decision, DecisionData, ask, pending, question, resolve
+from detent.gates.human import APPROVE, STRATEGY, Decision, ask, pending, question, resolve
 from detent.kernel.model import Found, Run, Sent, Value
-from detent.kernel.rows import Child
-from detent.workflows.task_data import META, ROLES, TaskData, listed, needs_qa, needs_security, reply_of, session_facts
+from detent.workflows.session import Grounded, Proof
+from detent.workflows.task_data import ROLES, changed_of, listed, reply_of, session_facts
 from detent.workflows.task_data import keep_prepared as keep_input
 
 replace = msgspec.structs.replace
@@ -45,7 +44,7 @@ class Manual(Value, frozen=True):
     decision_id: str
 
 
-class PipelineData(DecisionData, frozen=True):
+class PipelineData(Grounded, frozen=True):
     """One session, from request to release."""
 
     wants_research: bool = False  # by SpecAgent or a person
@@ -60,6 +59,7 @@ class PipelineData(DecisionData, frozen=True):
     reviewed_tree: str = ""  # what the last review covers
     checked_tree: str = ""  # what the last green checks ran on
     last_ci_result: str = ""
+    proofs: tuple[Proof, ...] = ()  # what the last checks came to, command by command
     manual: tuple[Manual, ...] = ()
     integrated: bool = False  # the Integrator has done its part
     documented: bool = False  # Docs and release files are done
@@ -154,7 +154,8 @@ def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
     known = {replace(t, status="not-started"): t.status for t in run.data.tasks if t.status in DONE}
     bare = tuple(replace(t, status="not-started") for t in (listing.tasks if listing else ()))
     tasks = tuple(replace(t, status=known.get(t, "not-started")) for t in bare)
-    return replace(run, data=replace(run.data, tasks=tasks, integrated=False, documented=False))
+    project = listing.project if listing else run.data.project
+    return replace(run, data=replace(run.data, project=project, tasks=tasks, integrated=False, documented=False))
 
 
 def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
@@ -238,6 +239,7 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         run.data,
         good_tree=sent.facts.get("tree", "") or run.data.good_tree,
         ended=_one_more(run.data, sent),
+        changed_files=changed_of(sent, "session_files") or run.data.changed_files,
         known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
     )
@@ -276,54 +278,6 @@ def task_stopped(run: Session, sent: Sent, found: Found) -> Session:
     return replace(run, data=replace(_mark(run.data, task_of(run.data, sent.child), "blocked"), ended=_one_more(run.data, sent)))
 
 
-def children(run: Session) -> tuple[Child, ...]:
-    """The tasks whose dependencies are done, as many as may be at work at once; once all are done, the review of whatever is not reviewed."""
-    data = run.data
-    if run.state != "IMPLEMENT_LOOP":
-        return ()
-    done = {t.id for t in data.tasks if t.status in DONE}
-    ready = [t for t in data.tasks if t.id not in done and set(t.depends_on) <= done]
-    if ready:
-        return tuple(Child(child_name(data, t.id), "task", "CODE", _task_data(data, t)) for t in ready[: max(1, data.parallel)])
-    if len(done) < len(data.tasks) or reviewed(data):
-        return ()
-    return (Child(child_name(data, META), "task", "REVIEW", _meta_data(data)),)
-
-
-def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
-    strategy: Literal["per-batch", "single-final"] = "single-final" if data.strategy == "single-final" else "per-batch"
-    return TaskData(
-        session=data.session,
-        request=data.request,
-        mode=data.mode,
-        research=data.research,
-        design_specs=data.design_specs,
-        changed_files=data.changed_files,
-        instructions=data.instructions,
-        known_issues=data.known_issues,
-        tasks=data.tasks,
-        good_tree=data.good_tree,
-        task_id=id,
-        first_question=number * 1000,
-        strategy=strategy,
-    )
-
-
-def _task_data(data: PipelineData, task: Task) -> TaskData:
-    number = data.ended.get(task.id, 0) * 20000 + int(task.id.removeprefix("T-"))
-    return replace(_inherited(data, task.id, number), task=task, goal=task.goal, qa=needs_qa(task), security=needs_security(task))
-
-
-def _meta_data(data: PipelineData) -> TaskData:
-    """The final review: Reviewer alone if each task was reviewed, all three if none was; and whoever has not run yet."""
-    single = data.strategy == "single-final" and any(t.status == "implemented" for t in data.tasks)
-    missing = set(CORE) - set(data.roles) if data.mode == "full" else set[str]()
-    goal = f"{'Single-final' if single else 'Cross-task final'} review of all session changes"
-    task = Task(META, goal, goal, (), ("no finding is left that blocks",), type="review")
-    made = replace(_inherited(data, META, 10000 + data.ended.get(META, 0)), task=task, goal=goal)
-    return replace(made, qa=single or "QA" in missing, security=single or "Security" in missing)
-
-
 # Changes: integration
 
 
@@ -348,8 +302,17 @@ def keep_docs(run: Session, sent: Sent, found: Found) -> Session:
 def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
     """The outcome of the checks, and the tree they ran on."""
     tree, green = sent.facts.get("tree", ""), sent.outcome == "green"
-    data = replace(run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree if green else run.data.good_tree)
+    data = replace(
+        run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree if green else run.data.good_tree, proofs=_proofs(sent)
+    )
     return replace(run, data=replace(data, checked_tree=tree) if green else data, last_error="" if green else sent.output)
+
+
+def _proofs(sent: Sent) -> tuple[Proof, ...]:
+    try:
+        return msgspec.json.decode(sent.facts.get("checks", "[]"), type=tuple[Proof, ...])
+    except msgspec.DecodeError:
+        return ()
 
 
 def ask_manual(run: Session, sent: Sent, found: Found) -> Session:

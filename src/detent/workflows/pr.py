@@ -28,6 +28,7 @@ from detent.gates.tests import (
     new_tests_failed_before,
     new_tests_kill_mutants,
     others_pass,
+    others_unchanged,
     preflight_passes,
     selection_fails,
     selection_is_some,
@@ -140,8 +141,27 @@ MOVES: dict[str, Move] = {
 
 SOUND_RED = (files_are_ours, on_its_branch, expects_fail, real_test_command, starts_from_green)  # asked first: a miss is REFUSED
 SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
-RED = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, new_tests_fail, fails_for_a_reason, others_pass, selection_fails)
-VERIFY = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, new_tests_failed_before, others_pass, selection_is_some)
+RED = (
+    at_least_one_ran,
+    only_tests_changed,
+    config_flagged,
+    canary_held,
+    new_tests_fail,
+    fails_for_a_reason,
+    others_pass,
+    others_unchanged,
+    selection_fails,
+)
+VERIFY = (
+    at_least_one_ran,
+    only_tests_changed,
+    config_flagged,
+    canary_held,
+    new_tests_failed_before,
+    others_pass,
+    others_unchanged,
+    selection_is_some,
+)
 GREEN = (
     at_least_one_ran,
     tests_frozen,

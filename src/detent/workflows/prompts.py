@@ -10,7 +10,14 @@ def _file(name: str) -> str:
     return (files("detent.workflows") / "prompts" / f"{name}.md").read_text("utf-8").strip()
 
 
+def role_file(workflow: str, role: str) -> str:
+    """The file of a role. Those of a session have names of their own, whatever case a file system knows."""
+    return f"session-{role.lower()}" if workflow in ("pipeline", "task") else f"role-{role}"
+
+
 def system_prompt(workflow: str, role: str, workspace: str) -> str:
     """Everything that an agent of a role is told before its briefing."""
-    text = Template(_file("agent")).substitute(workspace=workspace, role=_file(f"role-{role}"), hand_in=_file(f"hand-in-{workflow}"))
+    text = Template(_file("agent")).substitute(
+        workspace=workspace, role=_file(role_file(workflow, role)), hand_in=_file(f"hand-in-{workflow}")
+    )
     return text + "\n"

@@ -4,7 +4,7 @@ Each role is a dispatch of its own, so no one approves their own work. Whatever 
 """
 
 from detent.effects.owed import publish, reset_to_good
-from detent.effects.pipeline import commit_task, prepare_dispatch
+from detent.effects.pipeline import commit_task, prepare_dispatch, undo_strays
 from detent.gates.human import (
     accept,
     answers_the_question,
@@ -120,6 +120,8 @@ BLOCKED_SECURITY = go("FIX_SECURITY", *FOUND, count("FIX_SECURITY"), says="FAILU
 BROKE = go("FIX_TESTS", count("FIX_TESTS"), zero("dispatch"), keep_fault, forget, says="FAILURE", spent=FAILING)
 NO_AGENT: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED")
 RETRY: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
+NO_AGENT_UNDONE: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED", owes=(undo_strays,))
+REDO: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT_UNDONE, owes=(undo_strays,))
 TO_REVIEW = go("REVIEW", keep_coded, *NEXT)
 IMPLEMENTED = go("IMPLEMENTED", keep_coded, *NEXT, owes=(commit_task,))
 UNANSWERED: Go[TaskData] = go("BLOCKED", unanswered, says="HALTED")
@@ -135,16 +137,16 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("FIX_TESTS",    "implemented",       (),    CODED,            IMPLEMENTED,                                                             BROKE),
     Row("FIX_REVIEW",   "coded",             (),    CODED,            TO_REVIEW,                                                               BROKE),
     Row("FIX_SECURITY", "coded",             (),    CODED,            TO_REVIEW,                                                               BROKE),
-    Row("REVIEW",       "reviewed-qa",       (),    (wrote_nothing,), go("QA", keep_review, *NEXT, zero("FIX_REVIEW")),                        RETRY),
-    Row("REVIEW",       "reviewed-security", (),    (wrote_nothing,), go("SECURITY", keep_review, *NEXT, zero("FIX_REVIEW")),                  RETRY),
-    Row("REVIEW",       "reviewed",          (),    (wrote_nothing,), go("COMPLETED", keep_review, *NEXT, owes=(commit_task,)),                RETRY),
+    Row("REVIEW",       "reviewed-qa",       (),    (wrote_nothing,), go("QA", keep_review, *NEXT, zero("FIX_REVIEW")),                        REDO),
+    Row("REVIEW",       "reviewed-security", (),    (wrote_nothing,), go("SECURITY", keep_review, *NEXT, zero("FIX_REVIEW")),                  REDO),
+    Row("REVIEW",       "reviewed",          (),    (wrote_nothing,), go("COMPLETED", keep_review, *NEXT, owes=(commit_task,)),                REDO),
     Row("REVIEW",       "review-blocked",    (),    (),               BLOCKED_REVIEW),
     Row("REVIEW",       "too-big",           (),    (),               TO_FULL),
-    Row("QA",           "tested-security",   (),    (wrote_nothing,), go("SECURITY", keep_tests, *NEXT, zero("FIX_TESTS", "qa_rounds")),       RETRY),
-    Row("QA",           "tested",            (),    (wrote_nothing,), go("COMPLETED", keep_tests, *NEXT, owes=(commit_task,)),                 RETRY),
+    Row("QA",           "tested-security",   (),    (wrote_nothing,), go("SECURITY", keep_tests, *NEXT, zero("FIX_TESTS", "qa_rounds")),       REDO),
+    Row("QA",           "tested",            (),    (wrote_nothing,), go("COMPLETED", keep_tests, *NEXT, owes=(commit_task,)),                 REDO),
     Row("QA",           "qa-added",          (),    QA_ADDED,         go("REVIEW", keep_new_tests, count("qa_rounds"), *NEXT, spent=STUCK_TESTS), BROKE),
     Row("QA",           "qa-blocked",        (),    (),               BLOCKED_TESTS),
-    Row("SECURITY",     "secured",           (),    (wrote_nothing,), go("COMPLETED", keep_security, *NEXT, owes=(commit_task,)),              RETRY),
+    Row("SECURITY",     "secured",           (),    (wrote_nothing,), go("COMPLETED", keep_security, *NEXT, owes=(commit_task,)),              REDO),
     Row("SECURITY",     "security-blocked",  (),    (),               BLOCKED_SECURITY),
     Row("ASK_USER",     "answered",          OURS,  (),               go(BACK, resolve, zero("answers"))),
     Row("ASK_USER",     "accept",            OURS,  (),               go(BACK, accept, zero("answers"))),

@@ -9,6 +9,7 @@ from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RESEARCH, SPEC, SPE
 from detent.gates.human import DecisionData, pending, question, waived
 from detent.gates.reply import Point, Reply, amounts_to, noted, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.workflows.session import Grounded
 
 replace = msgspec.structs.replace
 
@@ -52,7 +53,7 @@ READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a f
 CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
 
 
-class TaskData(DecisionData, frozen=True):
+class TaskData(Grounded, frozen=True):
     """One task, or the final review of all of them (`meta`)."""
 
     task: Task | None = None
@@ -116,10 +117,10 @@ def verdict_of(run: Run[TaskData], reply: Reply) -> str:
     return amounts_to(reply, waived(run.data))
 
 
-def changed_of(sent: Sent) -> tuple[ChangedFile, ...] | None:
-    """The files the session changed, as the job listed them."""
+def changed_of(sent: Sent, name: str = "changed_files") -> tuple[ChangedFile, ...] | None:
+    """The files the session changed, as the job or a task listed them."""
     try:
-        return msgspec.json.decode(sent.facts.get("changed_files", ""), type=tuple[ChangedFile, ...])
+        return msgspec.json.decode(sent.facts.get(name, ""), type=tuple[ChangedFile, ...])
     except msgspec.DecodeError:
         return None
 
@@ -331,6 +332,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "tree": run.data.good_tree,
         "roles": ",".join(run.data.roles),
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
+        "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
     }
 

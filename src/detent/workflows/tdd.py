@@ -30,6 +30,7 @@ from detent.gates.tests import (
     new_tests_fail,
     new_tests_kill_mutants,
     others_pass,
+    others_unchanged,
     skips_not_risen,
     test_can_fail,
 )
@@ -104,7 +105,17 @@ LAST = (*LIST, every_box_is_ticked)
 START = (*LIST, base_was_green)
 PLAN = (only_list_changed, canary_held, others_pass)
 COMPLETE = (only_list_changed, at_least_one_ran, canary_held, all_pass)
-RED = (only_tests_changed, config_flagged, at_least_one_ran, canary_held, new_tests_fail, fails_for_a_reason, others_pass, fails_again)
+RED = (
+    only_tests_changed,
+    config_flagged,
+    at_least_one_ran,
+    canary_held,
+    new_tests_fail,
+    fails_for_a_reason,
+    others_pass,
+    others_unchanged,
+    fails_again,
+)
 ALREADY = (
     only_tests_changed,
     config_flagged,

@@ -28,14 +28,27 @@ def whole_history(world: RepoWorld, run: str) -> list[AnyEvent]:
 
 
 def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
-    """Every claim of a run as the journal says it, by commit."""
-    collect, found = world.collector(run), dict[str, Claim]()
-    for each in proved(whole_history(world, run.id)):
-        commit = each.commit or world.git.resolve(marker(each.run, each.seq, each.made))
-        if commit and each.steps and commit not in found:
-            parent = world.git.tree(f"{commit}^")
-            found[commit] = seal(Claim(each.run, each.workflow, _named(collect, each, parent), each.base, each.baseline), commit)
-    return found
+    """Every claim of a run as the journal says it, by commit. Few git calls, however long the run was."""
+    collect, each_of = world.collector(run), dict[str, Proved]()
+    steps = proved(whole_history(world, run.id))
+    made = {name: commit for of in {each.run for each in steps} for name, commit in _made(world, of).items()}
+    for each in steps:
+        commit = each.commit or made.get(marker(each.run, each.seq, each.made), "")
+        if commit and each.steps:
+            each_of.setdefault(commit, each)
+    trees = world.git.trees([f"{commit}^^{{tree}}" for commit in each_of])
+    return {
+        commit: seal(
+            Claim(each.run, each.workflow, _named(collect, each, trees.get(f"{commit}^^{{tree}}", "")), each.base, each.baseline), commit
+        )
+        for commit, each in each_of.items()
+    }
+
+
+def _made(world: RepoWorld, run: str) -> dict[str, str]:
+    """The commits that effects of a run made, by their markers."""
+    lines = world.git.run("for-each-ref", "--format=%(refname) %(objectname)", f"refs/detent/{run}/done/").text.splitlines()
+    return {line.split()[0]: line.split()[1] for line in lines}
 
 
 def _named(collect: Collector, each: Proved, parent: str) -> tuple[Step, ...]:

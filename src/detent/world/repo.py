@@ -1,8 +1,9 @@
 """One checkout, real: its snapshots, its stamps, and how a submit is judged in it. Who performs an effect or a job is handed in."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from detent.door import AnyEvent, AnyRun, Case, always
@@ -21,6 +22,7 @@ from detent.world.kit import Kit
 
 FINDINGS = "FINDINGS.json"
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
+NOWHERE = Path("/nonexistent")
 
 
 Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
@@ -38,6 +40,8 @@ class Gear(NamedTuple):
     effects: Mapping[str, Effects]
     jobs: Mapping[str, Jobs]
     wanted: Callable[[], bool] = always  # whoever asked still waits
+    family: Callable[[str], Sequence[AnyRun]] = lambda run: ()  # a run and its children as they stand, oldest first
+    when: Callable[[str, int], str] = lambda run, seq: ""  # the time of an event
 
 
 class RepoWorld:
@@ -101,7 +105,7 @@ class RepoWorld:
             marks=_marks(run),
             settings=kit.settings,
             preflight=kit.preflight,
-            published=self._published_at,
+            published=lambda name: self._published_at(name, run),
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=case.stands,
@@ -112,7 +116,10 @@ class RepoWorld:
         except CannotTell as e:
             return Found(unclear=str(e), tree=case.tree)
 
-    def _published_at(self, name: str) -> Path | None:
+    def _published_at(self, name: str, run: AnyRun) -> Path | None:
+        session = getattr(run.data, "session", "")
+        if session and name.startswith(f"{session}/"):
+            return self.place.root / name if is_plain(self.place.root, name) else NOWHERE
         known = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log", FINDINGS)
         return where(self.place, name) if name in known else None
 
@@ -136,6 +143,13 @@ def _or_cannot_tell() -> Iterator[None]:
 def _marks(run: AnyRun) -> Marks:
     data = run.data
     return Marks(data.good_tree, data.reds, data.base, frozenset(data.setup.baseline))
+
+
+def is_plain(root: Path, path: str) -> bool:
+    """Whether a path leads straight down from a checkout: no link on the way, no step up."""
+    file = root / path
+    inside = ".." not in PurePosixPath(path).parts and not path.startswith("/")
+    return inside and os.path.realpath(file.parent) == os.path.normpath(Path(os.path.realpath(root)) / Path(path).parent)
 
 
 def keep_snapshot(world: RepoWorld, event: AnyEvent) -> None:

@@ -1,53 +1,46 @@
-"""Tests turned round: what each test of a Python file expects, made into something that no honest answer is equal to.
+"""Tests turned round: what each test expects, made into something that no honest answer is equal to. One that still passes agrees with any.
 
-A test that still passes agrees with any answer. Only comparisons for equality are turned; a test without one is not spoken of.
+Only comparisons for equality are turned; a test without one is not spoken of. A new language: a file with `turned(text)`, lines here.
 """
 
-import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
 
-EQUALITY = frozenset({"assertEqual", "assertEquals", "assertListEqual", "assertDictEqual", "assertTupleEqual", "assertSetEqual"})
+from detent.evidence.mutate import turned_javascript, turned_python
 
-
-def turned(text: str) -> tuple[str, frozenset[str]]:
-    """The text with each expectation turned, and the names of the tests that have one. Nothing is turned in what cannot be read."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return text, frozenset()
-    names = frozenset(each.name for each in _tests(tree) if _turn(each))
-    return (ast.unparse(tree), names) if names else (text, names)
+Turned = tuple[str, frozenset[str]]  # the text, and the names of the tests that were turned
+RUBY = re.compile(r"(\.to eq\()(.+)(\))\s*$")
+IT = re.compile(r"""^\s*it\s*\(?\s*(["'])(.+?)\1""")
 
 
-def _tests(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"))
+def turned_ruby(text: str) -> Turned:
+    """Line by line: `expect(…).to eq(x)` below `it "name"`."""
+    name, names, lines = "", set(), []
+    for line in text.splitlines(keepends=True):
+        if begins := IT.match(line):
+            name = begins[2]
+        if name and RUBY.search(line.rstrip()):
+            line = RUBY.sub(r"\1[\2, 'turned round']\3", line.rstrip()) + "\n"
+            names.add(name)
+        lines.append(line)
+    return "".join(lines), frozenset(names)
 
 
-def _turn(test: ast.AST) -> bool:
-    """Turn every expectation of a test, in place; whether there was one."""
-    return sum(_turn_compared(node) or _turn_called(node) for node in ast.walk(test)) > 0
+LANGUAGES: dict[str, Callable[[str], Turned]] = {
+    ".py": turned_python.turned,
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), turned_javascript.turned),
+    ".rb": turned_ruby,
+}
 
 
-def _turn_compared(node: ast.AST) -> bool:
-    """`assert a == b`; of the two, the side that is written down."""
-    if not (isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and [type(op) for op in node.test.ops] == [ast.Eq]):
-        return False
-    if isinstance(node.test.left, ast.Constant):
-        node.test.left = _other(node.test.left)
-    else:
-        node.test.comparators = [_other(node.test.comparators[0])]
-    return True
+def turned(path: str, text: str) -> Turned:
+    """The file with each expectation turned; as it is, in a language that is not known."""
+    found = LANGUAGES.get(PurePosixPath(path).suffix)
+    return found(text) if found else (text, frozenset())
 
 
-def _turn_called(node: ast.AST) -> bool:
-    """`self.assertEqual(a, b)`."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in EQUALITY and len(node.args) >= 2):
-        return False
-    side = 0 if isinstance(node.args[0], ast.Constant) else 1
-    node.args[side] = _other(node.args[side])
-    return True
-
-
-def _other(expected: ast.expr) -> ast.expr:
-    """A pair of what was expected and something else."""
-    return ast.copy_location(ast.Tuple([expected, ast.Constant("turned round")], ast.Load()), expected)
+def is_named(test: str, name: str) -> bool:
+    """Whether a test's id ends with a name, whatever it lies in, and whatever number or parameters it has."""
+    local = re.sub(r"(\[.*\]| \(\d+\))\Z", "", test.partition("::")[2])
+    return local == name or local.endswith((f"::{name}", f" > {name}", f" {name}"))

@@ -10,10 +10,10 @@ from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
-from detent.evidence.runners import cargo_command
+from detent.evidence.runners import cargo_canary, cargo_command
 from detent.evidence.runners.cargo_report import Order, read_report, summary
 from detent.evidence.runners.machine import calls
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.shared_config import is_shared_config
 
 CONFIG = frozenset({"Cargo.toml", "build.rs", "rust-toolchain", "rust-toolchain.toml", "clippy.toml"})
@@ -64,6 +64,9 @@ class Cargo:
         if exit_code == 0 and plain:
             raise CannotTell(f"cargo test ended with code 0, but its report has a failure: {min(plain)}")
         return found
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return cargo_canary.canary(base, selectors, files, near)
 
     def is_test(self, path: str) -> bool:
         """What lies in `tests/`, or is a file of tests by its name. Tests inside a file of code are code."""

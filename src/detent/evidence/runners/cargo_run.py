@@ -69,7 +69,7 @@ def main() -> int:
     report, order = ordered(Order)
     root = Path.cwd()
     packages = metadata()
-    start(["cargo", "clean", *(word for each in packages for word in ("-p", each.name))])
+    clean(packages)
     lines, said = build(order, packages)
     errors = [line for line in lines if line.message and line.message.level == "error"]
     wanted = [line for line in errors if is_wanted(line, order, root)]
@@ -81,7 +81,12 @@ def main() -> int:
     write(report, Report(code, [fault(line, root) for line in wanted], played, docs.stdout))
     rendered = [line.message.rendered or "" for line in wanted if line.message]
     sys.stdout.write("\n".join([*rendered, said.stderr if said.code and not errors else "", *map(shown, played), docs.stdout]))
+    clean(packages)  # now: a target whose file is gone would be kept for ever
     return code
+
+
+def clean(packages: list[Package]) -> None:
+    start(["cargo", "clean", *(word for each in packages for word in ("-p", each.name))])
 
 
 def metadata() -> list[Package]:

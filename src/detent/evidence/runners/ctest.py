@@ -12,7 +12,7 @@ from detent.evidence.look import TestReport
 from detent.evidence.runners.ctest_report import Order, read_report, summary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.plain_command import Shape, parse, program_end
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.shared_config import is_shared_config
 
 CONFIG = frozenset({"CMakeLists.txt", "CMakePresets.json", "CMakeUserPresets.json", "CTestConfig.cmake", "CTestCustom.cmake"})
@@ -73,6 +73,9 @@ class CTest:
         if exit_code == 0 and found.bad:
             raise CannotTell(f"ctest ended with code 0, but its report has a failure: {min(found.bad)}")
         return found
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return "a test of ours would have to be added to the project's own CMakeLists.txt, and ctest tells no more of it than an exit code"
 
     def is_test(self, path: str) -> bool:
         """What lies in a folder of tests, its `CMakeLists.txt` too: a new test is listed there."""

@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
-from detent.evidence.runners import go_command
+from detent.evidence.runners import go_canary, go_command
 from detent.evidence.runners.go_report import Order, read_report, summary
 from detent.evidence.runners.machine import calls
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.shared_config import is_shared_config
 
 REQUIREMENT = re.compile(r"^(?:go|toolchain|module|replace|exclude) .*$", re.MULTILINE)
@@ -58,6 +58,9 @@ class Go:
         if exit_code == 0 and plain:
             raise CannotTell(f"go test ended with code 0, but its report has a failure: {min(plain)}")
         return found
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return go_canary.canary(base, selectors, files, near)
 
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)

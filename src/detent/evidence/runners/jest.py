@@ -4,11 +4,12 @@ The report is written by a reporter of ours in the process that watches the test
 """
 
 import re
+from functools import partial
 
-from detent.evidence.look import TestReport
-from detent.evidence.runners import js_command, js_project
+from detent.evidence.runners import js_project
 from detent.evidence.runners.js_command import Tool
-from detent.evidence.runners.lines import REPORTERS, no_tests, read
+from detent.evidence.runners.js_runner import JsRunner
+from detent.evidence.runners.lines import REPORTERS
 from detent.evidence.runners.protocol import Command, Files
 
 REPORTER = REPORTERS / "jest.cjs"
@@ -30,50 +31,17 @@ TOOL = Tool(
 )  # fmt: skip
 
 
-class Jest:
-    """The adapter. It holds nothing."""
-
-    name = "jest"
-
-    def adopt(self, words: tuple[str, ...]) -> Command | None:
-        return js_command.adopt(words, TOOL)
-
-    def detect(self, files: Files) -> Command | None:
-        return js_project.detect(files, TOOL)
-
-    def refuse(self, command: str, base: Command) -> str | None:
-        return js_command.parse(command, base, TOOL).fault or None
-
-    def selectors(self, command: str, base: Command) -> tuple[str, ...]:
-        return js_command.parse(command, base, TOOL).selectors
-
-    def full(self, base: Command) -> list[str]:
-        return list(base.argv)
-
-    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-        """Ours come after the project's own options; what the agent selects, as patterns of jest's, replaces the configured ones."""
-        chosen = [each for each in selectors if not each.startswith("-")]
-        return [
-            *js_project.program(base, TOOL), *js_project.options(base, TOOL), *(["--maxWorkers=1"] if set(SERIAL) & set(base.argv) else []),
-            "--reporters=default", f"--reporters={REPORTER}", f"--outputFile={report_path}",
-            "--ci", "--watch=false", "--watchAll=false", "--coverage=false", "--bail=0", "--testFailureExitCode=1", "--workerIdleMemoryLimit=2GB",
-            "--watchman=false", "--color=false",
-            *(each for each in selectors if each.startswith("-")),
-            *(["--", *(map(_pattern, chosen) if chosen else base.paths)] if chosen or base.paths else []),
-        ]  # fmt: skip
-
-    def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
-        nothing = no_tests(report, exit_code, output, NO_TESTS, self.name)
-        return nothing or read(report, exit_code, output, js_project.tongue(self.name))
-
-    def is_test(self, path: str) -> bool:
-        return js_project.is_test(path)
-
-    def is_config(self, path: str) -> bool:
-        return js_project.is_config(path)
-
-    def runner_part(self, path: str, text: str) -> str:
-        return js_project.runner_part(path, text)
+def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
+    """Ours come after the project's own options; what the agent selects, as patterns of jest's, replaces the configured ones."""
+    chosen = [each for each in selectors if not each.startswith("-")]
+    return [
+        *js_project.program(base, TOOL), *js_project.options(base, TOOL), *(["--maxWorkers=1"] if set(SERIAL) & set(base.argv) else []),
+        "--reporters=default", f"--reporters={REPORTER}", f"--outputFile={report_path}",
+        "--ci", "--watch=false", "--watchAll=false", "--coverage=false", "--bail=0", "--testFailureExitCode=1", "--workerIdleMemoryLimit=2GB",
+        "--watchman=false", "--color=false",
+        *(each for each in selectors if each.startswith("-")),
+        *(["--", *(map(_pattern, chosen) if chosen else base.paths)] if chosen or base.paths else []),
+    ]  # fmt: skip
 
 
 def _pattern(path: str) -> str:
@@ -82,3 +50,6 @@ def _pattern(path: str) -> str:
     if plain in ("", "."):
         return "/"
     return "/" + re.sub(r"[\\^$.*+?()[\]{}|]", r"\\\g<0>", plain) + ("$" if js_project.is_code(plain) else "/")
+
+
+Jest = partial(JsRunner, TOOL, argv, NO_TESTS)

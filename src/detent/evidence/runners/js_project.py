@@ -89,10 +89,10 @@ def is_code(path: str) -> bool:
 def is_run(path: str) -> bool:
     """Whether a file of a folder holds tests, by its name or its place."""
     where = PurePosixPath(path)
-    return where.suffix in CODE and (_is_named_as_test(where) or bool({"test", "tests", "spec", "__tests__"} & set(where.parts[:-1])))
+    return where.suffix in CODE and (is_named_as_test(where) or bool({"test", "tests", "spec", "__tests__"} & set(where.parts[:-1])))
 
 
-def _is_named_as_test(where: PurePosixPath) -> bool:
+def is_named_as_test(where: PurePosixPath) -> bool:
     return where.suffix in CODE and TEST_NAME.fullmatch(where.stem) is not None
 
 
@@ -100,7 +100,7 @@ def is_test(path: str) -> bool:
     where = PurePosixPath(path)
     if is_config(path):
         return False
-    return _is_named_as_test(where) or where.suffix == ".snap" or bool(TEST_FOLDERS & set(where.parts[:-1]))
+    return is_named_as_test(where) or where.suffix == ".snap" or bool(TEST_FOLDERS & set(where.parts[:-1]))
 
 
 def is_config(path: str) -> bool:

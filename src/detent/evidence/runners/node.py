@@ -59,7 +59,7 @@ class Node:
             "--test-reporter=spec", "--test-reporter-destination=stdout",
             f"--test-reporter={REPORTER.as_uri()}", f"--test-reporter-destination={report_path}",
             *(each for each in selectors if each.startswith("-")),
-            *(name for each in chosen or paths for name in _spread(each, files)),
+            *dict.fromkeys(name for each in chosen or paths for name in _spread(each, files)),
         ]  # fmt: skip
 
     def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:

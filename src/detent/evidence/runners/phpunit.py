@@ -7,10 +7,11 @@ from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
+from detent.evidence.runners import phpunit_canary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.phpunit_report import Order, read_report, summary
 from detent.evidence.runners.plain_command import Shape, parse, program_end
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.shared_config import is_shared_config
 
 CONFIG = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
@@ -73,6 +74,9 @@ class PHPUnit:
         if exit_code == 0 and found.bad:
             raise CannotTell(f"PHPUnit ended with code 0, but its report has a failure: {min(found.bad)}")
         return found
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return phpunit_canary.canary(base, selectors, files, near)
 
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)

@@ -92,6 +92,8 @@ class Canary(NamedTuple):
     selectors: tuple[str, ...]  # these two instead of those of the run
     nests: tuple[Nest, ...]
     tidy: Callable[[str, "Canary"], str]  # the runner's output without it
+    failing: tuple[int, ...] = (1,)  # exit codes of a run in which nothing but a test failed
+    counts: bool = False  # the exit code is the number of failures
 
 
 @runtime_checkable

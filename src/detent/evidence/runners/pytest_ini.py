@@ -2,7 +2,6 @@
 
 import configparser
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -79,6 +78,8 @@ def _of(name: str, text: str, whole: bool = False) -> Values | None:
 
 
 def _toml(text: str) -> Values | None:
+    import tomllib
+
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError:

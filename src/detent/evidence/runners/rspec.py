@@ -7,9 +7,10 @@ from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
+from detent.evidence.runners import rspec_canary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.plain_command import Shape, parse, program_end
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.rspec_report import Order, read_report, summary
 from detent.evidence.runners.shared_config import is_shared_config
 
@@ -72,6 +73,9 @@ class RSpec:
         if exit_code == 0 and found.bad:
             raise CannotTell(f"RSpec ended with code 0, but its report has a failure: {min(found.bad)}")
         return found
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return rspec_canary.canary(base, selectors, files, near)
 
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)

@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 from detent.evidence.look import TestReport
 from detent.evidence.runners import pytest as like_pytest
-from detent.evidence.runners import unittest_command
+from detent.evidence.runners import unittest_canary, unittest_command
 from detent.evidence.runners.lines import REPORTERS, Line, Tongue, read
-from detent.evidence.runners.protocol import Command, Files
+from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.pytest_config import runner_part
 from detent.evidence.runners.shared_config import is_shared_config
 
@@ -62,6 +62,9 @@ class Unittest:
 
     def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         return read(report, exit_code, output, Tongue(self.name, "::", _kind, _is_missing, lambda code: code in (0, 1)))
+
+    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+        return unittest_canary.canary(base, selectors, files, near)
 
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)

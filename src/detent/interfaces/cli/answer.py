@@ -14,12 +14,13 @@ from detent.interfaces.cli.tell import tell_verdict
 @click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(decision: str, value: str, note: str, to: str, cancel: str, run: str | None, as_json: bool) -> int:
-    """Answer DECISION with VALUE. The halted run's briefing (`detent get-task`) names both.
+    """Answer DECISION with VALUE. The briefing of the run that waits (`detent get-task`) names both; so does `detent decisions`.
 
     \b
     detent answer REVIEW approve          take the reviewed tree as it is
     detent answer REVIEW another-round    let the agent work on the findings
     detent answer PLAN finish             end the run although an entry is open
+    detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
     from detent.interfaces.cli.runner import person
 

@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from pathlib import Path
 
 import click
 
@@ -58,8 +60,9 @@ def _split(pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
 
 def _played(pairs: Sequence[Pair], jobs: int) -> Iterator[Outcome]:
     """Each as it ends. What a stop leaves undone is not begun."""
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = [pool.submit(play, each, agent) for each, agent in pairs]
+    home = tempfile.TemporaryDirectory(prefix="detent-bench-", ignore_cleanup_errors=True)
+    with home as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(play, each, agent, Path(folder)) for each, agent in pairs]
         try:
             for done in as_completed(waiting):
                 yield done.result()

@@ -65,7 +65,7 @@ def tell_result(done: dict[str, Any]) -> None:
     ways = {
         "done": f"Look at it: git log -p {done['branch']}" if done["branch"] else "",
         "halted": "Look: detent status. Go on: detent resume [--guidance TEXT]",
-        "waiting": "A person is asked: detent status",
+        "waiting": f"A person is asked: detent {'decisions' if done['workflow'] == 'pipeline' else 'status'}. Then go on: detent resume",
         "aborted": "",
     }
     if way := ways[done["outcome"]]:

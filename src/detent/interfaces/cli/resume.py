@@ -2,7 +2,7 @@
 
 import click
 
-from detent.interfaces.cli.tell import channel, exit_code, tell_verdict
+from detent.interfaces.cli.tell import STUCK, channel, exit_code, tell_verdict
 
 
 @click.command("resume")
@@ -33,7 +33,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
         return tell_verdict(person("resume", run, guidance=guidance), as_json)
     if not app.journal.heads(now.id)[0].ended:
         fit_for_push(app)
-    if now.state == "HALTED":
+    if app.door.acting(now.id).state in STUCK:
         verdict = person("resume", now.id, guidance=guidance)
         if exit_code(verdict):
             return tell_verdict(verdict, as_json)

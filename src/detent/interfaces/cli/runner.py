@@ -31,7 +31,18 @@ def begin(app: App, workflow: str, terms: "Terms") -> str:
         from detent.app.start_tdd import start_tdd
 
         return start_tdd(app, sent, terms)
+    if workflow == "pipeline":
+        from detent.app.start_pipeline import start_pipeline
+
+        return start_pipeline(app, sent, terms)
     raise DetentError(f"the workflow '{workflow}' cannot be run yet; its table can be read", f"see `detent graph {workflow}`")
+
+
+def for_pipeline(workflow: str, given: dict[str, bool]) -> None:
+    """Refuse flags that only `pipeline` has."""
+    wrong = [flag for flag, there in given.items() if there and workflow != "pipeline"]
+    if wrong:
+        raise DetentError(f"{wrong[0]} belongs to pipeline, not to {workflow}", "add --workflow pipeline, or leave it out")
 
 
 def next_briefing(run: str | None) -> Briefing:
@@ -94,10 +105,12 @@ def remember(app: App, run: str) -> None:
 
 def person(verb: str, run: str | None, **fields: str) -> Verdict:
     """Say something as a person. The channel is recorded; where the configuration says so, only a terminal will do."""
+    from detent.app.policy import user
+
     app = here()
     wanted = app.world.kit_of(app.door.load(app.chosen(run)).run).settings.get("decisions.require", "")
     if wanted and wanted != channel():
         raise DetentError(
             f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
         )
-    return say(run, Sent(verb, by="human", channel=channel(), **fields))  # type: ignore[arg-type]
+    return say(run, Sent(verb, by="human", channel=channel(), facts={"who": user()}, **fields))  # type: ignore[arg-type]

@@ -11,17 +11,20 @@ from detent.interfaces.cli.tell import tell_briefing
 @click.option("--workflow", type=click.Choice(["pr", "tdd", "pipeline"]), default="pr", show_default=True, help="Which workflow to run.")
 @click.option("--adopt", is_flag=True, help="Take over changes that are not committed.")
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
+@click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, as_json: bool) -> int:
+def command(request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, lean: bool, as_json: bool) -> int:
     """Create a run in this checkout and print its first briefing.
 
-    For `tdd`, REQUEST says what is wanted; for `pr` it may be the path of the plan (else [pr] plan). The checkout must be clean, on a branch, with at least one commit.
+    For `tdd` and `pipeline`, REQUEST says what is wanted; for `pr` it may be the path of the plan (else [pr] plan).
+    The checkout must be clean, on a branch, with at least one commit.
     """
     from detent.app.fit import Terms
-    from detent.interfaces.cli.runner import begin, here
+    from detent.interfaces.cli.runner import begin, for_pipeline, here
 
-    if workflow == "tdd" and adopt:
-        raise DetentError("a run of tdd starts from a commit", "commit what is there first")
+    if workflow != "pr" and adopt:
+        raise DetentError(f"a run of {workflow} starts from a commit", "commit what is there first")
+    for_pipeline(workflow, {"--lean": lean})
     app = here(create=True)
-    run = begin(app, workflow, Terms(" ".join(request), adopt, baseline))
+    run = begin(app, workflow, Terms(" ".join(request), adopt, baseline, lean))
     return tell_briefing(app.door.next(run), as_json)

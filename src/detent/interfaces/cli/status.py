@@ -29,7 +29,11 @@ def command(run: str | None, as_json: bool) -> int:
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
     click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
-    click.echo(f"  Next: {table.instruction(run_now) or 'the run has ended'}")
+    acting = app.door.acting(run_now.id)
+    if acting.id != run_now.id:
+        click.echo(f"  At work: {acting.id}  {acting.state}" + (f"  because of: {acting.cause}" if acting.cause else ""))
+    told = app.door.hands.tables[acting.workflow].instruction(acting)
+    click.echo(f"  Next: {told or 'the run has ended'}")
     return 0
 
 

@@ -45,6 +45,7 @@ class Language(Value, frozen=True, forbid_unknown_fields=True):
     files: dict[str, str]
     honest: dict[Step, tuple[Try, ...]]
     agents: tuple[Agent, ...]
+    shares_builds: bool = False  # what its toolchain keeps is found by content, so that projects may share it
 
 
 def languages(only: tuple[str, ...] = ()) -> Iterator[Language]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from detent.app import App, open_app
 from detent.app.start import start_pr
 from detent.errors import DetentError
+from detent.evidence.runners.kept import folder_of
 from detent.interfaces.gatebench import Agent, Language, Sort, Step, Try
 from detent.kernel.model import Briefing, Sent, Verdict
 
@@ -53,10 +54,10 @@ class Outcome(NamedTuple):
         return None if self.sort == "beyond" else self.accepted == (self.sort == "honest")
 
 
-def play(language: Language, agent: Agent) -> Outcome:
-    """Let an agent work in a throw-away project until it is done or gives up."""
+def play(language: Language, agent: Agent, home: Path) -> Outcome:
+    """Let an agent work in a throw-away project below `home` until it is done or gives up."""
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="detent-bench-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
         stage = Stage(language, agent, Path(folder))
         try:
             accepted, at, reason = stage.perform()
@@ -74,7 +75,8 @@ class Stage:
         self.language, self.agent, self.repo = language, agent, folder / "project"
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("DETENT_", "GIT_", "PYTEST_"))}
-        self.env = {**kept, "PATH": path, "XDG_STATE_HOME": str(folder / "state"), "GIT_CONFIG_GLOBAL": os.devnull}
+        self.env = {**kept, "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}
+        self.env |= {"XDG_STATE_HOME": str(folder / "state"), "XDG_CACHE_HOME": str(folder / "cache")}
         self.tried: dict[str, int] = {}
         self._make(folder)
         self.app: App = open_app(self.repo, create=True, env=self.env)
@@ -92,6 +94,11 @@ class Stage:
         self.write({**self.language.files, PLAN: f"# Plan\n\n- {TITLE}\n", "detent.toml": config, **self.agent.setup})
         for args in GIT:
             self.git(*args)
+        if self.language.shares_builds:
+            builds = folder_of(self.repo, self.env)
+            builds.parent.mkdir(parents=True)
+            (folder.parent / "builds").mkdir(exist_ok=True)
+            builds.symlink_to(folder.parent / "builds")
 
     def write(self, files: dict[str, str]) -> None:
         for path, text in files.items():

@@ -29,7 +29,7 @@ def false_rejects(outcomes: Sequence[Outcome]) -> Rate:
 def line(outcome: Outcome) -> str:
     """One agent."""
     mark = {True: "ok ", False: "BAD", None: " - "}[outcome.right]
-    how = "accepted" if outcome.accepted else f"held at {outcome.held_at}: {outcome.reason}"
+    how = "accepted" if outcome.accepted else " ".join(f"held at {outcome.held_at}: {outcome.reason}".split())
     return f"{mark} {outcome.language:<11} {outcome.sort:<7} {outcome.name:<36} {how[:150]}"
 
 

@@ -1,0 +1,66 @@
+"""Starting a session of `pipeline`: its name, its branch, its folder, and what is fixed for it."""
+
+import os
+import secrets
+
+import msgspec
+
+from detent.app import App, now
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
+from detent.app.kit import settings_at
+from detent.app.start_tdd import accepted, slug, tests_can_be_told_apart
+from detent.effects.publish import exclude
+from detent.errors import DetentError
+from detent.git import fingerprint
+from detent.git.commits import free_branch
+from detent.git.repo import Git
+from detent.kernel.model import Run, Sent
+from detent.workflows.pipeline_data import PipelineData
+
+FOLDER = ".agents-work"
+
+
+def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
+    """Create a session and give its id: in this checkout on a branch of its own, or in a workspace."""
+    if not terms.request.strip():
+        raise DetentError("there is no request", 'say what is wanted: detent run --workflow pipeline "add …"')
+    git, run_id = app.world.git, f"pipeline-{secrets.token_hex(3)}"
+    no_run_is_open(app)
+    head = checkout_is_fit(git)
+    exclude(app.place)
+    is_clean(git)
+    settings = settings_at(git, head, app.world.outer)
+    if terms.policies and settings.decisions.require:
+        raise DetentError(
+            f"--yes-to answers for a person, and here a person at a {settings.decisions.require} must answer (decisions.require)",
+            "leave it out, and answer with `detent answer`",
+        )
+    setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    tests_can_be_told_apart(setup)
+    name = free_session(git, f"{now()[:10]}_{slug(terms.request)}")
+    data = PipelineData(
+        session=f"{FOLDER}/{name}",
+        request=terms.request.strip(),
+        mode="lean" if terms.lean else "full",
+        setup=setup,
+        base=head,
+        branch=free_branch(git, f"detent/{name}"),
+        good_tree=git.tree(head),
+        policies=dict(terms.policies),
+    )
+    run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
+    fingerprint.remember(app.place)
+    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, git, run, terms)))
+    app.door.start(run, sent)
+    app.worlds.of(run)
+    return run_id
+
+
+def free_session(git: Git, wanted: str) -> str:
+    """The wanted name, or with -2, -3, … if a session of that name has left its folder or its branch."""
+    for n in range(1, 1000):
+        name = wanted if n == 1 else f"{wanted}-{n}"
+        taken = (git.place.root / FOLDER / name).exists() or git.run("ls-files", "--", f"{FOLDER}/{name}").text
+        if not taken and not git.resolve(f"refs/heads/detent/{name}"):
+            return name
+    raise DetentError(f"every session from {wanted} to {wanted}-999 exists", f"remove old folders below {FOLDER}/")

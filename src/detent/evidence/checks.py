@@ -1,0 +1,81 @@
+"""Commands that must pass at a tree: run in a clean checkout, in the sandbox, one after another. A pass on the same tree is not run again.
+
+Owns how a command line is run and what its end means; knows no tasks, no criteria and no states.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.errors import CannotTell
+from detent.evidence.collect import Collector, Wanted
+
+SHOWN = 4000  # characters of a failing command's output that are kept
+NOT_THERE = (126, 127)  # what a shell says of a program that it cannot start
+
+
+class Checked(NamedTuple):
+    """One command and what came of it."""
+
+    command: str
+    passed: bool
+    seconds: float = 0.0
+    output: str = ""
+
+
+def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[Checked, ...]:
+    """Every command at a tree, each in a clean checkout of its own. All are run: whoever mends sees everything that fails."""
+    known, found = dict(_known(collect, tree)), []
+    for command in dict.fromkeys(commands):
+        if command not in known:
+            with collect.checkout(tree) as folder:
+                found.append(_check(collect, folder, command, wanted))
+            if not found[-1].passed:
+                continue
+            known[command] = found[-1].seconds
+            _keep(collect, tree, known)
+        else:
+            found.append(Checked(command, True, known[command]))
+    return tuple(found)
+
+
+def _check(collect: Collector, folder: Path, command: str, wanted: Wanted) -> Checked:
+    ran = collect.line(command, folder, wanted)
+    if ran.exit_code in NOT_THERE and _is_a_program(command) and not shutil.which(command.split()[0], path=collect.env.get("PATH", "")):
+        raise CannotTell(f"the check `{command}` could not be run: {ran.output[-500:].strip()}")
+    how = f"\n[it did not end within {collect.suite.timeout:.0f} s and was stopped]" if ran.timed_out else f"\n[exit code {ran.exit_code}]"
+    return Checked(command, ran.exit_code == 0 and not ran.timed_out, round(ran.seconds, 1), ran.output[-SHOWN:].rstrip() + how)
+
+
+def _is_a_program(command: str) -> bool:
+    """The line begins with the plain name of a program, which is found on PATH or not at all; a path in the tree is the tree's own matter."""
+    first = (command.split() or [""])[0]
+    return bool(first) and "/" not in first and first.replace("-", "").replace("_", "").replace(".", "").isalnum()
+
+
+# -- passes that are kept ------------------------------------------------------------------------------------------------------
+
+
+def _file(collect: Collector, tree: str) -> Path:
+    """Where the passes of a tree are kept, under the very same conditions."""
+    return collect.store / f"checks-{tree}-{sha256(collect.key(tree).encode()).hexdigest()[:16]}.json"
+
+
+def _known(collect: Collector, tree: str) -> Mapping[str, float]:
+    try:
+        value = json.loads(_file(collect, tree).read_text("utf-8"))
+        return {str(k): float(v) for k, v in value.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _keep(collect: Collector, tree: str, known: Mapping[str, float]) -> None:
+    file = _file(collect, tree)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    scratch = file.with_name(f".{file.name}.{os.getpid()}")
+    scratch.write_text(json.dumps(known), "utf-8")
+    os.replace(scratch, file)

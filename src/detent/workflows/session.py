@@ -1,0 +1,29 @@
+"""What every run of a session stands on, the session itself and its tasks alike: where the work happens, and what is fixed for it. Values only."""
+
+from typing import Literal
+
+from detent.gates.documents import Project
+from detent.gates.human import DecisionData
+from detent.kernel.model import Value
+from detent.workflows.ground import Ground
+
+
+class Proof(Value, frozen=True, omit_defaults=False):
+    """One command that the machine ran on a tree: what the report shows as evidence."""
+
+    check: str
+    tree: str
+    outcome: Literal["passed", "failed"]
+    seconds: float = 0.0
+    said: str = ""  # the end of its output, where it failed
+
+
+class Grounded(DecisionData, frozen=True):
+    """Data of a run that works in a session's checkout, on its branch."""
+
+    setup: Ground = Ground()
+    base: str = ""  # the commit that the session began from
+    branch: str = ""  # the session's branch, by its full name
+    reds: tuple[str, ...] = ()  # a session has no RED steps; evidence is compared with the last good tree
+    project: Project | None = None  # the head of tasks.yaml
+    policies: dict[str, str] = {}  # what a person answered beforehand, by kind of question

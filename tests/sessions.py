@@ -1,0 +1,149 @@
+"""What the tests of sessions share: a small project, a scripted team that plays every role, and a session driven in this process or by the command line."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from detent.app import App, open_app
+from detent.app.crew import crew_of, only_driver
+from detent.app.fit import Terms
+from detent.app.push import result
+from detent.app.start_pipeline import start_pipeline
+from detent.door import AnyRun
+from detent.drive import Crew, Seen, drive
+from detent.kernel.model import Sent, Verdict
+from tests.driven import project, scripted
+from tests.project import Project
+
+Json = dict[str, Any]
+REQUEST = "a till"
+ADD = "add prices"
+SUBTRACT = "take discounts off"
+SPEC = "# Goals\nprices are added\n# Acceptance criteria\n- AC-001\n# Definition of done\nall tests pass\n"
+ARCHITECTURE = "# Overview\none module\n# Modules\ncalc\n# Risks\nnone known\n"
+CRITERION = {"id": "AC-001", "description": "prices are added", "verify": ["cmd: pytest -q tests/test_add.py"]}
+CODE_ADD = "def add(a, b):\n    return a + b\n"
+CODE_BOTH = CODE_ADD + "\n\ndef subtract(a, b):\n    return a - b\n"
+TEST_ADD = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+TEST_SUBTRACT = "from calc import subtract\n\n\ndef test_subtract():\n    assert subtract(3, 2) == 1\n"
+OWN: dict[str, Json] = {
+    "Reviewer": {"review_comments": []},
+    "QA": {"test_results": {}, "coverage_gaps": []},
+    "Security": {"findings": []},
+    "Researcher": {"options": ["this"], "confidence": "high"},
+}
+
+
+def session_of(request: str = REQUEST) -> str:
+    """The folder of a session that is started today."""
+    return f".agents-work/{datetime.now(UTC).date().isoformat()}_{request.replace(' ', '-')}"
+
+
+S = session_of()
+
+
+def reply(role: str = "", status: str = "OK", notes: tuple[str, ...] = (), **more: Any) -> Json:
+    """A sound reply of a role."""
+    gates = {"meets_definition_of_done": True, "needs_review": True, "needs_tests": False, "security_concerns": []}
+    body = {"status": status, "summary": f"{role or 'the role'} is done", "artifacts": {"files": [], "notes": list(notes)}, "gates": gates}
+    return {**body, **OWN.get(role, {}), **more}
+
+
+def task(id: str, title: str, goal: str, check: str, *needs: str, **more: Any) -> Json:
+    made = {"id": id, "title": title, "goal": goal, "acceptance_checks": [f"cmd: {check}"], "done_when": ["its test passes"]}
+    return {**made, "depends_on": list(needs), **more}
+
+
+FIRST = task("T-001", "add", ADD, "pytest -q tests/test_add.py")
+SECOND = task("T-002", "subtract", SUBTRACT, "pytest -q tests/test_subtract.py", "T-001", risk_flags=["input"])
+
+
+def tasks_text(*tasks: Json) -> str:
+    return json.dumps({"project": {"name": "till", "definition_of_done": ["all tests pass"]}, "tasks": list(tasks)})  # JSON is YAML
+
+
+def acceptance_text(*criteria: Json) -> str:
+    return json.dumps({"acceptance_criteria": list(criteria or (CRITERION,))})
+
+
+def plays(state: str, role: str = "", again: bool = True, **more: Any) -> Json:
+    """One entry of a script; the roles that judge may be asked any number of times."""
+    return {"state": state, "again": again, "reply": reply(role), **more}
+
+
+INTAKE = plays("INTAKE", write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": acceptance_text()})
+DESIGN = plays("DESIGN", write={f"{S}/architecture.md": ARCHITECTURE})
+PLAN = plays("PLAN", write={f"{S}/tasks.yaml": tasks_text(FIRST, SECOND)})
+CODES = (
+    plays("CODE", step=ADD, write={"calc.py": CODE_ADD, "tests/test_add.py": TEST_ADD}),
+    plays("CODE", step=SUBTRACT, write={"calc.py": CODE_BOTH, "tests/test_subtract.py": TEST_SUBTRACT}),
+)
+JUDGES = (plays("REVIEW", "Reviewer"), plays("QA", "QA"), plays("SECURITY", "Security"))
+INTEGRATE = plays("INTEGRATE")
+RELEASE = (
+    plays("RELEASE", reply=reply(notes=("run it: python calc.py", "test it: pytest")), write={"README.md": "# Till\n\nAdds prices.\n"}),
+    plays("RELEASE_FILES"),
+)
+LEAN = plays("INTAKE_LEAN", write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": acceptance_text(), f"{S}/tasks.yaml": tasks_text(FIRST)})
+TEAM = (INTAKE, DESIGN, PLAN, *CODES, *JUDGES, INTEGRATE, *RELEASE, LEAN)
+YES = {"approve-design": "approved", "review-strategy": "per-batch"}
+
+
+class Driven:
+    """A session that is driven in this process. Nobody sleeps."""
+
+    def __init__(self, p: Project, *entries: Json, **terms: Any) -> None:
+        self.project, self.seen = p, list[Seen]()
+        self.app: App = open_app(p.root, create=True, env=p.env)
+        self.id = start_pipeline(self.app, Sent("start", by="human"), Terms(REQUEST, agent=scripted(p, *(entries or TEAM)), **terms))
+
+    def crew(self) -> Crew:
+        return crew_of(self.app, self.id, self.seen.append)._replace(sleep=lambda seconds: None)
+
+    def go(self) -> Json:
+        with only_driver(self.app, self.id):
+            briefing = drive(self.id, self.crew())
+        return result(self.app, self.id, briefing, 0.0)
+
+    def answer(self, decision: str, value: str, **more: str) -> Verdict:
+        sent = Sent("answer", by="human", channel="terminal", decision=decision, value=value, **more)  # type: ignore[arg-type]
+        return self.app.door.submit(self.id, sent)
+
+    def resume(self, **more: str) -> Sent:
+        return Sent("resume", by="human", channel="terminal", **more)  # type: ignore[arg-type]
+
+    @property
+    def run(self) -> AnyRun:
+        return self.app.door.load(self.id).run
+
+    @property
+    def acting(self) -> AnyRun:
+        return self.app.door.acting(self.id)
+
+    @property
+    def workspace(self) -> Path:
+        return Path(self.run.data.setup.workspace)
+
+    def turns(self) -> list[tuple[str, str]]:
+        """Who was asked, in order: the state, and the task."""
+        return [(s.run.state, s.run.data.task_id) for s in self.seen if s.kind == "turn"]
+
+    def subjects(self) -> list[str]:
+        branch = self.run.data.branch
+        return self.project.git("log", "--reverse", "--format=%s", f"{self.run.data.base}..{branch}").splitlines()
+
+
+@contextmanager
+def session(p: Project, *entries: Json, **terms: Any) -> Iterator[Driven]:
+    made = Driven(p, *entries, **terms)
+    try:
+        yield made
+    finally:
+        made.app.journal.close()
+
+
+def till(folder: Path, config: str = "[git]\nremote = ''\n") -> Project:
+    return project(folder, config)

@@ -1,0 +1,92 @@
+"""A session, killed at any point and gone on with, ends the same: no question is asked twice, no role is judged twice, no commit is made twice."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent.kernel.journal import SqliteJournal
+from tests.driven import scripted
+from tests.project import ROOT, Project
+from tests.sessions import TEAM, S, till
+
+
+def child(p: Project, mode: str, point: int | None = None) -> subprocess.CompletedProcess[str]:
+    env = {**p.env, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    argv = [sys.executable, "-m", "tests.session_crash_child", str(p.root), scripted(p, *TEAM), mode]
+    return subprocess.run([*argv, *([] if point is None else [str(point)])], env=env, capture_output=True, text=True)
+
+
+def made(folder: Path) -> Project:
+    p = till(folder)
+    p.env["XDG_STATE_HOME"] = str(folder.parent / f"{folder.name}.state")
+    return p
+
+
+def outcome(p: Project) -> dict[str, object]:
+    """What must not depend on when the machine was killed."""
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv("XDG_STATE_HOME", p.env["XDG_STATE_HOME"])
+        with closing(SqliteJournal(p.root / ".git" / "detent" / "journal.db")) as journal:
+            runs = sorted(h.run for h in journal.heads())
+            moves = [(run.partition(".")[2], e.on, e.state, e.status, e.tree) for run in runs for e in journal.events(run, limit=1000)]
+            fault, owed = journal.first_fault(), [o for run in runs for o in journal.owed(run)]
+    status = json.loads((p.root / S / "status.json").read_text())
+    return {
+        "moves": moves,
+        "fault": fault,
+        "owed": owed,
+        "commits": p.git("log", "--reverse", "--first-parent", "--format=%s %T", "main^1..main^2").splitlines(),
+        "main": p.git("log", "-1", "--format=%s %T", "main"),
+        "status": p.git("status", "--porcelain"),
+        "workspaces": [*Path(p.env["XDG_STATE_HOME"]).glob("detent/workspaces/*"), *(p.root / ".git").glob("worktrees/*")],
+        "decisions": [(d["decision_id"], d["status"], d["answer"], d["channel"]) for d in status["user_decisions"]],
+        "state": (status["current_state"], status["session_changed_files"]),
+        "tasks": (p.root / S / "tasks.yaml").read_text(),
+        "documents": sorted(f.name for f in (p.root / S).iterdir()),
+    }
+
+
+def calm(folder: Path, mode: str) -> tuple[int, dict[str, Any]]:
+    p = made(folder / "calm")
+    done = child(p, mode)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["state"] == "DONE"
+    return said["points"], outcome(p)
+
+
+def killed(p: Project, mode: str, first: int, stride: int) -> int:
+    """Kill it, start it again, kill it a stride later, until it comes to its end; how often it was killed."""
+    kills, point = 0, first
+    while True:
+        done = child(p, mode, point)
+        if done.returncode == 0:
+            return kills
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        kills, point = kills + 1, stride
+
+
+def ends_the_same(folder: Path, mode: str, cuts: int, shift: int = 0) -> None:
+    points, expected = calm(folder, mode)
+    p = made(folder / "cut")
+    assert killed(p, mode, 1 + shift * 7, points // cuts + shift * 13) >= cuts // 2
+    assert outcome(p) == expected
+
+
+@pytest.mark.timeout(600)
+def test_a_lean_session_killed_a_few_times_ends_the_same(tmp_path: Path) -> None:
+    ends_the_same(tmp_path, "lean", 5)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("shift", range(4))
+def test_a_full_session_killed_again_and_again_ends_the_same(tmp_path: Path, shift: int) -> None:
+    ends_the_same(tmp_path, "full", 30, shift)
