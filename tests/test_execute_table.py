@@ -162,7 +162,10 @@ NOT_DONE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"now": report(new="passed")}, "is no longer collected"),
     ({"now": report(old="skipped", new="passed")}, "is skipped now"),
     ({"changes": ()}, "nothing changed"),
-    ({"settings": {"limits.files": "0"}}, "1 files changed, and the budget is 0"),
+    (
+        {"settings": {"limits.files": "1"}, "changes": (*CODE, Changed("src/more.py", "added", "production"))},
+        "2 files changed, and the budget is 1",
+    ),
 )
 
 

@@ -109,6 +109,7 @@ QUICK = ("rspec",)  # one is enough for each day
 
 
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STORIES])
+@pytest.mark.timeout(600)
 def test_a_cycle_of_red_and_green(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     story = STORIES[name]

@@ -5,25 +5,29 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import msgspec
 
 from detent.agents import AgentFailed, Reply, Turn, ask
-from detent.app import App, now
+from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write
 from detent.app.cell import Cell, cell_of
+from detent.app.kit import CONFIGURED, DEFAULT, home_of
+from detent.app.overtime import ends_of, seconds_left
 from detent.app.policy import answer_of
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
-from detent.drive import Crew, Seen
+from detent.drive import Crew, Seen, drive
 from detent.drive.spent import Limits
+from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
+from detent.world.apart import is_apart
+from detent.world.turns import turn
 
-CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
-DEFAULT = "anthropic"
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 
 
@@ -38,15 +42,16 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     first = app.door.load(run_id).run
     settings = msgspec.json.decode(first.data.setup.settings, type=Settings)
     outer: Mapping[str, str] = app.world.outer
-    cell = cell_of(settings, True, outer, Path(first.worktree))
     limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
-        return _turn(app, run, briefing, settings, cell)
+        app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
+        return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
 
-    def asked(briefing: Briefing, turn: Turn) -> Reply:
+    def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
-            return ask(agent_of(first, briefing.role, settings), turn, outer)
+            with turn(app.place.common_dir, run_id):
+                return ask(agent_of(first, briefing.role, settings), given, outer)
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
 
@@ -57,11 +62,58 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         return app.place.common_dir / "detent" / "transcripts" / briefing.run / f"{briefing.attempt_id}.jsonl"
 
     def history(run: str) -> list[AnyEvent]:
-        """A run's events and its children's, as they happened: a budget is one for all of them."""
+        """The events of the run and its children, as they happened: a budget is one for all of them, also where a child is driven."""
         gear = app.worlds.gear
-        return sorted((e for each in gear.family(run) for e in gear.history(each.id)), key=lambda e: e.at)
+        return sorted((e for each in gear.family(run_id) for e in gear.history(each.id)), key=lambda e: e.at)
 
-    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answers=answer_of)
+    ends = ends_of(app, run_id, settings) if first.workflow == "execute" else lambda briefing: None
+    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answer_of, ends)
+
+
+@contextmanager
+def whole_crew(app: App, run_id: str, watch: Callable[[Seen], None]) -> Iterator[Crew]:
+    """The crew of a run; where its tasks may be at work at once, with a thread and an app of its own for each of them."""
+    crew, most = crew_of(app, run_id, watch), getattr(app.door.load(run_id).run.data, "parallel", 1)
+    if most < 2:
+        yield crew
+        return
+    one_by_one = _one_at_a_time(watch)
+
+    def work(child: str, stopped: Callable[[], bool]) -> Briefing:
+        return _apart(app, run_id, child, one_by_one, stopped)
+
+    together = Together(most, work, lambda child: f"{child}.{app.door.load(child).run.seq}")
+    try:
+        yield crew._replace(watch=one_by_one, together=together)
+    finally:
+        together.close()
+
+
+def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], stopped: Callable[[], bool]) -> Briefing:
+    """Drive one child in a thread of its own, until it ends or waits; one that has ended leaves no workspace behind."""
+    own = open_app(app.place.root, env=app.world.outer, wanted=lambda: not stopped())
+    try:
+        crew = crew_of(own, run_id, watch)
+
+        def ask_until(briefing: Briefing, turn: Turn) -> Reply:
+            return crew.ask(briefing, turn._replace(wanted=lambda: turn.wanted() and not stopped()))
+
+        briefing = drive(child, crew._replace(ask=ask_until))
+        if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
+            own.worlds.leave(ended)
+        return briefing
+    finally:
+        own.journal.close()
+
+
+def _one_at_a_time(watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
+    lock = Lock()
+
+    def see(seen: Seen) -> None:
+        with lock:
+            watch(seen)
+
+    return see
 
 
 def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell) -> Turn:
@@ -70,6 +122,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
+    left = seconds_left(app.door.load(run.parent or run.id).run, settings)
     return Turn(
         briefing=msgspec.json.encode(briefing).decode(),
         prompt=briefing.briefing,
@@ -77,8 +130,8 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
         workspace=root,
         toolbox=Toolbox(root, may_write(briefing, base_of(app, run)), shell, spill),
         env=env,
-        timeout=float(min(settings.queue.timeout, TURN)),
-        silence=float(min(settings.queue.silence, SILENCE)),
+        timeout=min(left, TURN) if run.workflow != "execute" else left,
+        silence=float(min(settings.queue.silence, SILENCE) if run.workflow != "execute" else settings.queue.silence),
         start=cell.agent,
         apart=cell.apart,
         model=settings.agents.model,
@@ -102,6 +155,18 @@ def _backoff(run: AnyRun) -> float:
     from detent.workflows.tdd_data import backoff
 
     return float(backoff(run))
+
+
+def driver_of(app: App, run: str) -> str:
+    """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
+    file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    try:
+        seen = file.stat()
+        wanted = f" {os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino} "
+        held = any("FLOCK" in line and wanted in line for line in Path("/proc/locks").read_text().splitlines())
+        return (file.read_text() or "?") if held else ""
+    except OSError:
+        return ""
 
 
 @contextmanager

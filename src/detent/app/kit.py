@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,9 +12,15 @@ from detent.door import AnyRun
 from detent.effects.merge import Ways
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
+from detent.git.place import Place
 from detent.git.repo import Git
 from detent.world import Kit
 
+if TYPE_CHECKING:
+    from detent.tracker import Tracker
+
+CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
+DEFAULT = "anthropic"
 MERGE = {"tdd": "branch"}  # where [git] merge is not set: what a workflow does
 
 
@@ -30,26 +37,43 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
     return load(read, env)
 
 
-def kit_of(root: Path, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
-    """How to make the kit of a run; made once per run and call."""
-    made: dict[str, Kit] = {}
+def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
+    """How to make the kit of a run; made once per run and call, as soon as it is known how its tests are run."""
+    made: dict[tuple[str, bool], Kit] = {}
 
     def kit(run: AnyRun) -> Kit:
-        if run.id not in made:
-            made[run.id] = _make(root, run, env)
-        return made[run.id]
+        key = (run.id, Path(run.data.setup.workspace or "/nonexistent").is_dir())
+        if key in made:
+            return made[key]
+        fresh = _make(place, run, env)
+        if fresh.suite.base is not None:
+            made[key] = fresh
+        return fresh
 
     return kit
 
 
-def _make(root: Path, run: AnyRun, outer: Mapping[str, str]) -> Kit:
+def home_of(run: AnyRun, settings: Settings, root: Path) -> Path:
+    """Where the project's environment lies: in a workspace that has a set-up of its own; else in the person's checkout.
+
+    That is the one that a run is bound to, or, for an execution, the one it is driven from.
+    """
+    place = run.data.setup.workspace
+    if settings.workspace.setup and place and Path(place).is_dir():
+        return Path(place)
+    return root if run.worktree in ("", place) else Path(run.worktree)
+
+
+def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     setup = run.data.setup
     settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
+    home = home_of(run, settings, place.root)
+    root = Path(setup.workspace) if setup.workspace == run.worktree and setup.workspace else place.root
     base = (
         msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
     )
     timeout = float(settings.test.timeout or settings.bash.timeout)
-    cell = cell_of(settings, bool(setup.agent), outer, Path(run.worktree or root))
+    cell = cell_of(settings, bool(setup.agent), outer, home)
     suite = Suite(base, timeout, setup.path, tuple(settings.test.env), cell.tests, cell.sandbox.name, settings.evidence.clean)
     merge = settings.git.merge or MERGE.get(run.workflow, "auto")
     ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
@@ -60,11 +84,23 @@ def _make(root: Path, run: AnyRun, outer: Mapping[str, str]) -> Kit:
         tuple(setup.preflight),
         ways,
         squash,
-        settings.review.agent,
+        settings.review.agent if run.workflow != "execute" else _reviewer(setup.agent, settings),
         cell.agent,
-        Path(run.worktree or root),
+        home,
         cell.apart,
+        lambda: _tracker(settings.tracker.kind, place, outer),
     )
+
+
+def _tracker(kind: str, place: Place, outer: Mapping[str, str]) -> "Tracker":
+    from detent.app.trackers import tracker_of  # most submits ask no tracker
+
+    return tracker_of(kind, place, outer)
+
+
+def _reviewer(agent: str, settings: Settings) -> str:
+    """Who reviews a branch: the configured reviewer, or else an agent like the one that works, in a fresh context."""
+    return settings.review.agent or (agent if agent not in ("", CONFIGURED) else settings.agents.of("reviewer") or DEFAULT)
 
 
 def default_preflight(read: Callable[[str], str | None], root: Path, path: str) -> tuple[str, ...]:

@@ -3,12 +3,17 @@
 from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun, Case
-from detent.git.commits import main_branch
+from detent.errors import CannotTell, DetentError
+from detent.git.commits import bring_to, main_branch
 from detent.git.repo import Git
-from detent.git.workspace import borrow, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
+from detent.world.apart import begin_tree, is_apart, start_of
+from detent.world.furnish import furnish
 from detent.world.repo import Gear
+
+LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
 
 
 class Worlds:
@@ -26,19 +31,47 @@ class Worlds:
             return self.own
         if root not in self._made or not Path(root).is_dir():
             self._made[root] = RepoWorld(self._git(run, Path(root)), self.gear)
-            borrow(Path(run.worktree), Path(root))
+            self._furnish(run, self._made[root])
         return self._made[root]
 
+    def _furnish(self, run: AnyRun, world: RepoWorld) -> None:
+        """Doing it again does what is missing. Trouble is the machine's, and no verdict on the work."""
+        if run.workflow == "execute" and run.data.plan:
+            from detent.world.execute import lay_plan
+
+            lay_plan(world.place.root, run)
+        try:
+            furnish(world.git, self.gear.kit_of(run), self.git.place.root, world.collector(run).env, self.gear.wanted)
+        except CannotTell as e:
+            raise DetentError(
+                f"the workspace cannot be made ready: {e}", "mend [workspace] in detent.toml, then go on with `detent resume`"
+            ) from e
+
     def leave(self, run: AnyRun) -> None:
-        """See to it that a run that has ended leaves no workspace behind, whoever looked at it last."""
+        """See to it that a run that has ended leaves no workspace behind, whoever looked at it last. What lies there is kept first."""
+        place = workspace_place(self.git.place.common_dir, Path(run.data.setup.workspace))
+        if run.data.setup.workspace and place.root.is_dir():
+            if (place.git_dir / "index").exists() and (place.root / ".git").exists():
+                RepoWorld(Git(place, self.git.env), self.gear).snapshot(run)
+            remove_workspace(place)
         if run.data.setup.workspace:
-            remove_workspace(workspace_place(self.git.place.common_dir, Path(run.data.setup.workspace)))
+            remove_beside(place)
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)
-        if (place.git_dir / "index").exists() and (root / ".git").exists():
+        laid = not is_apart(run) or (place.git_dir / LAID).exists()
+        if laid and (place.git_dir / "index").exists() and (root / ".git").exists():
             return Git(place, self.git.env)
+        if is_apart(run):
+            return self._apart(run, root)
         return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
+
+    def _apart(self, run: AnyRun, root: Path) -> Git:
+        """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
+        git = make_workspace(self.git, root, "", start_of(self.git, run.parent, run.data.base, run.data.start_tree))
+        bring_to(git, begin_tree(run))
+        (git.place.git_dir / LAID).touch()
+        return git
 
     def _main(self, run: AnyRun) -> str:
         """Where a workspace stands between two branches."""
@@ -47,10 +80,20 @@ class Worlds:
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 
     def snapshot(self, run: AnyRun) -> str:
-        return self.of(run).snapshot(run)
+        return self.of(run).snapshot(run) if run.state != "QUEUED" else ""  # an execution that is queued has no files yet
 
     def settle(self, effect: str, event: AnyEvent) -> None:
-        self.of(event.run).settle(effect, event)
+        self._world_for(effect, event.run).settle(effect, event)
+
+    def _world_for(self, effect: str, run: AnyRun) -> RepoWorld:
+        """Where an effect is performed. Most of those of an execution need no workspace, and none is made for them."""
+        if run.workflow != "execute":
+            return self.of(run)
+        from detent.world.execute import IN_THE_WORKSPACE
+
+        place = run.data.setup.workspace
+        gone = effect == "snapshot" and not (place and Path(place).is_dir())  # what was removed was kept before
+        return self.of(run) if effect in IN_THE_WORKSPACE and not gone else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         return self.of(run).perform(job, run)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,8 +20,10 @@ from detent.drive.spent import Limits, Spent, left, over, spent_in
 from detent.errors import Busy
 from detent.kernel.model import Briefing, Sent, Verdict
 
+T = TypeVar("T")
 WAITS = 1.0  # seconds before the machine's own work is tried again
 OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
+TIMED = {"Timeout": "out-of-time", "Stuck": "silent"}  # and for an execution, which has limits of time of its own
 
 
 class Seen(NamedTuple):
@@ -49,17 +51,28 @@ class Crew(NamedTuple):
     limits: Limits
     watch: Callable[[Seen], None] = lambda seen: None
     answers: Callable[[AnyRun], Sent | None] = lambda run: None  # what a person answered beforehand to the question that is open
+    ends: Callable[[Briefing], Sent | None] = lambda briefing: None  # what the machine has to say to the run before anyone goes on
     sleep: Callable[[float], None] = time.sleep
+    together: Callable[[tuple[str, ...]], Briefing | None] | None = (
+        None  # drives children at once: None once one ended, else whom they wait for
+    )
 
 
 def drive(run: str, crew: Crew) -> Briefing:
     """Loop until the run ends or waits for a person; its last briefing."""
     tried = -1
     while True:
-        briefing = _next(run, crew)
+        if crew.together is not None and (at_work := _patiently(crew, lambda: crew.door.tend(run))):
+            _watch_parent(crew, run)
+            if (waiting := crew.together(at_work)) is not None:
+                return waiting
+            continue
+        briefing = _patiently(crew, lambda: crew.door.next(run))
         at = crew.door.load(briefing.run).run
         spent = spent_in(crew.history(run))
         crew.watch(Seen("state", at, briefing, spent))
+        if briefing.actor != "none" and (said := crew.ends(briefing)) is not None and _accepted(crew, run, said):
+            continue
         if briefing.actor == "human" and _answered(crew, at):
             continue
         if briefing.actor in ("human", "none"):
@@ -77,11 +90,17 @@ def drive(run: str, crew: Crew) -> Briefing:
         _submit(crew, at, briefing, spent, _turn(crew, at, briefing, spent))
 
 
-def _next(run: str, crew: Crew) -> Briefing:
-    """The next briefing. Who holds the run now is not another driver (there is only one), so it is waited for."""
+def _watch_parent(crew: Crew, run: str) -> None:
+    """Whoever watches sees the run that the children belong to as well."""
+    at, hands = crew.door.load(run).run, crew.door.hands
+    crew.watch(Seen("state", at, hands.brief(hands.tables[at.workflow], at), spent_in(crew.history(run))))
+
+
+def _patiently(crew: Crew, ask: Callable[[], T]) -> T:
+    """What the door says. Who holds the run now is not another driver (there is only one), so it is waited for."""
     while True:
         try:
-            return crew.door.next(run)
+            return ask()
         except Busy:
             crew.sleep(WAITS)
 
@@ -89,7 +108,11 @@ def _next(run: str, crew: Crew) -> Briefing:
 def _answered(crew: Crew, run: AnyRun) -> bool:
     """Whether the open question was answered beforehand, by a policy that the run was started with."""
     sent = crew.answers(run)
-    return sent is not None and crew.door.submit(run.id, sent).status in ("SUCCESS", "FAILURE")
+    return sent is not None and _accepted(crew, run.id, sent)
+
+
+def _accepted(crew: Crew, run: str, sent: Sent) -> bool:
+    return crew.door.submit(run, sent).status in ("SUCCESS", "FAILURE")
 
 
 def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
@@ -132,7 +155,7 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
         if e.sort == "Stopped" and _still(crew, run):
             raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-        return _of_failure(e, time.monotonic() - begun, str(file))
+        return _of_failure(e, run.workflow, time.monotonic() - begun, str(file))
     sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
     facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
     return msgspec.structs.replace(sent, facts=facts, attempt_id=briefing.attempt_id, channel="drive")
@@ -143,13 +166,14 @@ def _still(crew: Crew, run: AnyRun) -> bool:
     return crew.door.load(run.id).run.state == run.state
 
 
-def _of_failure(failed: AgentFailed, seconds: float, transcript: str) -> Sent | None:
+def _of_failure(failed: AgentFailed, workflow: str, seconds: float, transcript: str) -> Sent | None:
     if failed.sort == "Stopped":
         return None
     if failed.sort == "RateLimit" and failed.not_before:
         sent = _failure("limited", failed.message, failed.usage, seconds, transcript)
         return msgspec.structs.replace(sent, not_before=failed.not_before)
-    sent = _failure(OUTCOMES.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
+    means = {**OUTCOMES, **(TIMED if workflow == "execute" else {})}
+    sent = _failure(means.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
     return msgspec.structs.replace(sent, facts={**sent.facts, "trouble": failed.sort})
 
 

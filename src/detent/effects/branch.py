@@ -1,5 +1,6 @@
 """Branches: making the one a pull request is built on, squashing it, and leaving it. Each finds its own traces after a crash."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from detent.git.commits import branch_name, free_branch, main_branch, switch
@@ -16,7 +17,15 @@ class Branched(NamedTuple):
 
 
 def create_branch(git: Git, run: str, seq: int, title: str, main: str, remote: str) -> Branched:
-    """Make a branch on the current main and check it out. The name is chosen once and remembered by a ref."""
+    """Make a branch on the current main and check it out."""
+    made = make_branch(git, run, seq, lambda: free_branch(git, branch_name(title)), main, remote)
+    if git.branch() != made.branch:
+        switch(git, made.branch, git.tree("HEAD"))
+    return made
+
+
+def make_branch(git: Git, run: str, seq: int, choose: Callable[[], str], main: str, remote: str) -> Branched:
+    """Make a branch on the current main. The name is chosen once and remembered by a ref."""
     traces = f"refs/detent/{run}/branch/{seq}/"
     known = git.run("for-each-ref", "--format=%(refname)", traces).text.splitlines()
     if known:
@@ -24,10 +33,8 @@ def create_branch(git: Git, run: str, seq: int, title: str, main: str, remote: s
         base = git.resolve(known[0])
     else:
         base = fetch_main(git, main_branch(git, main), remote)
-        branch = free_branch(git, branch_name(title))
+        branch = choose()
         git.update([(branch, base, ZERO), (traces + branch.removeprefix("refs/heads/"), base, ZERO)])
-    if git.branch() != branch:
-        switch(git, branch, git.tree("HEAD"))
     return Branched(branch, base, git.tree(base))
 
 

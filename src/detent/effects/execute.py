@@ -1,10 +1,10 @@
-"""The jobs and owed effects of `execute`: workspace, branch, remote, and the tracker that the work item comes from. Named and typed, not performed."""
+"""The jobs and owed effects of `execute`: workspace, branch, remote, and the tracker that the work item comes from. By name; world/execute.py performs them."""
 
 from detent.kernel.rows import Effect, Job
 
 prepare = Job(
     "prepare",
-    "Look at the item; wait while a dependency is open; then claim it and make its workspace and its branch (-retry2 and so on if taken).",
+    "Look at the item and at what it depends on; if it may run, claim it and make its branch (-retry2 and so on if taken) and its workspace.",
     ("started", "not-runnable"),
 )
 push = Job("push", "Push the branch to the remote, where there is one; what was pushed already counts as pushed.", ("pushed", "rejected"))

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from copy import copy
 from hashlib import sha256
 from pathlib import Path
+from threading import get_ident
 from typing import Protocol
 
 import msgspec
@@ -105,7 +106,7 @@ class Collector:
     def _keep(self, tree: str, report: TestReport) -> TestReport:
         if report.complete:
             self.store.mkdir(parents=True, exist_ok=True)
-            scratch = self.store / f".{tree}.{os.getpid()}"
+            scratch = self.store / f".{tree}.{os.getpid()}.{get_ident()}"
             scratch.write_bytes(msgspec.json.encode(Kept(self.key(tree), report)))
             os.replace(scratch, self.store / f"{tree}.json")
         return report

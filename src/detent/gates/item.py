@@ -10,6 +10,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.look import Look
 from detent.kernel.model import Data, Sent, Value
+from detent.kernel.spans import last_span
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 BLOCKED = re.compile(r"BLOCKED:\s*(\S.*)")
@@ -33,6 +34,11 @@ class BranchReview(Value, frozen=True, omit_defaults=False):
     issues: tuple[Issue, ...]
     summary: str
     pr_ready: bool
+
+
+def review_in(words: str) -> str:
+    """The review in a reviewer's last words: their last object that says whether the branch is ready; else all of them."""
+    return last_span(words, "pr_ready") or words.strip()
 
 
 def read_review(text: str) -> BranchReview:
@@ -86,8 +92,8 @@ def not_failed_twice(look: Look[Data]) -> str | None:
 
 def files_within_budget(look: Look[Data]) -> str | None:
     """Not more files changed than the budget allows."""
-    most, count = look.setting("limits.files"), len(look.changed())
-    return f"{count} files changed, and the budget is {most}" if most and count > int(most) else None
+    most, count = int(look.setting("limits.files") or 0), len(look.changed())  # 0 is no limit
+    return f"{count} files changed, and the budget is {most}" if most and count > most else None
 
 
 def branch_review_is_readable(look: Look[Data]) -> str | None:

@@ -4,6 +4,7 @@ A workspace is a linked worktree of the person's repository, locked, so that nob
 it is written here by hand, since `git worktree add` that is killed midway needs repair.
 """
 
+import glob
 import os
 import shutil
 from pathlib import Path
@@ -44,7 +45,7 @@ def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     inner = Git(place, git.env)
     if fresh:
         (place.git_dir / "index.lock").unlink(missing_ok=True)
-        inner.run("read-tree", "-u", "--reset", "HEAD")
+        inner.run("-c", "checkout.workers=0", "read-tree", "-u", "--reset", "HEAD")  # as many at once as the machine has cores
     return inner
 
 
@@ -61,6 +62,13 @@ def remove_workspace(place: Place) -> None:
         return  # never a person's own checkout
     shutil.rmtree(place.root, ignore_errors=True)
     shutil.rmtree(place.git_dir, ignore_errors=True)
+
+
+def remove_beside(place: Place) -> None:
+    """Remove the workspaces of a run's children: each is named after the run's own, with a dot and more."""
+    for folder in (place.root.parent, place.git_dir.parent):
+        for each in folder.glob(f"{glob.escape(place.root.name)}.*"):
+            remove_workspace(workspace_place(place.common_dir, place.root.parent / each.name))
 
 
 def _write(file: Path, text: str) -> None:

@@ -42,6 +42,7 @@ SENTENCES = {
     "traces": "a program can trace other programs",
     "makes_set_user_id": "a program can leave set-user-id files behind",
     "opens_a_terminal": "a program can open your terminal",
+    "changes_a_device": "a program can change the rights of the machine's devices",
     "writes_guarded": "a program can change a guarded file",
     "makes_absent": "a program can create a guarded file that does not exist",
     "moves_guarded": "a program can move the folder of a guarded file away",
@@ -60,6 +61,7 @@ def probe(sandbox: Sandbox, outer: Mapping[str, str], network: bool = False) -> 
     """What got through, one sentence each; empty: the sandbox holds. What cannot be looked at does not hold."""
     if sandbox.name == "none":
         return ("programs are not isolated at all",)
+    sandbox = getattr(sandbox, "bare", sandbox)  # an image changes what is inside, not what holds it
     file, key = state_dir() / "probe.json", _key(sandbox, network)
     if key and key in _remembered(file):
         return ()

@@ -13,7 +13,13 @@ from detent.world.repo import Effects, Jobs, RepoWorld
 __all__ = ["EFFECTS", "JOBS", "Kit", "RepoWorld"]
 
 
-WHERE = {"pr": ".pr", "tdd": ".tdd", "pipeline": ".pipeline", "task": ".pipeline"}  # by workflow: the module here that carries its runs
+WHERE = {
+    "pr": ".pr",
+    "tdd": ".tdd",
+    "pipeline": ".pipeline",
+    "task": ".pipeline",
+    "execute": ".execute",
+}  # by workflow: the module here that carries its runs
 
 
 class _Late(dict[str, Mapping[str, Any]]):

@@ -2,11 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from detent.effects.merge import Ways
+from detent.errors import DetentError
 from detent.evidence.suite import Suite
 from detent.sandbox.process import Ran
+
+if TYPE_CHECKING:
+    from detent.tracker import Tracker
+
+
+def no_tracker() -> "Tracker":
+    raise DetentError("this run has no tracker", "only executions have one")
 
 
 class Kit(NamedTuple):
@@ -21,3 +29,4 @@ class Kit(NamedTuple):
     start: Callable[..., Ran]  # how an agent's program is started; the sandbox is behind it
     home: Path  # the project's own checkout, where its environment lies; a workspace may be elsewhere
     apart: bool = False  # whether agents have a network of their own
+    tracker: "Callable[[], Tracker]" = no_tracker  # where the work item comes from

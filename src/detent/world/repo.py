@@ -16,13 +16,14 @@ from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
-from detent.git.workspace import remove_workspace
+from detent.git.workspace import remove_beside, remove_workspace
 from detent.kernel.model import Found, Sent
 from detent.world.kit import Kit
 
 FINDINGS = "FINDINGS.json"
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
 NOWHERE = Path("/nonexistent")
+ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace; no part of any tree
 
 
 Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
@@ -118,7 +119,7 @@ class RepoWorld:
 
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")
-        if session and name.startswith(f"{session}/"):
+        if (session and name.startswith(f"{session}/")) or name.startswith(ITEM_FOLDER):
             return self.place.root / name if is_plain(self.place.root, name) else NOWHERE
         known = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log", FINDINGS)
         return where(self.place, name) if name in known else None
@@ -161,6 +162,7 @@ def leave(world: RepoWorld, event: AnyEvent) -> None:
     """Give up the machine's own checkout; a person's stays."""
     if event.run.data.setup.workspace and not event.run.parent:
         remove_workspace(world.place)
+        remove_beside(world.place)
 
 
 def outcome(name: str, output: str = "", findings: str = "", **facts: str) -> Sent:

@@ -4,7 +4,9 @@ Made where it is missing, kept whenever something was handed in, brought back wh
 checkout where the work is elsewhere. Nothing is read or written through a link.
 """
 
-from collections.abc import Mapping
+import fcntl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from detent.door import AnyRun
@@ -111,6 +113,15 @@ def show(world: RepoWorld, run: AnyRun) -> None:
     for path in kept_documents(world.git, run):
         if (text := read_document(world.place.root, path)) is not None:
             write_document(home, path, text)
+
+
+@contextmanager
+def alone(world: RepoWorld, run: AnyRun) -> Iterator[None]:
+    """One at a time for a session: its tasks may be at work at once, and its folder is one."""
+    file = world.place.common_dir / "detent" / f"documents-{root_id(run)}.lock"
+    with file.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def lay_instructions(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:

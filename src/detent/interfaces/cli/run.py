@@ -7,7 +7,9 @@ from detent.interfaces.cli.live import follow
 
 @click.command("run")
 @click.argument("request", nargs=-1)
-@click.option("--workflow", type=click.Choice(["tdd", "pr", "pipeline"]), default="tdd", show_default=True, help="Which workflow to run.")
+@click.option(
+    "--workflow", type=click.Choice(["tdd", "pr", "pipeline", "execute"]), default="tdd", show_default=True, help="Which workflow to run."
+)
 @click.option(
     "--agent",
     default="",
@@ -22,10 +24,25 @@ from detent.interfaces.cli.live import follow
     metavar="POLICY",
     help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept.",
 )
+@click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
+@click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
+@click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
+@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
 def command(
-    request: tuple[str, ...], workflow: str, agent: str, baseline: bool, lean: bool, yes_to: tuple[str, ...], events: bool, as_json: bool
+    request: tuple[str, ...],
+    workflow: str,
+    agent: str,
+    baseline: bool,
+    lean: bool,
+    yes_to: tuple[str, ...],
+    context: str,
+    again: bool,
+    known: str,
+    parallel: int,
+    events: bool,
+    as_json: bool,
 ) -> int:
     """Have the machine drive agents until the work is done, the run is halted, or a person is asked.
 
@@ -33,6 +50,8 @@ def command(
     detent run "add a slug function that keeps umlauts"
     detent run --workflow pr docs/plan.md --agent command:./my-agent
     detent run --workflow pipeline "a till that adds prices" --yes-to approve-design,review-strategy
+    detent run --workflow execute it-7         one work item, to a pushed branch
+    detent run --run execute-it-7-1            go on with it after a crash
 
     The agents work in a workspace of their own, inside the sandbox; your checkout stays as it is. The result is on a branch. Stop it with
     Ctrl-C at any time: `detent resume` goes on from the last event.
@@ -40,12 +59,28 @@ def command(
     from detent.app.fit import Terms
     from detent.app.policy import read_policies
     from detent.app.push import fit_for_push, said_agent
-    from detent.interfaces.cli.runner import begin, for_pipeline, here
+    from detent.interfaces.cli.runner import begin, here, only_for
 
+    if known:
+        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again), as_json, events)
     policies = read_policies(yes_to)
-    for_pipeline(workflow, {"--lean": lean, "--yes-to": bool(policies)})
+    only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
+    only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), baseline=baseline, lean=lean, policies=policies, agent=said_agent(agent))
-    run = begin(app, workflow, terms)
-    return follow(app, run, as_json, events)
+    terms = Terms(" ".join(request), False, baseline, lean, parallel, policies, said_agent(agent), context, again)
+    return follow(app, begin(app, workflow, terms), as_json, events)
+
+
+def _drive_on(run: str, more: bool, as_json: bool, events: bool) -> int:
+    """Go on with a run. It waits for a person still, if it did."""
+    from detent.app.push import fit_for_push, is_pushed
+    from detent.interfaces.cli.runner import here
+
+    app = here()
+    now = app.door.load(app.chosen(run)).run
+    if more or now.parent or not is_pushed(now):
+        raise click.UsageError("--run names a run that `detent run` or a queue began, and stands alone")
+    if not app.journal.heads(now.id)[0].ended:
+        fit_for_push(app)
+    return follow(app, now.id, as_json, events)

@@ -20,9 +20,9 @@ def here(create: bool = False) -> App:
     return open_app(Path.cwd(), create)
 
 
-def begin(app: App, workflow: str, terms: "Terms") -> str:
-    """Create a run as a person asked for it."""
-    sent = Sent("start", by="human", channel=channel())
+def begin(app: App, workflow: str, terms: "Terms", by: str = "") -> str:
+    """Create a run as a person asked for it. `by` is the channel that they spoke through; without it, the command line."""
+    sent = Sent("start", by="human", channel=by or channel())
     if workflow == "pr":
         from detent.app.start import start_pr
 
@@ -35,14 +35,23 @@ def begin(app: App, workflow: str, terms: "Terms") -> str:
         from detent.app.start_pipeline import start_pipeline
 
         return start_pipeline(app, sent, terms)
-    raise DetentError(f"the workflow '{workflow}' cannot be run yet; its table can be read", f"see `detent graph {workflow}`")
+    if workflow == "execute" and terms.agent:
+        from detent.app.start_execute import start
+
+        if not terms.request.strip():
+            raise DetentError("there is no item to execute", "name one: detent run --workflow execute ID (see `detent items list`)")
+        return start(app, terms.request.strip(), sent, terms)
+    raise DetentError(
+        f"the workflow '{workflow}' has no agent that calls by itself: the machine drives it",
+        "detent run --workflow execute ID, or detent queue add ID",
+    )
 
 
-def for_pipeline(workflow: str, given: dict[str, bool]) -> None:
-    """Refuse flags that only `pipeline` has."""
-    wrong = [flag for flag, there in given.items() if there and workflow != "pipeline"]
+def only_for(owner: str, workflow: str, given: dict[str, bool]) -> None:
+    """Refuse flags that only one workflow has."""
+    wrong = [flag for flag, there in given.items() if there and workflow != owner]
     if wrong:
-        raise DetentError(f"{wrong[0]} belongs to pipeline, not to {workflow}", "add --workflow pipeline, or leave it out")
+        raise DetentError(f"{wrong[0]} belongs to {owner}, not to {workflow}", f"add --workflow {owner}, or leave it out")
 
 
 def next_briefing(run: str | None) -> Briefing:
@@ -105,12 +114,16 @@ def remember(app: App, run: str) -> None:
 
 def person(verb: str, run: str | None, **fields: str) -> Verdict:
     """Say something as a person. The channel is recorded; where the configuration says so, only a terminal will do."""
+    return spoken(here(), channel(), verb, run, **fields)
+
+
+def spoken(app: App, by: str, verb: str, run: str | None, **fields: str) -> Verdict:
+    """The same for any channel."""
     from detent.app.policy import user
 
-    app = here()
     wanted = app.world.kit_of(app.door.load(app.chosen(run)).run).settings.get("decisions.require", "")
-    if wanted and wanted != channel():
+    if wanted and wanted != by:
         raise DetentError(
             f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
         )
-    return say(run, Sent(verb, by="human", channel=channel(), facts={"who": user()}, **fields))  # type: ignore[arg-type]
+    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user()}, **fields))  # type: ignore[arg-type]

@@ -20,11 +20,11 @@ def command(request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool
     The checkout must be clean, on a branch, with at least one commit.
     """
     from detent.app.fit import Terms
-    from detent.interfaces.cli.runner import begin, for_pipeline, here
+    from detent.interfaces.cli.runner import begin, here, only_for
 
     if workflow != "pr" and adopt:
         raise DetentError(f"a run of {workflow} starts from a commit", "commit what is there first")
-    for_pipeline(workflow, {"--lean": lean})
+    only_for("pipeline", workflow, {"--lean": lean})
     app = here(create=True)
     run = begin(app, workflow, Terms(" ".join(request), adopt, baseline, lean))
     return tell_briefing(app.door.next(run), as_json)

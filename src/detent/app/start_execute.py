@@ -1,0 +1,125 @@
+"""Starting an execution: from the id of a work item to a journaled run that is queued. The work itself begins when the run is driven."""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from detent.app import App
+from detent.app.fit import Terms, ground, suite_at
+from detent.app.kit import settings_at
+from detent.app.start import limits_of
+from detent.app.trackers import tracker_of
+from detent.config import Settings
+from detent.effects.publish import exclude
+from detent.errors import DetentError
+from detent.evidence.runners import Command
+from detent.git import fingerprint
+from detent.git.commits import main_branch
+from detent.git.repo import Git
+from detent.kernel.journal import Head
+from detent.kernel.model import Run, Sent
+from detent.tracker import Item, Tracker, open_of
+from detent.workflows.execute_data import ExecuteData, Project, Setup, WorkItem
+
+LONGEST_TITLE = 200
+
+
+def start(app: App, item: str, sent: Sent, terms: Terms) -> str:
+    """Queue one item; the id of its execution. An item whose execution has not ended keeps that one."""
+    return starter(app, sent, terms)(item)
+
+
+def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
+    """How to queue items, one after another: what is the same for all of them is found out once."""
+    git = app.world.git
+    settings, _ = project_settings(git, app.world.outer)
+    tracker = tracker_of(settings.tracker.kind, app.place, app.world.outer)
+    setup = setup_of(app, terms)
+    exclude(app.place)
+    fingerprint.remember(app.place)
+
+    def begin(id: str) -> str:
+        item = tracker.items(id)[0]
+        last = last_of(app, item.id)
+        if last is not None and not last.ended:
+            return last.run
+        if item.status == "closed":
+            raise DetentError(f"{item.id} is closed, so there is nothing to execute", "see `detent items list`")
+        data = ExecuteData(
+            item=_kept(item), project=_project(settings, setup, app), context=terms.context.strip(), again=terms.again, setup=setup
+        )
+        run = Run(f"{stem(item.id)}-{_number(last) + 1}", "execute", "QUEUED", 0, data)
+        return app.door.start(run, sent).run.id
+
+    return begin
+
+
+def project_settings(git: Git, outer: dict[str, str]) -> tuple[Settings, str]:
+    """The settings of the project's main branch, and its commit: an execution begins there, whatever is checked out."""
+    if not git.head():
+        raise DetentError("this repository has no commit yet", "make a first one: git add -A && git commit -m start")
+    ref = main_branch(git, settings_at(git, "HEAD", outer).git.main)
+    commit = git.resolve(f"{ref}^{{commit}}")
+    return settings_at(git, commit, outer), commit
+
+
+def items_of(app: App) -> Tracker:
+    """The tracker that this project is configured for."""
+    return tracker_of(project_settings(app.world.git, app.world.outer)[0].tracker.kind, app.place, app.world.outer)
+
+
+def waits_for(app: App, id: str) -> list[str]:
+    """The items that must be closed before this one can run."""
+    tracker = items_of(app)
+    return open_of(tracker, tracker.items(id)[0].depends_on)
+
+
+def stem(item: str) -> str:
+    """The beginning of the ids of an item's executions; two items never share one."""
+    name = re.sub(r"[^a-z0-9]+", "-", item.lower()).strip("-")[:40]
+    return f"execute-{name}" if name == item else f"execute-{name}-{hashlib.sha256(item.encode()).hexdigest()[:6]}"
+
+
+def last_of(app: App, item: str) -> Head | None:
+    """The newest execution of an item. They are numbered, so that two that queue it at once queue the same one."""
+    found, n = None, 1
+    while heads := app.journal.heads(f"{stem(item)}-{n}"):
+        found, n = heads[0], n + 1
+    return found
+
+
+def _number(head: Head | None) -> int:
+    return int(head.run.rpartition("-")[2]) if head else 0
+
+
+def _kept(item: Item) -> WorkItem:
+    """The item as the prompt and the commit need it; its title is one line."""
+    return WorkItem(item.id, " ".join(item.title.split())[:LONGEST_TITLE] or item.id, item.description.strip())
+
+
+def setup_of(app: App, terms: Terms) -> Setup:
+    """What is fixed for an execution that is queued now."""
+    git: Git = app.world.git
+    settings, main = project_settings(git, app.world.outer)
+    fixed = ground(git, settings, main, app.world.outer.get("PATH", os.defpath), terms.agent, "execute")
+    shared = {name: getattr(fixed, name) for name in fixed.__struct_fields__}
+    setup = Setup(
+        **{**shared, "workspace": ""},
+        strategy=settings.queue.strategy,
+        pull_request=settings.git.merge == "pull-request",
+        hours=f"{settings.queue.timeout / 3600:g}",
+        silence=f"{settings.queue.silence / 3600:g}",
+        limits={"plain": {}, "tdd": {"retries": settings.tdd.retries}, "pr": limits_of(settings)}[settings.queue.strategy],
+    )
+    if not terms.baseline:
+        return setup
+    probe = Run("execute-baseline", "execute", "QUEUED", 0, ExecuteData(setup=setup))
+    return msgspec.structs.replace(setup, baseline=tuple(sorted(suite_at(app, probe, git.tree(main)).bad)))
+
+
+def _project(settings: Settings, setup: Setup, app: App) -> Project:
+    command = msgspec.json.decode(setup.command, type=Command).text if setup.command else ""
+    return Project(settings.project.name or app.place.root.name, settings.project.tech_stack, command)

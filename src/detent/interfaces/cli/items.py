@@ -1,0 +1,127 @@
+"""`detent items`: the work items of the configured tracker, for people: file, list, look at, close, and say what waits for what."""
+
+import json
+import sys
+from typing import Any
+
+import click
+import msgspec
+
+from detent.interfaces.cli.tell import plain
+from detent.tracker import STATUSES, Change, Item, NewItem, Tracker
+
+KINDS = ("task", "bug", "feature", "epic", "chore")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+
+
+def tracker() -> Tracker:
+    from detent.app.start_execute import items_of
+    from detent.interfaces.cli.runner import here
+
+    return items_of(here(create=True))
+
+
+@click.group("items")
+def command() -> None:
+    """File, list and close the work items of this repository.
+
+    Items come from the tracker that [tracker] kind names: the built-in list, which needs nothing, or beads. An item runs only after a
+    person queued it (`detent queue add ID`), or directly with `detent run --workflow execute ID`.
+
+    \b
+    detent items add "Round prices to cents" -d "Totals show fractions of a cent."
+    detent items dep it-2 it-1        it-2 waits until it-1 is closed
+    detent items list                 what is open
+    """
+
+
+@command.command("add")
+@click.argument("title")
+@click.option("-d", "--description", default="", metavar="TEXT", help="What is to be done; the agent reads it. - reads standard input.")
+@click.option("-p", "--priority", type=click.IntRange(0, 4), default=2, show_default=True, help="0 is the most urgent.")
+@click.option("-t", "--type", "sort", type=click.Choice(KINDS), default="task", show_default=True, help="What sort of work it is.")
+@click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label; may be given several times.")
+@click.option("--dep", "needs", multiple=True, metavar="ID", help="An item that must be closed first; may be given several times.")
+@AS_JSON
+def add(title: str, description: str, priority: int, sort: str, labels: tuple[str, ...], needs: tuple[str, ...], as_json: bool) -> None:
+    """File an item, and print its id."""
+    if not title.strip():
+        raise click.UsageError("an item needs a title")
+    text = sys.stdin.read() if description == "-" else description
+    item = tracker().add(NewItem(title.strip(), text, priority, sort, labels, needs))
+    _tell(item, as_json, f"{item.id}  {plain(item.title)}\nQueue it: detent queue add {item.id}")
+
+
+@command.command("list")
+@click.option("--all", "everything", is_flag=True, help="Closed items too.")
+@click.option("--status", type=click.Choice(STATUSES), help="Only items of this status.")
+@click.option("--ready", is_flag=True, help="Only open items that wait for nothing.")
+@AS_JSON
+def list_(everything: bool, status: str | None, ready: bool, as_json: bool) -> None:
+    """List the items that are not closed, the most urgent first."""
+    every = tracker().items()
+    done = {item.id for item in every if item.status == "closed"}
+    shown = [i for i in every if (i.status == status if status else everything or i.status != "closed")]
+    if ready:
+        shown = [i for i in shown if i.status == "open" and not i.assignee and set(i.depends_on) <= done]
+    shown.sort(key=lambda i: i.priority)
+    if as_json:
+        click.echo(json.dumps({"items": [_row(i) for i in shown]}))
+    elif not shown:
+        hidden = len(every) - len(shown)
+        click.echo(f"No such items ({hidden} more with --all)." if hidden else 'No items yet. File one: detent items add "TITLE"')
+    for item in shown if not as_json else ():
+        waits = [need for need in item.depends_on if need not in done]
+        click.echo(f"{item.id:<10} P{item.priority} {item.status:<11} {item.type:<8} {plain(item.title)[:90]}" + _waiting(waits))
+
+
+def _waiting(waits: list[str]) -> str:
+    return f"  (waits for {', '.join(waits)})" if waits else ""
+
+
+@command.command("show")
+@click.argument("id")
+@AS_JSON
+def show(id: str, as_json: bool) -> None:
+    """Show one item with everything that is known of it."""
+    item = tracker().items(id)[0]
+    parts = [f"{item.id}  {plain(item.title)}", f"{item.status}, {item.type}, priority {item.priority}, filed {item.created_at or '?'}"]
+    parts += [f"claimed by {plain(item.assignee)}"] if item.assignee else []
+    parts += [f"labels: {', '.join(item.labels)}"] if item.labels else []
+    parts += [f"waits for: {', '.join(item.depends_on)}"] if item.depends_on else []
+    parts += [f"found in: {', '.join(item.found_in)}"] if item.found_in else []
+    parts += ["", plain(item.description).rstrip()] if item.description else []
+    parts += ["", "Notes:", plain(item.notes).rstrip()] if item.notes else []
+    _tell(item, as_json, "\n".join(parts))
+
+
+@command.command("close")
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@click.option("--reason", default="", metavar="TEXT", help="Why; kept as a note.")
+@AS_JSON
+def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Close items. What waits for them may run then."""
+    here = tracker()
+    closed = [here.change(id, Change("closed", note=reason)) for id in ids]
+    if as_json:
+        click.echo(json.dumps({"items": [_row(i) for i in closed]}))
+    else:
+        click.echo("\n".join(f"{i.id}  closed  {plain(i.title)}" for i in closed))
+
+
+@command.command("dep")
+@click.argument("id")
+@click.argument("needs", nargs=-1, required=True, metavar="NEEDS…")
+@AS_JSON
+def dep(id: str, needs: tuple[str, ...], as_json: bool) -> None:
+    """Let ID wait until the items NEEDS are closed. A cycle is refused, and named."""
+    item = tracker().change(id, Change(depends_on=needs))
+    _tell(item, as_json, f"{item.id}  waits for {', '.join(item.depends_on)}")
+
+
+def _row(item: Item) -> dict[str, Any]:
+    return msgspec.structs.asdict(item)
+
+
+def _tell(item: Item, as_json: bool, text: str) -> None:
+    click.echo(json.dumps(_row(item)) if as_json else text)
