@@ -117,7 +117,7 @@ def submit_work(folder: Path) -> Figure:
     call(repo, env, "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "FAIL")
     call(repo, env, "submit-work", "--summary", "s", "--analysis-decision", "SUCCESS")
     (repo / "calc.py").write_text("def add(a, b):\n    return 0\n")
-    submit = [sys.executable, "-m", "detent", "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "PASS"]
+    submit = [sys.executable, "-I", "-c", ENTRY, "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "PASS"]
     base = Command((sys.executable, "-m", "pytest"), "pytest")
     whole, again = (
         RUNNERS["pytest"].argv(base, which, str(folder / "report")) for which in ((), ("tests/test_add.py",))

@@ -3,8 +3,9 @@
 import os
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,21 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Any]:
+    """A PostgreSQL server of this test process, started when a test first asks for it."""
+    from tests.postgres import running
+
+    with running() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def queue_templates() -> dict[str, str]:
+    """Where queues that were set up once can be copied from."""
+    return {}
 
 
 def pytest_configure(config: pytest.Config) -> None:

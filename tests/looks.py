@@ -41,7 +41,7 @@ class LiteralLook:
     def selected(self) -> TestReport:
         return self.now
 
-    def again(self, tests: frozenset[str]) -> TestReport:
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         return self.second or self.now
 
     def late(self) -> bool:

@@ -3,17 +3,16 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
-from detent.app.crew import crew_of, only_driver
+from detent.app.crew import only_driver, whole_crew
 from detent.app.fit import Terms
 from detent.app.push import result
 from detent.app.start_pipeline import start_pipeline
 from detent.door import AnyRun
-from detent.drive import Crew, Seen, drive
+from detent.drive import Seen, drive
 from detent.kernel.model import Sent, Verdict
 from tests.driven import project, scripted
 from tests.project import Project
@@ -37,12 +36,15 @@ OWN: dict[str, Json] = {
 }
 
 
-def session_of(request: str = REQUEST) -> str:
-    """The folder of a session that is started today."""
-    return f".agents-work/{datetime.now(UTC).date().isoformat()}_{request.replace(' ', '-')}"
+DAY = {"SOURCE_DATE_EPOCH": "1767225600"}  # the day that sessions of tests begin, whenever they run
 
 
-S = session_of()
+def session_of(request: str) -> str:
+    """The folder of a session that begins on that day."""
+    return f".agents-work/2026-01-01_{request.replace(' ', '-')}"
+
+
+S = session_of("a till")
 
 
 def reply(role: str = "", status: str = "OK", notes: tuple[str, ...] = (), **more: Any) -> Json:
@@ -100,12 +102,9 @@ class Driven:
         self.app: App = open_app(p.root, create=True, env=p.env)
         self.id = start_pipeline(self.app, Sent("start", by="human"), Terms(REQUEST, agent=scripted(p, *(entries or TEAM)), **terms))
 
-    def crew(self) -> Crew:
-        return crew_of(self.app, self.id, self.seen.append)._replace(sleep=lambda seconds: None)
-
     def go(self) -> Json:
-        with only_driver(self.app, self.id):
-            briefing = drive(self.id, self.crew())
+        with only_driver(self.app, self.id), whole_crew(self.app, self.id, self.seen.append) as crew:
+            briefing = drive(self.id, crew._replace(sleep=lambda seconds: None))
         return result(self.app, self.id, briefing, 0.0)
 
     def answer(self, decision: str, value: str, **more: str) -> Verdict:
@@ -146,4 +145,6 @@ def session(p: Project, *entries: Json, **terms: Any) -> Iterator[Driven]:
 
 
 def till(folder: Path, config: str = "[git]\nremote = ''\n") -> Project:
-    return project(folder, config)
+    made = project(folder, config)
+    made.env |= DAY
+    return made

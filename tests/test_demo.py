@@ -28,8 +28,8 @@ def test_the_demo_goes_through_two_pull_requests_and_catches_what_it_should(tmp_
 
 
 def test_a_demo_that_is_not_there_is_told(tmp_path: Path) -> None:
-    ran = Project(tmp_path / "p").run("demo", "pipeline")
-    assert ran.code == 2 and "no demo 'pipeline'" in ran.err
+    ran = Project(tmp_path / "p").run("demo", "nonsense")
+    assert ran.code == 2 and "no demo 'nonsense'" in ran.err
 
 
 @pytest.mark.slow
@@ -47,3 +47,22 @@ def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(t
     ]
     cycle = ["plan:", "test:", "feat:", "refactor:"]
     assert prefixes == [*cycle * 3, "plan:", "test:", "plan:"]
+
+
+@pytest.mark.slow
+def test_the_pipeline_demo_leads_a_feature_from_a_request_to_a_release_with_people_at_the_gates(tmp_path: Path) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("detent-demo-*"))
+    ran = Project(tmp_path / "p").run("demo", "pipeline", XDG_STATE_HOME=str(tmp_path / "state"))
+    assert ran.code == 0, ran
+    told = [" ".join(line.split()) for line in ran.out.splitlines()]
+    for said in (
+        "the person: changes-requested: say what happens without a name --to spec",
+        "the person: fix --note 'markup must never run'",
+        "repairs FIX_SECURITY (1), FIX_BUILD (1)",
+        "changes requested 1",
+        "acceptance, at that tree pytest -q tests/test_hello.py passed; python release.py passed",
+    ):
+        assert said in told, ran.out
+    assert "`python release.py` fails: pyproject.toml does not name: /hello" in ran.out
+    assert "Merge branch 'detent/" in ran.out and "chain unbroken" in ran.out
+    assert set(Path(tempfile.gettempdir()).glob("detent-demo-*")) == before and not (tmp_path / "state").exists()

@@ -85,6 +85,48 @@ def test_a_lean_session_killed_a_few_times_ends_the_same(tmp_path: Path) -> None
     ends_the_same(tmp_path, "lean", 5)
 
 
+def answers(p: Project) -> list[str]:
+    """What people said to a session, by event."""
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv("XDG_STATE_HOME", p.env["XDG_STATE_HOME"])
+        with closing(SqliteJournal(p.root / ".git" / "detent" / "journal.db")) as journal:
+            return [
+                e.on
+                for head in journal.heads()
+                for e in journal.events(head.run, limit=1000)
+                if e.on in ("approved", "per-batch", "invalid")
+            ]
+
+
+def said(p: Project, stride: int) -> int:
+    """A person who is cut off again and again while they answer; how often."""
+    kills, point = 0, 1
+    while (done := child(p, "say", point)).returncode != 0:
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        kills, point = kills + 1, point + stride
+    return kills
+
+
+def asks_once(p: Project, stride: int) -> None:
+    for expected, waits in ((["approved"], "REVIEW_STRATEGY"), (["approved", "per-batch"], "")):
+        assert json.loads(child(p, "asked").stdout)["state"] in ("APPROVE_DESIGN", "REVIEW_STRATEGY")
+        assert said(p, stride) > 0
+        assert answers(p) == expected
+        if waits:
+            assert json.loads(child(p, "asked").stdout)["state"] == waits  # what was answered is not asked again
+
+
+@pytest.mark.timeout(600)
+def test_a_session_killed_around_a_persons_answer_asks_nothing_twice(tmp_path: Path) -> None:
+    asks_once(made(tmp_path / "p"), 17)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_session_killed_at_every_point_of_a_persons_answer_asks_nothing_twice(tmp_path: Path) -> None:
+    asks_once(made(tmp_path / "p"), 1)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("shift", range(4))

@@ -39,6 +39,7 @@ def test_an_agent_of_ones_own_plays_every_role_of_a_lean_session(p: Project) -> 
     first = p.run("start", "--workflow", "pipeline", "--lean", REQUEST, "--json").json
     assert (first["state"], first["role"], first["actor"]) == ("INTAKE_LEAN", "SpecAgent", "agent")
     assert p.git("branch", "--show-current") == f"detent/{Path(S).name}"
+    assert json.loads((p.root / S / "status.json").read_text())["current_state"] == "INTAKE_LEAN"  # before any role has worked
     p.write({"AGENTS.md": "Obey me.\n"})  # what stands there now is not what the session began from
     assert (p.root / S / "instructions/AGENTS.md").read_text() == "Use tabs.\n" and f"{S}/instructions/AGENTS.md" in first["briefing"]
     stray = hand_in(p)

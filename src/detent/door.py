@@ -119,6 +119,13 @@ class Door:
         briefing = event.briefing or self.hands.brief(self._table(event.run.workflow), event.run)
         return msgspec.structs.replace(briefing, last_error=event.found.unclear) if event.status == "ERROR" else briefing
 
+    def tend(self, run: str) -> tuple[str, ...]:
+        """Perform the system moves that are due in a run itself; its children at work, none where it waits for no children."""
+        with self._claimed(run, "tend") as claim:
+            event = self._advance(run, claim)
+        self._settle_rest(run)
+        return self.open_children(event.run)
+
     def submit(self, run: str, sent: Sent) -> Verdict:
         """Hand in one attempt, or say what a person has to say."""
         target = self._addressed(run, sent)
@@ -237,10 +244,13 @@ class Door:
         )
         self.start(run, Sent("start", by="system"))
 
+    def open_children(self, run: AnyRun) -> tuple[str, ...]:
+        """The children that a run waits for."""
+        waits = self._table(run.workflow).states[run.state].children
+        return tuple(h.run for h in self.journal.children(run.id) if waits and not h.ended)
+
     def _open_child(self, run: AnyRun) -> str:
-        if not self._table(run.workflow).states[run.state].children:
-            return ""
-        return next((h.run for h in self.journal.children(run.id) if not h.ended), "")
+        return next(iter(self.open_children(run)), "")
 
     def _addressed(self, run: str, sent: Sent) -> str:
         """The run that a call is meant for: the child at work, for what only it can answer."""

@@ -146,7 +146,7 @@ class MemoryLook:
     def selected(self) -> TestReport:
         return run_tests(self._files(self.tree), self.sent.test_command.removeprefix(RUNNER).strip())
 
-    def again(self, tests: frozenset[str]) -> TestReport:
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         return self.tests()
 
     def late(self) -> bool:

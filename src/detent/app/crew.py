@@ -5,11 +5,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import msgspec
 
 from detent.agents import AgentFailed, Reply, Turn, ask
-from detent.app import App, now
+from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write
 from detent.app.cell import Cell, cell_of
 from detent.app.kit import CONFIGURED, DEFAULT, home_of
@@ -17,12 +18,15 @@ from detent.app.overtime import ends_of, seconds_left
 from detent.app.policy import answer_of
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
-from detent.drive import Crew, Seen
+from detent.drive import Crew, Seen, drive
 from detent.drive.spent import Limits
+from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
+from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
+from detent.world.apart import is_apart
 from detent.world.turns import turn
 
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
@@ -47,7 +51,7 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
-            with turn(app.place.common_dir, run_id):
+            with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
                 return ask(agent_of(first, briefing.role, settings), given, outer)
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
@@ -59,12 +63,58 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         return app.place.common_dir / "detent" / "transcripts" / briefing.run / f"{briefing.attempt_id}.jsonl"
 
     def history(run: str) -> list[AnyEvent]:
-        """A run's events and its children's, as they happened: a budget is one for all of them."""
+        """The events of the run and its children, as they happened: a budget is one for all of them, also where a child is driven."""
         gear = app.worlds.gear
-        return sorted((e for each in gear.family(run) for e in gear.history(each.id)), key=lambda e: e.at)
+        return sorted((e for each in gear.family(run_id) for e in gear.history(each.id)), key=lambda e: e.at)
 
     ends = ends_of(app, run_id, settings) if first.workflow == "execute" else lambda briefing: None
     return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answer_of, ends)
+
+
+@contextmanager
+def whole_crew(app: App, run_id: str, watch: Callable[[Seen], None]) -> Iterator[Crew]:
+    """The crew of a run; where its tasks may be at work at once, with a thread and an app of its own for each of them."""
+    crew, most = crew_of(app, run_id, watch), getattr(app.door.load(run_id).run.data, "parallel", 1)
+    if most < 2:
+        yield crew
+        return
+    one_by_one = _one_at_a_time(watch)
+
+    def work(child: str, stopped: Callable[[], bool]) -> Briefing:
+        return _apart(app, run_id, child, one_by_one, stopped)
+
+    together = Together(most, work, lambda child: f"{child}.{app.door.load(child).run.seq}")
+    try:
+        yield crew._replace(watch=one_by_one, together=together)
+    finally:
+        together.close()
+
+
+def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], stopped: Callable[[], bool]) -> Briefing:
+    """Drive one child in a thread of its own, until it ends or waits; one that has ended leaves no workspace behind."""
+    own = open_app(app.place.root, env=app.world.outer, wanted=lambda: not stopped())
+    try:
+        crew = crew_of(own, run_id, watch)
+
+        def ask_until(briefing: Briefing, given: Turn) -> Reply:
+            return crew.ask(briefing, given._replace(wanted=lambda: given.wanted() and not stopped()))
+
+        briefing = drive(child, crew._replace(ask=ask_until))
+        if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
+            own.worlds.leave(ended)
+        return briefing
+    finally:
+        own.journal.close()
+
+
+def _one_at_a_time(watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
+    lock = Lock()
+
+    def see(seen: Seen) -> None:
+        with lock:
+            watch(seen)
+
+    return see
 
 
 def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell) -> Turn:
@@ -108,6 +158,18 @@ def _backoff(run: AnyRun) -> float:
     return float(backoff(run))
 
 
+def driver_of(app: App, run: str) -> str:
+    """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
+    file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    try:
+        seen = file.stat()
+        wanted = f" {os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino} "
+        held = any("FLOCK" in line and wanted in line for line in Path("/proc/locks").read_text().splitlines())
+        return (file.read_text() or "?") if held else ""
+    except OSError:
+        return ""
+
+
 @contextmanager
 def only_driver(app: App, run: str) -> Iterator[None]:
     """One driver of a run at a time, whatever happens to it: the lock goes with the process. Its file stays: one that is removed could be held twice."""
@@ -121,4 +183,6 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
+        if root := app.door.load(run).run.data.setup.workspace:
+            break_locks(workspace_place(app.place.common_dir, Path(root)), run)
         yield

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from detent.agents import must_be_ready
 from detent.app import App
-from detent.app.crew import crew_of, only_driver
+from detent.app.crew import only_driver, whole_crew
 from detent.app.kit import CONFIGURED, settings_at
-from detent.app.logs import logged
+from detent.app.live import kept_live
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
@@ -47,10 +47,8 @@ def fit_for_push(app: App, agent: str = "") -> str:
 def push(app: App, run: str, watch: Callable[[Seen], None]) -> dict[str, Any]:
     """Drive a run to where it ends or waits; its result."""
     begun = time.monotonic()
-    if app.door.load(run).run.workflow == "execute":
-        watch = logged(app, run, watch)
-    with only_driver(app, run):
-        briefing = drive(run, crew_of(app, run, watch))
+    with only_driver(app, run), whole_crew(app, run, kept_live(app, run, watch)) as crew:
+        briefing = drive(run, crew)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)

@@ -2,6 +2,8 @@
 
 import os
 import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -37,7 +39,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
         )
     setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
     tests_can_be_told_apart(setup)
-    name = free_session(git, f"{now()[:10]}_{slug(terms.request)}")
+    name = free_session(git, f"{day(app.world.outer)}_{slug(terms.request)}")
     data = PipelineData(
         session=f"{FOLDER}/{name}",
         request=terms.request.strip(),
@@ -47,6 +49,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
         branch=free_branch(git, f"detent/{name}"),
         good_tree=git.tree(head),
         policies=dict(terms.policies),
+        parallel=terms.parallel,
     )
     run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
     fingerprint.remember(app.place)
@@ -54,6 +57,12 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     app.door.start(run, sent)
     app.worlds.of(run)
     return run_id
+
+
+def day(env: Mapping[str, str]) -> str:
+    """Today, for a session's name; or the day that SOURCE_DATE_EPOCH says, where things are to come out the same every time."""
+    seconds = env.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds.isdigit() else now()[:10]
 
 
 def free_session(git: Git, wanted: str) -> str:

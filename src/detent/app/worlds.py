@@ -6,15 +6,17 @@ from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell, DetentError
-from detent.git.commits import main_branch
+from detent.git.commits import bring_to, main_branch
 from detent.git.remote import has_remote, share, take_in
 from detent.git.repo import Git
-from detent.git.workspace import local_root, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import local_root, make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
+from detent.world.apart import begin_tree, is_apart, start_of
 from detent.world.furnish import furnish
 from detent.world.repo import Gear
 
+LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
 COMMITS = ("commit_judged_tree", "checkpoint", "commit_plan")  # effects that make commits
 CHILD = "work"  # the name of an execution's inner run
 
@@ -51,21 +53,34 @@ class Worlds:
             ) from e
 
     def leave(self, run: AnyRun) -> None:
-        """See to it that a run that has ended leaves no workspace behind, whoever looked at it last. What lies there is kept first."""
+        """See to it that a run that has ended leaves no workspace behind, nor its children. What lies there is kept first."""
+        if not run.data.setup.workspace:
+            return
         place = workspace_place(self.git.place.common_dir, local_root(run.data.setup.workspace))
-        if run.data.setup.workspace and place.root.is_dir():
+        if place.root.is_dir():
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
                 RepoWorld(Git(place, self.git.env), self.gear).snapshot(run)
             remove_workspace(place)
+        remove_beside(place)
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)
-        if (place.git_dir / "index").exists() and (root / ".git").exists():
+        laid = not is_apart(run) or (place.git_dir / LAID).exists()
+        if laid and (place.git_dir / "index").exists() and (root / ".git").exists():
             return Git(place, self.git.env)
+        if is_apart(run):
+            return self._apart(run, root)
         if self._shared(run):
             with _or_error():
                 take_in(self.git, self.gear.kit_of(run).ways.remote, _runs(run), run.data.branch)
         return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
+
+    def _apart(self, run: AnyRun, root: Path) -> Git:
+        """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
+        git = make_workspace(self.git, root, "", start_of(self.git, run.parent, run.data.base, run.data.start_tree))
+        bring_to(git, begin_tree(run))
+        (git.place.git_dir / LAID).touch()
+        return git
 
     def _main(self, run: AnyRun) -> str:
         """Where a workspace stands between two branches."""

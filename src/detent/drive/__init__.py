@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from detent.drive.spent import Limits, Spent, left, over, spent_in
 from detent.errors import Busy
 from detent.kernel.model import Briefing, Sent, Verdict
 
+T = TypeVar("T")
 WAITS = 1.0  # seconds before the machine's own work is tried again
 OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
 TIMED = {"Timeout": "out-of-time", "Stuck": "silent"}  # and for an execution, which has limits of time of its own
@@ -52,13 +53,21 @@ class Crew(NamedTuple):
     answers: Callable[[AnyRun], Sent | None] = lambda run: None  # what a person answered beforehand to the question that is open
     ends: Callable[[Briefing], Sent | None] = lambda briefing: None  # what the machine has to say to the run before anyone goes on
     sleep: Callable[[float], None] = time.sleep
+    together: Callable[[tuple[str, ...]], Briefing | None] | None = (
+        None  # drives children at once: None once one ended, else whom they wait for
+    )
 
 
 def drive(run: str, crew: Crew) -> Briefing:
     """Loop until the run ends or waits for a person; its last briefing."""
     tried = -1
     while True:
-        briefing = _next(run, crew)
+        if crew.together is not None and (at_work := _patiently(crew, lambda: crew.door.tend(run))):
+            _watch_parent(crew, run)
+            if (waiting := crew.together(at_work)) is not None:
+                return waiting
+            continue
+        briefing = _patiently(crew, lambda: crew.door.next(run))
         at = crew.door.load(briefing.run).run
         spent = spent_in(crew.history(run))
         crew.watch(Seen("state", at, briefing, spent))
@@ -81,11 +90,17 @@ def drive(run: str, crew: Crew) -> Briefing:
         _submit(crew, at, briefing, spent, _turn(crew, at, briefing, spent))
 
 
-def _next(run: str, crew: Crew) -> Briefing:
-    """The next briefing. Who holds the run now is not another driver (there is only one), so it is waited for."""
+def _watch_parent(crew: Crew, run: str) -> None:
+    """Whoever watches sees the run that the children belong to as well."""
+    at, hands = crew.door.load(run).run, crew.door.hands
+    crew.watch(Seen("state", at, hands.brief(hands.tables[at.workflow], at), spent_in(crew.history(run))))
+
+
+def _patiently(crew: Crew, ask: Callable[[], T]) -> T:
+    """What the door says. Who holds the run now is not another driver (there is only one), so it is waited for."""
     while True:
         try:
-            return crew.door.next(run)
+            return ask()
         except Busy:
             crew.sleep(WAITS)
 

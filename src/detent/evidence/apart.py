@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from detent.errors import CannotTell
-from detent.evidence.collect import Collector, Wanted
+from detent.evidence.collect import Collector, Near, Wanted
 from detent.evidence.look import TestReport
 from detent.git.repo import GitError
 
@@ -45,7 +45,7 @@ class Apart:
         with self._one:
             self._seen[tree] = seen
 
-    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         """What the tests say of a tree. There is no workspace: it is a clean checkout too."""
         if tree not in self._seen:
             self._run(tree, wanted)
@@ -60,7 +60,7 @@ class Apart:
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
         overlay: Mapping[str, bytes] | None = None,
-        near: tuple[str, ...] = (),
+        near: Near = (),
     ) -> TestReport:
         return self._collector.clean(tree, wanted, selectors, overlay) if selectors or overlay else self.here(tree, wanted)
 
@@ -68,7 +68,7 @@ class Apart:
         seen = self._seen.get(tree)
         return seen if isinstance(seen, TestReport) else None
 
-    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         return self._collector.clean(tree, wanted, selectors, near=near)
 
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport:

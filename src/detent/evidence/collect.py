@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from copy import copy
 from hashlib import sha256
 from pathlib import Path
+from threading import get_ident
 from typing import Protocol
 
 import msgspec
@@ -29,6 +30,7 @@ from detent.git.workspace import borrow
 from detent.sandbox.process import Ran
 
 Wanted = Callable[[], bool]
+Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
 
 
 class Collects(Protocol):
@@ -36,19 +38,17 @@ class Collects(Protocol):
 
     suite: Suite
 
-    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport: ...
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def clean(
         self,
         tree: str,
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
         overlay: Mapping[str, bytes] | None = None,
-        near: tuple[str, ...] = (),
+        near: Near = (),
     ) -> TestReport: ...
     def known(self, tree: str) -> TestReport | None: ...
-    def selection(
-        self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()
-    ) -> TestReport: ...
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport: ...
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
 
@@ -106,14 +106,14 @@ class Collector:
     def _keep(self, tree: str, report: TestReport) -> TestReport:
         if report.complete:
             self.store.mkdir(parents=True, exist_ok=True)
-            scratch = self.store / f".{tree}.{os.getpid()}"
+            scratch = self.store / f".{tree}.{os.getpid()}.{get_ident()}"
             scratch.write_bytes(msgspec.json.encode(Kept(self.key(tree), report)))
             os.replace(scratch, self.store / f"{tree}.json")
         return report
 
     # -- running -------------------------------------------------------------------------------------------------------------
 
-    def here(self, tree: str, wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless.
 
         `near` are test files that changed: where the canary is best put.
@@ -133,7 +133,7 @@ class Collector:
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
         overlay: Mapping[str, bytes] | None = None,
-        near: tuple[str, ...] = (),
+        near: Near = (),
         command: str = "",
     ) -> TestReport:
         """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which has no canary."""
@@ -172,7 +172,7 @@ class Collector:
         """One command line in a checkout, with the environment that tests have."""
         return run_line(command, self.suite, folder, self._env(folder), wanted)
 
-    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: tuple[str, ...] = ()) -> TestReport:
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         """Tests in the workspace, which holds this tree. What they make there, and make anew, is remembered as theirs."""
         if self.suite.clean:
             return self.clean(tree, wanted, selectors, near=near, command=command)
@@ -185,9 +185,7 @@ class Collector:
             self._remove_planted()
             self._created((set(untracked(self.git)) - before) | ours)
 
-    def _run(
-        self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: tuple[str, ...] | None = ()
-    ) -> TestReport:
+    def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         env = self._env(cwd)
         base = self.suite.base
         forget_bytecode(env, cwd)

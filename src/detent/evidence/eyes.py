@@ -147,15 +147,16 @@ class RepoLook:
         overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
         return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
 
-    def again(self, tests: frozenset[str]) -> TestReport:
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
         base, whole = self.scene.collect.suite.base, self.tests()
         if base is None or not base.runner:
             return whole
-        files = sorted({whole.files.get(i, _file_of(i)) for i in tests})
-        return (
-            self._believed(self.scene.collect.selection(self.tree, tuple(files), self.scene.wanted, near=tuple(files))) if files else whole
-        )
+        files = tuple(sorted({whole.files.get(i, _file_of(i)) for i in tests}))
+        if not files:
+            return whole
+        seen = self.scene.collect.selection(self.tree, files, self.scene.wanted, near=files if watched else None)
+        return self._believed(seen)
 
     def late(self) -> bool:
         return self._tests is not None and self._tests.late

@@ -242,6 +242,17 @@ def section(text: str, *words: str) -> str:
     return "\n".join(kept).strip()
 
 
+def listed_below(text: str, *words: str) -> tuple[str, ...]:
+    """The items of the list below a heading, one line each; a line that is no item of its own belongs to the one before it."""
+    items: list[str] = []
+    for line in section(text, *words).splitlines():
+        if found := re.match(r"\s*(?:[-*+]|\d+[.)])\s+(.+)", line):
+            items.append(found[1].strip())
+        elif line.strip():
+            items[-1:] = [f"{items[-1]} {line.strip()}" if items else line.strip()]
+    return tuple(items)
+
+
 def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

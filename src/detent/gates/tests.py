@@ -81,7 +81,7 @@ def _flaky(look: Look[Data], bad: frozenset[str]) -> str:
     if len(bad) > MOST_AGAIN:
         return ""
     try:
-        calm = bad & look.again(bad).having("passed")
+        calm = bad & look.again(bad, watched=False).having("passed")
     except CannotTell:
         return ""  # what was seen stands
     return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""

@@ -12,7 +12,7 @@ class Merge(NamedTuple):
     """A merge that is built and not yet landed."""
 
     commit: str
-    tree: str
+    tree: str  # where it conflicts: with the marks of the conflict in its files
     main: str  # where main was
     conflict: str = ""
 
@@ -39,7 +39,7 @@ def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merg
     out = git.call("merge-tree", "--write-tree", "--no-messages", "--name-only", main, branch)
     lines = out.text.splitlines()
     if out.code == 1:
-        return Merge("", "", main, ", ".join(lines[1:]) or "the branches conflict")
+        return Merge("", lines[0] if lines else "", main, ", ".join(lines[1:]) or "the branches conflict")
     if out.code != 0:
         raise CannotTell(f"git could not merge: {out.err}")
     return Merge(git.commit(lines[0], [main, branch], message, at), lines[0], main)

@@ -4,6 +4,7 @@ A workspace is a linked worktree of the person's repository, locked, so that nob
 it is written here by hand, since `git worktree add` that is killed midway needs repair.
 """
 
+import glob
 import os
 import shutil
 from pathlib import Path
@@ -67,6 +68,25 @@ def remove_workspace(place: Place) -> None:
         return  # never a person's own checkout
     shutil.rmtree(place.root, ignore_errors=True)
     shutil.rmtree(place.git_dir, ignore_errors=True)
+
+
+def break_locks(place: Place, run: str) -> None:
+    """Take away locks that a git of ours left behind when it was killed: in a run's workspaces, and on its own refs.
+
+    For the one driver of the run, who knows that no other is at work there.
+    """
+    refs = place.common_dir / "refs" / "detent"
+    checkouts = (place.git_dir, *place.git_dir.parent.glob(f"{glob.escape(place.git_dir.name)}.*"))
+    files = [folder / name for folder in checkouts for name in ("index.lock", "HEAD.lock")]
+    for left in (*files, *refs.glob(f"{run}/**/*.lock"), *refs.glob(f"{run}.*/**/*.lock")):
+        left.unlink(missing_ok=True)
+
+
+def remove_beside(place: Place) -> None:
+    """Remove the workspaces of a run's children: each is named after the run's own, with a dot and more."""
+    for folder in (place.root.parent, place.git_dir.parent):
+        for each in folder.glob(f"{glob.escape(place.root.name)}.*"):
+            remove_workspace(workspace_place(place.common_dir, place.root.parent / each.name))
 
 
 def _write(file: Path, text: str) -> None:

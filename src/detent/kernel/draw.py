@@ -15,16 +15,21 @@ def as_mermaid(table: Table[Any]) -> str:
     """A mermaid state diagram. Rows that stand at every state (abort, steer, …) are left out and named in a note."""
     lines = ["stateDiagram-v2", *(f"  [*] --> {s}" for s in table.starts)]
     common = _common(table)
-    drawn: dict[tuple[str, str], list[str]] = {}
-    for row in table.rows:
-        if row.on not in common:
-            for label, to in _arrows(row):
-                drawn.setdefault((row.at, to), []).append(label)
-    lines += [f"  {at} --> {to}: {', '.join(dict.fromkeys(labels))}" for (at, to), labels in drawn.items()]
+    lines += [f"  {at} --> {to}: {', '.join(labels)}" for (at, to), labels in arrows(table).items()]
     lines += [f"  {name} --> [*]" for name, state in table.states.items() if state.end]
     if common:
         lines.append(f"  note right of {table.starts[0]}: at every state: {', '.join(sorted(common))}")
     return "\n".join(lines) + "\n"
+
+
+def arrows(table: Table[Any]) -> dict[tuple[str, str], list[str]]:
+    """Every way from a state to another (`back`: to the state that the run remembers), with the events that lead there."""
+    common, drawn = _common(table), dict[tuple[str, str], list[str]]()
+    for row in table.rows:
+        if row.on not in common:
+            for label, to in _arrows(row):
+                drawn.setdefault((row.at, to), []).append(label)
+    return {ends: list(dict.fromkeys(labels)) for ends, labels in drawn.items()}
 
 
 def _common(table: Table[Any]) -> set[str]:

@@ -141,7 +141,7 @@ def makes_absent(at: Outside) -> bool:
 
 
 def sees_the_environment(at: Outside) -> bool:
-    return bool(set(os.environ) - set(at["environment"]) - {"PWD", "LC_CTYPE"})
+    return bool(set(os.environ) - set(at["environment"]) - {"PWD", "LC_CTYPE", "OLDPWD", "SHLVL", "_"})
 
 
 def inherits_files(at: Outside) -> bool:

@@ -60,6 +60,7 @@ def probe(sandbox: Sandbox, outer: Mapping[str, str], network: bool = False) -> 
     """What got through, one sentence each; empty: the sandbox holds. What cannot be looked at does not hold."""
     if sandbox.name == "none":
         return ("programs are not isolated at all",)
+    sandbox = getattr(sandbox, "bare", sandbox)  # an image changes what is inside, not what holds it
     file, key = state_dir() / "probe.json", _key(sandbox, network)
     if key and key in _remembered(file):
         return ()

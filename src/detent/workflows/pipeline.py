@@ -3,6 +3,7 @@
 Tasks and final reviews are children with a table of their own (`task`). DONE is computed from what is recorded, never claimed.
 """
 
+from detent.effects.apart import commit_merged, merge_task
 from detent.effects.owed import commit_judged_tree, leave_workspace, publish, stop_children
 from detent.effects.pipeline import append_design_history, land, prepare_dispatch, run_checks, undo_strays, write_report
 from detent.gates.documents import (
@@ -60,7 +61,6 @@ from detent.workflows.pipeline_data import (
     checks_are_of_this_tree,
     choose,
     facts,
-    final_review_passed,
     keep_ci,
     keep_design,
     keep_docs,
@@ -79,12 +79,19 @@ from detent.workflows.pipeline_data import (
     request_changes,
     reviewed,
     role_ran,
-    task_completed,
-    task_implemented,
-    task_of,
-    task_stopped,
     to_full,
     unproven,
+)
+from detent.workflows.pipeline_tasks import (
+    all_stopped,
+    begin_merge,
+    final_review_passed,
+    merge_failed,
+    task_completed,
+    task_implemented,
+    task_merged,
+    task_of,
+    task_stopped,
 )
 from detent.workflows.task_data import META, ROLES, ask_after_failure, ask_notes, ask_question, keep_fault
 
@@ -105,6 +112,7 @@ STATES = {
     "PLAN": _role("PLAN", "$session/tasks.yaml"),
     "REVIEW_STRATEGY": State("human"),
     "IMPLEMENT_LOOP": State("system", children=True),
+    "MERGING": State("system", job=merge_task),
     "INTEGRATE": _role("INTEGRATE", *BUILD_FILES),
     "INTEGRATE_CHECKS": State("system", job=run_checks),
     "INTEGRATED": State("system"),
@@ -148,6 +156,10 @@ MOVES: dict[str, Move] = {
         f"task-{end}": by_system(f"a task is {end}")
         for end in ("completed", "implemented", "rescoped", "rescoped-lean", "escalated", "aborted")
     },
+    "task-apart": by_system("a task that worked apart is done, and is merged now"),
+    "merged": by_system("the merged tree passes"),
+    "merge-conflict": by_system("the work conflicts with what was merged before it"),
+    "merge-red": by_system("the merged tree does not pass"),
     "task-unproved": by_system("a task ended and does not say at which tree"),
     "final-review-passed": by_system("the review of all changes passed"),
     "old-child": by_system("a child of an earlier round has ended"),
@@ -202,6 +214,9 @@ NOT_HELD = go("FIX_BUILD_CODE", keep_failed_manual, count("FIX_BUILD"), zero("an
 ANEW: Go[PipelineData] = go(STAY, ask_anew, keep_error, says="FAILURE")
 GREEN = go("INTEGRATED", keep_ci, zero("FIX_BUILD"), clear_error, owes=(commit_judged_tree,))
 MOVED: Go[PipelineData] = go("BLOCKED", because("tree_moved"), keep_error, says="HALTED")
+UNMERGED = go(
+    "IMPLEMENT_LOOP", merge_failed, count("merge"), says="FAILURE", spent=go("BLOCKED", because("conflict"), keep_error, says="HALTED")
+)
 FROM_START = (zero("FIX_BUILD", "dispatch", "answers"), to_full)
 
 
@@ -227,10 +242,14 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("REVIEW_STRATEGY",  "single-final",         OURS,  (design_as_approved,),                       go("IMPLEMENT_LOOP", choose, zero("answers")),         LAPSED),
     Row("IMPLEMENT_LOOP",   "task-completed",       (),    (),                                          go(STAY, task_completed)),
     Row("IMPLEMENT_LOOP",   "task-implemented",     (),    (),                                          go(STAY, task_implemented)),
-    Row("IMPLEMENT_LOOP",   "task-rescoped",        (),    (),                                          go("PLAN", task_stopped, keep_reason, owes=(stop_children,))),
-    Row("IMPLEMENT_LOOP",   "task-rescoped-lean",   (),    (),                                          go("INTAKE", task_stopped, *FROM_START, owes=(stop_children,))),
-    Row("IMPLEMENT_LOOP",   "task-escalated",       (),    (),                                          go("INTAKE", task_stopped, *FROM_START, owes=(stop_children,))),
+    Row("IMPLEMENT_LOOP",   "task-rescoped",        (),    (),                                          go("PLAN", all_stopped, keep_reason, owes=(stop_children,))),
+    Row("IMPLEMENT_LOOP",   "task-rescoped-lean",   (),    (),                                          go("INTAKE", all_stopped, *FROM_START, owes=(stop_children,))),
+    Row("IMPLEMENT_LOOP",   "task-escalated",       (),    (),                                          go("INTAKE", all_stopped, *FROM_START, owes=(stop_children,))),
     Row("IMPLEMENT_LOOP",   "task-aborted",         (),    (),                                          go("BLOCKED", because("task_aborted"), task_stopped, says="HALTED")),
+    Row("IMPLEMENT_LOOP",   "task-apart",           (),    (),                                          go("MERGING", begin_merge)),
+    Row("MERGING",          "merged",               (),    (),                                          go("IMPLEMENT_LOOP", task_merged, zero("merge"), owes=(commit_merged,))),
+    Row("MERGING",          "merge-conflict",       (),    (),                                          UNMERGED),
+    Row("MERGING",          "merge-red",            (),    (),                                          UNMERGED),
     Row("IMPLEMENT_LOOP",   "task-unproved",        (),    (),                                          go("BLOCKED", because("task_unproved"), task_stopped, says="HALTED")),
     Row("IMPLEMENT_LOOP",   "final-review-passed",  (),    (),                                          go(STAY, final_review_passed)),
     Row("IMPLEMENT_LOOP",   "old-child",            (),    (),                                          go(STAY)),
@@ -265,7 +284,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("ASK_USER",         "cancelled",            (*OURS, cancelled_on_purpose), (),                  go("BLOCKED", cancel, says="HALTED")),
     *each(GATES,  "invalid",         go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=UNANSWERED), OURS),
     *each(GATES,  "cancelled",       go("BLOCKED", because(MISSING), cancel, says="HALTED"), (*OURS, cancelled_on_purpose)),
-    Row("BLOCKED",          "resume",               (),    (),                                          go(BACK, reopen, keep_guidance, zero("dispatch", "answers"))),
+    Row("BLOCKED",          "resume",               (),    (),                                          go(BACK, reopen, keep_guidance, zero("dispatch", "answers", "merge"))),
     Row("BLOCKED",          "ask-again",            (),    (),                                          go("ASK_USER", reopen, keep_guidance, zero("answers"))),
     *each(ACTING, "asks",            go("ASK_USER", because("question"), ask_question, zero("dispatch"))),
     *each(ACTING, "notes",           go("ASK_USER", because("question"), ask_notes, zero("dispatch"))),
@@ -351,6 +370,8 @@ def _child_ended(run: Run[PipelineData], sent: Sent) -> str:
         return "old-child"
     if sent.outcome in ("COMPLETED", "IMPLEMENTED") and not sent.facts.get("tree"):
         return "task-unproved"
+    if sent.outcome in ("COMPLETED", "IMPLEMENTED") and sent.facts.get("start"):
+        return "task-apart"
     if task == META and sent.outcome == "COMPLETED":
         return "final-review-passed"
     return f"{on}-lean" if on == "task-rescoped" and run.data.mode == "lean" else on
@@ -365,7 +386,7 @@ PIPELINE: Table[PipelineData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "dispatch": 2, "answers": 2, "FIX_BUILD": 3},
+    limits={**ERRORS, "dispatch": 2, "answers": 2, "FIX_BUILD": 3, "merge": 3},
     broken=go("BLOCKED", because("errors"), keep_error, says="HALTED"),
     unproven=unproven,
     always=(publish,),

@@ -5,8 +5,11 @@ from typing import Literal
 import msgspec
 
 from detent.gates.documents import Task
+from detent.gates.reply import Point
 from detent.kernel.rows import Child
-from detent.workflows.pipeline_data import CORE, DONE, PipelineData, Session, child_name, reviewed
+from detent.workflows.pipeline_data import CORE, DONE, PipelineData, Session, reviewed
+from detent.workflows.pipeline_tasks import child_name
+from detent.workflows.session import told_of
 from detent.workflows.task_data import META, TaskData, needs_qa, needs_security
 
 replace = msgspec.structs.replace
@@ -20,10 +23,26 @@ def children(run: Session) -> tuple[Child, ...]:
     done = {t.id for t in data.tasks if t.status in DONE}
     ready = [t for t in data.tasks if t.id not in done and set(t.depends_on) <= done]
     if ready:
-        return tuple(Child(child_name(data, t.id), "task", "CODE", _task_data(data, t)) for t in ready[: max(1, data.parallel)])
+        return tuple(_child(data, t) for t in ready[: max(1, data.parallel)])
     if len(done) < len(data.tasks) or reviewed(data):
         return ()
     return (Child(child_name(data, META), "task", "REVIEW", _meta_data(data)),)
+
+
+def _child(data: PipelineData, task: Task) -> Child:
+    """A task at work: in the session's workspace, or, where several are, in one of its own."""
+    name, made, laid = child_name(data, task.id), _task_data(data, task), data.laid.get(task.id)
+    if is_apart(data):
+        setup = replace(data.setup, workspace=f"{data.setup.workspace}.{name}")
+        made = replace(made, setup=setup, start_tree=data.good_tree)
+    if laid is None:
+        return Child(name, "task", "CODE", made)
+    return Child(name, "task", "FIX_TESTS", replace(made, laid=laid.tree, points=(Point("MERGE", laid.said, blocks=True),)))
+
+
+def is_apart(data: PipelineData) -> bool:
+    """Whether each task has a workspace of its own."""
+    return data.parallel > 1 and data.mode == "full" and bool(data.setup.workspace)
 
 
 def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
@@ -34,6 +53,7 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
         branch=data.branch,
         project=data.project,
         policies=data.policies,
+        earlier=(*data.earlier, *told_of(data)),
         session=data.session,
         request=data.request,
         mode=data.mode,

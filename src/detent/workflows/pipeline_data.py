@@ -1,6 +1,5 @@
 """What a session keeps about itself, the pure changes over it, its children, and what it still lacks. Knows no git and no rows."""
 
-import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -10,12 +9,13 @@ from detent.evidence.look import Look
 from detent.gates.documents import (
     ACCEPTANCE,
     RESEARCH,
+    SPEC,
     SPECS,
     TASKS,
     Criterion,
-    Issue,
     content_hash,
     design_files,
+    listed_below,
     read_acceptance,
     read_tasks,
     recommended,
@@ -23,7 +23,7 @@ from detent.gates.documents import (
 from detent.gates.human import APPROVE, STRATEGY, Decision, ask, pending, question, resolve
 from detent.kernel.model import Found, Run, Sent, Value
 from detent.workflows.session import Grounded, Proof
-from detent.workflows.task_data import ROLES, changed_of, listed, reply_of, session_facts
+from detent.workflows.task_data import ROLES, listed, reply_of, session_facts
 from detent.workflows.task_data import keep_prepared as keep_input
 
 replace = msgspec.structs.replace
@@ -32,7 +32,7 @@ DONE = ("implemented", "completed")  # what a task that another depends on must 
 CORE = ("SpecAgent", "Architect", "Planner", "Coder", "Reviewer", "QA", "Security", "Integrator", "Docs")
 PUBLISHED: Mapping[str, str] = {
     "DESIGN_RESEARCH": "DESIGN", "DESIGN_UI": "DESIGN", "INTEGRATE_CHECKS": "INTEGRATE", "INTEGRATED": "INTEGRATE",
-    "FIX_BUILD_CODE": "FIX_BUILD", "RELEASE_FILES": "RELEASE", "LANDING": "RELEASE",
+    "FIX_BUILD_CODE": "FIX_BUILD", "RELEASE_FILES": "RELEASE", "LANDING": "RELEASE", "MERGING": "IMPLEMENT_LOOP",
 }  # fmt: skip
 
 
@@ -44,17 +44,36 @@ class Manual(Value, frozen=True):
     decision_id: str
 
 
+class Merging(Value, frozen=True):
+    """The work of a task that worked apart, on its way into the session."""
+
+    task_id: str
+    start: str  # the tree that it began from
+    tree: str
+    status: Literal["implemented", "completed"]
+
+
+class Laid(Value, frozen=True):
+    """Work that could not be merged: it is laid before the Coder again, over what the session has by now."""
+
+    tree: str
+    said: str
+
+
 class PipelineData(Grounded, frozen=True):
     """One session, from request to release."""
 
     wants_research: bool = False  # by SpecAgent or a person
     wants_ui: bool = False
+    assumptions: tuple[str, ...] = ()  # what the specification takes for granted
     criteria: tuple[Criterion, ...] = ()
     correction: Literal["none", "queued", "dispatched", "completed"] = "none"
     correction_note: str = ""
     strategy: Literal["", "per-batch", "single-final"] = ""
     parallel: int = 1  # how many tasks may be at work at once
     ended: dict[str, int] = {}  # children that have ended, by task
+    merging: Merging | None = None
+    laid: dict[str, Laid] = {}  # by task
     roles: tuple[str, ...] = ()  # who has worked
     reviewed_tree: str = ""  # what the last review covers
     checked_tree: str = ""  # what the last green checks ran on
@@ -132,7 +151,8 @@ def keep_spec(run: Session, sent: Sent, found: Found) -> Session:
     reply = reply_of(run, sent)
     research, ui = (reply.next.research, reply.next.ui) if reply else (False, False)
     data = replace(run.data, wants_research=run.data.wants_research or research, wants_ui=run.data.wants_ui or ui)
-    return replace(run, data=replace(data, criteria=acceptance.acceptance_criteria if acceptance else ()))
+    taken = listed_below(found.documents.get(f"{run.data.session}/{SPEC}", ""), "assum")
+    return replace(run, data=replace(data, assumptions=taken, criteria=acceptance.acceptance_criteria if acceptance else ()))
 
 
 def _files(run: Session, sent: Sent, folder: str) -> tuple[str, ...]:
@@ -189,7 +209,8 @@ def keep_prepared(run: Session, sent: Sent, found: Found) -> Session:
 def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     """Ask for the review strategy, with a recommendation, bound to the tasks as they are planned."""
     which, why = recommended(run.data.tasks)
-    words = f"{len(run.data.tasks)} tasks are planned. How is their work to be reviewed? Recommended: {which}, since {why}."
+    count = len(run.data.tasks)
+    words = f"{count} task{' is' if count == 1 else 's are'} planned. How is their work to be reviewed? Recommended: {which}, since {why}."
     shown = {"tasks": content_hash(msgspec.json.encode(run.data.tasks).decode())}
     return ask(run, Decision(STRATEGY, "strategy", words, ("per-batch", "single-final"), "REVIEW_STRATEGY", 0, shown=shown))
 
@@ -210,72 +231,6 @@ def to_full(run: Session, sent: Sent, found: Found) -> Session:
 def keep_reason(run: Session, sent: Sent, found: Found) -> Session:
     """What a person said when they cut the scope down, for the Planner."""
     return replace(run, guidance=sent.facts.get("reason", "") or run.guidance)
-
-
-# Changes: children
-
-
-def task_of(data: PipelineData, child: str) -> str:
-    """The task that a child works on now; empty if the child is of an earlier round."""
-    found = re.fullmatch(r"(T-\d+|meta)(-\d+)?", child)
-    return found[1] if found and child == child_name(data, found[1]) else ""
-
-
-def child_name(data: PipelineData, task: str) -> str:
-    """A name that no earlier child had: the task, and from its second try on the number of it."""
-    n = 1 + data.ended.get(task, 0)
-    return task if n == 1 else f"{task}-{n}"
-
-
-def _learn(run: Session, sent: Sent) -> PipelineData:
-    """What the session takes over from a child that ended: its tree, its known issues, and the roles that worked."""
-    try:
-        issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[Issue, ...])
-    except msgspec.DecodeError:
-        issues = ()
-    known = {i.finding for i in run.data.known_issues}
-    roles = tuple(r for r in sent.facts.get("roles", "").split(",") if r)
-    return replace(
-        run.data,
-        good_tree=sent.facts.get("tree", "") or run.data.good_tree,
-        ended=_one_more(run.data, sent),
-        changed_files=changed_of(sent, "session_files") or run.data.changed_files,
-        known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
-        roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
-    )
-
-
-def _one_more(data: PipelineData, sent: Sent) -> dict[str, int]:
-    """Every end is counted, so that the next child for the same task gets a name of its own."""
-    id = task_of(data, sent.child)
-    return {**data.ended, id: data.ended.get(id, 0) + 1}
-
-
-def _mark(data: PipelineData, id: str, status: Literal["implemented", "completed", "blocked"]) -> PipelineData:
-    return replace(data, tasks=tuple(replace(t, status=status) if t.id == id else t for t in data.tasks))
-
-
-def task_completed(run: Session, sent: Sent, found: Found) -> Session:
-    """All gates of the task passed. In a lean session its review is the only one."""
-    data = _mark(_learn(run, sent), task_of(run.data, sent.child), "completed")
-    return replace(run, data=replace(data, reviewed_tree=data.good_tree) if data.mode == "lean" else data)
-
-
-def task_implemented(run: Session, sent: Sent, found: Found) -> Session:
-    """Coded and proved; it is completed by the final review."""
-    return replace(run, data=_mark(_learn(run, sent), task_of(run.data, sent.child), "implemented"))
-
-
-def final_review_passed(run: Session, sent: Sent, found: Found) -> Session:
-    """The review covers every change so far, so what was implemented is completed."""
-    data = _learn(run, sent)
-    tasks = tuple(replace(t, status="completed") if t.status == "implemented" else t for t in data.tasks)
-    return replace(run, data=replace(data, tasks=tasks, reviewed_tree=data.good_tree))
-
-
-def task_stopped(run: Session, sent: Sent, found: Found) -> Session:
-    """The child ended without success."""
-    return replace(run, data=replace(_mark(run.data, task_of(run.data, sent.child), "blocked"), ended=_one_more(run.data, sent)))
 
 
 # Changes: integration
@@ -354,6 +309,7 @@ def facts(run: Session) -> Mapping[str, str]:
         "correction": data.correction_note or "none",
         "design": listed(design_files(data)),
         "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
+        "assumptions": listed(data.assumptions),
         "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),
         "task_count": str(len(data.tasks)),
         "recommended": which,

@@ -18,6 +18,19 @@ class Proof(Value, frozen=True, omit_defaults=False):
     said: str = ""  # the end of its output, where it failed
 
 
+class Told(Value, frozen=True, omit_defaults=False):
+    """A decision as roles see it."""
+
+    decision_id: str
+    question: str
+    answer: str
+
+
+def told_of(data: DecisionData) -> tuple[Told, ...]:
+    """The decisions of a run that are answered."""
+    return tuple(Told(d.decision_id, d.question, d.answer) for d in data.decisions if d.status == "answered")
+
+
 class Grounded(DecisionData, frozen=True):
     """Data of a run that works in a session's checkout, on its branch."""
 
@@ -26,4 +39,5 @@ class Grounded(DecisionData, frozen=True):
     branch: str = ""  # the session's branch, by its full name
     reds: tuple[str, ...] = ()  # a session has no RED steps; evidence is compared with the last good tree
     project: Project | None = None  # the head of tasks.yaml
+    earlier: tuple[Told, ...] = ()  # what people decided in other runs of the session, before or beside this one
     policies: dict[str, str] = {}  # what a person answered beforehand, by kind of question

@@ -11,7 +11,7 @@ from detent.gates.human import Decision
 from detent.kernel.model import Run
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_children import children
-from detent.workflows.pipeline_data import task_of
+from detent.workflows.pipeline_tasks import task_of
 from detent.workflows.task_data import META
 
 STATUS = "status.json"
@@ -41,7 +41,7 @@ def status_json(family: Sequence[AnyRun], when: When, at: str) -> str:
         "current_state": _shown(root, child),
         "session": data.session,
         "mode": data.mode,
-        "assumptions": [],
+        "assumptions": list(data.assumptions),
         "known_issues": [msgspec.to_builtins(i) for i in newest.data.known_issues],
         "user_decisions": [decision_row(d, run.id, when) for run in family for d in run.data.decisions],
         "gate_tracking": {"APPROVE_DESIGN": {"correction_status": data.correction}},
@@ -61,7 +61,7 @@ def _at_work(family: Sequence[AnyRun]) -> AnyRun | None:
     """The child that a session in its loop is waiting for."""
     root = family[0]
     open_children = [r for r in family[1:] if r.id.removeprefix(f"{root.id}.") not in root.joined]
-    return open_children[-1] if open_children and root.state == "IMPLEMENT_LOOP" else None
+    return open_children[-1] if open_children and root.state in ("IMPLEMENT_LOOP", "MERGING") else None
 
 
 def _shown(root: AnyRun, child: AnyRun | None) -> str:
@@ -103,7 +103,8 @@ def tasks_yaml(root: AnyRun) -> str:
     """tasks.yaml with the statuses as the journal has them; a task that is being worked on is in progress."""
     import yaml
 
-    busy = {task_of(root.data, c.name) for c in children(root)}
+    looping = msgspec.structs.replace(root, state="IMPLEMENT_LOOP") if root.state == "MERGING" else root
+    busy = {task_of(root.data, c.name) for c in children(looping)}
     tasks = [msgspec.to_builtins(t) for t in root.data.tasks]
     for task in tasks:
         task["status"] = "in-progress" if task["id"] in busy and task["status"] == "not-started" else task["status"]

@@ -9,7 +9,7 @@ from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RESEARCH, SPEC, SPE
 from detent.gates.human import DecisionData, pending, question, waived
 from detent.gates.reply import Point, Reply, amounts_to, noted, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.workflows.session import Grounded
+from detent.workflows.session import Grounded, Told, told_of
 
 replace = msgspec.structs.replace
 
@@ -66,19 +66,13 @@ class TaskData(Grounded, frozen=True):
     tested_tree: str = ""
     secured_tree: str = ""
     roles: tuple[str, ...] = ()  # who has worked on it
+    start_tree: str = ""  # what it began from, where it works in a workspace of its own; empty: in the session's
+    laid: str = ""  # earlier work that could not be merged, laid into its workspace over what the session has by now
 
     @property
     def only_code(self) -> bool:
         """Coded and proved is as far as it goes by itself: the review comes with `meta`."""
         return self.strategy == "single-final" and self.task_id != META and self.mode == "full"
-
-
-class Told(Value, frozen=True, omit_defaults=False):
-    """A decision as roles see it."""
-
-    decision_id: str
-    question: str
-    answer: str
 
 
 class Dispatch(Value, frozen=True, omit_defaults=False):
@@ -270,14 +264,17 @@ def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
     named = {RESEARCH: data.research, SPECS: data.design_specs}
     lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
     task = data.task if isinstance(data, TaskData) else None
-    own = tuple(path for name in READS.get(role, ()) if name not in lacking for path in named.get(name, (f"{data.session}/{name}",)))
+    also = (ARCHITECTURE,) if role == "Researcher" and "Architect" in getattr(data, "roles", ()) else ()  # of an earlier round
+    own = tuple(
+        path for name in (*READS.get(role, ()), *also) if name not in lacking for path in named.get(name, (f"{data.session}/{name}",))
+    )
     return tuple(dict.fromkeys((*own, *(task.context_files if task else ()))))
 
 
 def session_facts(run: Run[DD], role: str, task: Task | None = None) -> dict[str, str]:
     """The names that the briefings of both tables share."""
     data, asked = run.data, pending(run.data)
-    told = tuple(Told(d.decision_id, d.question, d.answer) for d in data.decisions if d.status == "answered")
+    told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
     files = context_files(data, role)
     given = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
     return {
@@ -304,7 +301,7 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
     task = data.task
     return {
         **session_facts(run, ROLES.get(run.state, ""), task),
-        **result(run),
+        **{name: text for name, text in result(run).items() if name not in ("start", "decisions")},
         "published": run.state,
         "task_id": data.task_id,
         "title": task.title if task else data.goal,
@@ -334,6 +331,8 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
         "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
+        "start": run.data.start_tree,
+        "decisions": msgspec.json.encode(told_of(run.data)).decode(),
     }
 
 

@@ -4,41 +4,35 @@ One file per workflow; how a thing is done is in effects/ and git/. Nothing here
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from detent.world import pr, tdd
 from detent.world.kit import Kit
 from detent.world.repo import Effects, Jobs, RepoWorld
 
 __all__ = ["EFFECTS", "JOBS", "Kit", "RepoWorld"]
 
 
-def _pipeline() -> Any:
-    from detent.world import pipeline
-
-    return pipeline
-
-
-def _execute() -> Any:
-    from detent.world import execute
-
-    return execute
-
-
-LATE = {"pipeline": _pipeline, "task": _pipeline, "execute": _execute}
+WHERE = {
+    "pr": ".pr",
+    "tdd": ".tdd",
+    "pipeline": ".pipeline",
+    "task": ".pipeline",
+    "execute": ".execute",
+}  # by workflow: the module here that carries its runs
 
 
 class _Late(dict[str, Mapping[str, Any]]):
-    """What is done for sessions and executions is loaded when a run of one is touched; the other calls stay light."""
+    """What is done for a workflow is loaded when a run of it is touched; the other calls stay light."""
 
-    def __init__(self, ready: Mapping[str, Mapping[str, Any]], name: str) -> None:
-        super().__init__(ready)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
 
     def __missing__(self, workflow: str) -> Mapping[str, Any]:
-        self[workflow] = getattr(LATE[workflow](), self.name)
+        self[workflow] = getattr(import_module(WHERE[workflow], __name__), self.name)
         return self[workflow]
 
 
-EFFECTS: Mapping[str, Effects] = _Late({"pr": pr.EFFECTS, "tdd": tdd.EFFECTS}, "EFFECTS")
-JOBS: Mapping[str, Jobs] = _Late({"pr": pr.JOBS, "tdd": tdd.JOBS}, "JOBS")
+EFFECTS: Mapping[str, Effects] = _Late("EFFECTS")
+JOBS: Mapping[str, Jobs] = _Late("JOBS")

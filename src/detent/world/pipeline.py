@@ -7,11 +7,9 @@ from typing import Any
 import msgspec
 
 from detent.door import AnyEvent, AnyRun
-from detent.errors import CannotTell, Disturbed
-from detent.evidence.canary import TAMPERED
+from detent.errors import CannotTell
 from detent.evidence.checks import Checked, check_all
-from detent.evidence.collect import Collector
-from detent.gates.documents import TASKS, ChangedFile
+from detent.gates.documents import TASKS
 from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
@@ -22,27 +20,38 @@ from detent.workflows.session import Proof
 from detent.workflows.session_files import STATUS, published
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
+from detent.world.apart import commit_merged, is_apart, merge_task
+from detent.world.changes import changed_files, tests_of
 from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, is_plain, keep_snapshot, leave, outcome
-from detent.world.session import bring_back, keep_documents, lay_instructions, root_id, show, take_back, write_document
+from detent.world.session import (
+    alone,
+    bring_back,
+    keep_documents,
+    lay_instructions,
+    root_id,
+    show,
+    take_back,
+    write_document,
+)
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
 OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**")  # written anew by the machine, whatever stands there
-LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
 
 def _publish(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
-    bring_back(world, run)
-    if (own := _own_documents(event)) is not None:
-        take_back(world, run, own)
-    for path, text in published(world.gear.family(root_id(run)), world.gear.when, event.at).items():
-        write_document(world.place.root, path, text)
-    keep_documents(world, run)
-    show(world, run)
+    with alone(world, run):
+        bring_back(world, run)
+        if (own := _own_documents(event)) is not None:
+            take_back(world, run, own)
+        for path, text in published(world.gear.family(root_id(run)), world.gear.when, event.at).items():
+            write_document(world.place.root, path, text)
+        keep_documents(world, run)
+        show(world, run)
 
 
 def _own_documents(event: AnyEvent) -> tuple[str, ...] | None:
@@ -84,6 +93,8 @@ def _commit(world: RepoWorld, event: AnyEvent, message: str) -> None:
 
 
 def _commit_task(world: RepoWorld, event: AnyEvent) -> None:
+    if is_apart(event.run):
+        return  # the tree is kept; the session merges it and commits
     data = event.run.data
     title = data.task.title if data.task else data.goal
     _commit(world, event, f"{data.task_id}: {' '.join(title.split())}")
@@ -97,6 +108,8 @@ def _commit_build(world: RepoWorld, event: AnyEvent) -> None:
 def _reset(world: RepoWorld, event: AnyEvent) -> None:
     run, git = event.run, world.git
     kept, root = world.snapshot(run), root_id(run)
+    if is_apart(run):
+        return  # its workspace goes with it
     back_to_tip(git, root, run.seq, run.data.base)
     bring_to(git, git.tree(tip_of(git, root, run.data.base)), kept)
 
@@ -110,9 +123,10 @@ def _undo(world: RepoWorld, event: AnyEvent) -> None:
 def _report(world: RepoWorld, event: AnyEvent) -> None:
     family = world.gear.family(event.run.id)
     events = [e for run in family for e in world.gear.history(run.id)]
-    write_document(world.place.root, f"{event.run.data.session}/{REPORT}", report_of(event.run, events, _commits(world, event.run)))
-    keep_documents(world, event.run)
-    show(world, event.run)
+    with alone(world, event.run):
+        write_document(world.place.root, f"{event.run.data.session}/{REPORT}", report_of(event.run, events, _commits(world, event.run)))
+        keep_documents(world, event.run)
+        show(world, event.run)
 
 
 def _commits(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
@@ -125,6 +139,7 @@ EFFECTS: Effects = {
     "append_design_history": _history,
     "commit_task": _commit_task,
     "commit_judged_tree": _commit_build,
+    "commit_merged": commit_merged,
     "reset_to_good": _reset,
     "undo_strays": _undo,
     "write_report": _report,
@@ -146,7 +161,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
     missing = [path for path in context_files(run.data, role) if not (is_plain(root, path) and (root / path).is_file())]
     if missing:
         return outcome("context-missing", f"{missing[0]} is not there, and {role} must read it ({len(missing)} missing in all)")
-    changed = msgspec.json.encode(_changed(world, run, world.snapshot(run))).decode()
+    changed = msgspec.json.encode(changed_files(world, run, world.snapshot(run))).decode()
     return outcome("prepared", instructions="\n".join(instructions), changed_files=changed, tree=world.git.tree(run.data.base))
 
 
@@ -164,21 +179,10 @@ def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:
     git.update([(mark, data.base, ZERO)])
 
 
-def _changed(world: RepoWorld, run: AnyRun, tree: str) -> list[ChangedFile]:
-    """Every file that differs from where the session began, by whichever role."""
-    words = iter(world.git.run("diff-tree", "-r", "-z", "-M", "--name-status", world.git.tree(run.data.base), tree).items)
-    found = []
-    for letter in words:
-        old = next(words) if letter[0] in "RC" else ""
-        how = LETTERS.get(letter[0], "modified" if letter[0] != "C" else "added")
-        found.append(msgspec.convert({"path": next(words), "change_type": how, "old_path": old if letter[0] == "R" else ""}, ChangedFile))
-    return found
-
-
 def _checks(world: RepoWorld, run: AnyRun) -> Sent:
     """Tests, preflight, every check of every task and every acceptance command, at the tree as it stands."""
     tree, kit, collect = world.snapshot(run), world.kit_of(run), world.collector(run)
-    wrong = [_tests(world, run, collect, tree)]
+    wrong = [tests_of(world, run, collect, tree)]
     said, output = collect.preflight(tree, kit.preflight, world.gear.wanted)
     wrong.append(f"{said}\n{output}" if said else "")
     data = run.data
@@ -196,26 +200,10 @@ def _proof(done: Checked, tree: str) -> Proof:
     )
 
 
-def _tests(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str:
-    """What is wrong by the whole suite; trouble that the tree before the session does not have is the session's own."""
-    try:
-        report = collect.passed(tree) or collect.clean(tree, world.gear.wanted)
-    except Disturbed:
-        raise
-    except CannotTell as e:
-        collect.clean(world.git.tree(run.data.base), world.gear.wanted)
-        return f"the tests cannot be run on this tree: {e}"
-    before = collect.known(world.git.tree(run.data.base)) if report.canary == "broken" else None
-    tampered = f"{TAMPERED}: {report.canary_said}" if before is not None and before.canary == "held" else ""
-    bad = report.bad - frozenset(run.data.setup.baseline)
-    fault = report.fault or tampered or (f"{min(bad)} fails ({len(bad)} in all)" if bad else "" if report.ids else "no test was collected")
-    return f"{fault}\n{report.output}" if fault else ""
-
-
 def _land(world: RepoWorld, run: AnyRun) -> Sent | None:
     landed = bring_in(world, run)
     name = {"merged": "landed"}.get(landed.outcome, landed.outcome)
     return outcome(name, landed.output, branch=run.data.branch, main=landed.main) if name else None
 
 
-JOBS: Jobs = {"prepare_dispatch": _prepare, "run_checks": _checks, "land": _land}
+JOBS: Jobs = {"prepare_dispatch": _prepare, "run_checks": _checks, "land": _land, "merge_task": merge_task}

@@ -16,7 +16,7 @@ from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
-from detent.git.workspace import remove_workspace
+from detent.git.workspace import remove_beside, remove_workspace
 from detent.kernel.model import Found, Sent
 from detent.world.kit import Kit
 
@@ -162,6 +162,7 @@ def leave(world: RepoWorld, event: AnyEvent) -> None:
     """Give up the machine's own checkout; a person's stays."""
     if event.run.data.setup.workspace and not event.run.parent:
         remove_workspace(world.place)
+        remove_beside(world.place)
 
 
 def outcome(name: str, output: str = "", findings: str = "", **facts: str) -> Sent:

@@ -4,7 +4,9 @@ Made where it is missing, kept whenever something was handed in, brought back wh
 checkout where the work is elsewhere. Nothing is read or written through a link.
 """
 
-from collections.abc import Mapping
+import fcntl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from detent.door import AnyRun
@@ -63,7 +65,8 @@ def keep_documents(world: RepoWorld, run: AnyRun) -> None:
     if not folder.is_dir() or folder.is_symlink():
         return
     index = world.place.git_dir / "detent" / f"documents.{root_id(run)}"
-    index.unlink(missing_ok=True)
+    for left in (index, index.with_name(f"{index.name}.lock")):  # of a call that was killed
+        left.unlink(missing_ok=True)
     git.run("add", "-f", "-A", "--", run.data.session, index=index)
     tree, was = git.run("write-tree", index=index).text, git.resolve(kept_ref(run))
     index.unlink(missing_ok=True)
@@ -111,6 +114,15 @@ def show(world: RepoWorld, run: AnyRun) -> None:
     for path in kept_documents(world.git, run):
         if (text := read_document(world.place.root, path)) is not None:
             write_document(home, path, text)
+
+
+@contextmanager
+def alone(world: RepoWorld, run: AnyRun) -> Iterator[None]:
+    """One at a time for a session: its tasks may be at work at once, and its folder is one."""
+    file = world.place.common_dir / "detent" / f"documents-{root_id(run)}.lock"
+    with file.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def lay_instructions(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:

@@ -22,9 +22,12 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     detent answer PLAN finish             end the run although an entry is open
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
-    from detent.interfaces.cli.runner import person
+    from detent.app.asked import who_asks
+    from detent.interfaces.cli.runner import here, person
 
     if not value and not cancel:
         raise click.UsageError("say what the answer is, or --cancel REASON")
     given = {"value": "cancel", "note": cancel} if cancel else {"value": value, "note": note}
-    return tell_verdict(person("answer", run, decision=decision, to=to, **given), as_json)
+    app = here()
+    asking = who_asks(app, app.chosen(run), decision)
+    return tell_verdict(person("answer", asking, decision=decision, to=to, **given), as_json)

@@ -28,19 +28,23 @@ COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", 
 @click.argument("name", default="pr")
 @click.option("--keep", is_flag=True, help="Leave the repository there, to look at it.")
 def command(name: str, keep: bool) -> int:
-    """Watch a scripted agent at work: NAME is `pr` (a plan of two pull requests) or `tdd` (a feature, test by test).
+    """Watch a scripted agent at work: NAME is `pr` (a plan of two pull requests), `tdd` (a feature, test by test)
+    or `pipeline` (a team, from a request to a release).
 
     It makes honest mistakes and mends them, and it cheats: `true` as test command, a deleted test, a weakened one, code written with
     its test. Every verdict is the machine's own: git and the tests are real.
     """
-    if name not in ("pr", "tdd"):
-        raise DetentError(f"there is no demo '{name}'", "there are: pr, tdd")
+    if name not in ("pr", "tdd", "pipeline"):
+        raise DetentError(f"there is no demo '{name}'", "there are: pr, tdd, pipeline")
     folder = Path(tempfile.mkdtemp(prefix="detent-demo-"))
     try:
         env = _environment(folder)
         if name == "pr":
             return _show(folder / "calculator", folder, env)
-        from detent.interfaces.cli.demo_tdd import show
+        if name == "pipeline":
+            from detent.interfaces.cli.demo_pipeline import show
+        else:
+            from detent.interfaces.cli.demo_tdd import show
 
         return show(folder, env)
     finally:

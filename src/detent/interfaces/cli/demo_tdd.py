@@ -37,10 +37,10 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     script = folder / SCRIPT
     (repo / SCRIPT).replace(script)
     make_repo(repo, env)
-    env, sandbox = _kept_in(repo, env)
+    env, sandbox = kept_in(repo, env)
     click.echo(f"The example {EXAMPLE}; git and pytest are real, the agent is scripted, mistakes and cheats included. Sandbox: {sandbox}\n")
     app = open_app(repo, create=True, env=env)
-    view = Terminal(os.isatty(1))
+    view = Terminal(os.isatty(1), app)
     run = start_tdd(
         app, Sent("start", by="human", channel="demo"), Terms((repo / "feature.md").read_text("utf-8"), agent=f"scripted:{script}")
     )
@@ -57,7 +57,7 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     return 0 if done["outcome"] == "done" else 1
 
 
-def _kept_in(repo: Path, env: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
+def kept_in(repo: Path, env: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
     """The sandbox where it is there; where it is not, the demo says so and does without."""
     try:
         return env, fit_for_push(open_app(repo, create=True, env=env))

@@ -25,6 +25,7 @@ COMMANDS = {
     "init": "Write detent.toml with what is detected here.",
     "items": "File, list and close work items.",
     "mcp": "Serve the tools of an agent over MCP.",
+    "queue": "Queue work items for execution, and look at how they do.",
     "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
     "request-scope-reduction": "Plan a task anew in smaller ones.",
     "resume": "Release a run that waits for a person.",
@@ -32,12 +33,14 @@ COMMANDS = {
     "rollback": "Go back to an earlier event or commit, as a new run.",
     "run": "Have the machine drive agents until the work is done.",
     "runs": "List the runs of this repository.",
+    "serve": "Open the web page: see every run, answer every question.",
     "show": "Show one run, event by event.",
     "start": "Create a run and print its first briefing.",
     "status": "Say where the run stands.",
     "steer": "Tell a run something while it works.",
     "submit-work": "Hand in one attempt and get a verdict.",
     "verify": "Prove commits again from the repository alone.",
+    "work": "Execute what is queued, on this machine.",
 }
 
 

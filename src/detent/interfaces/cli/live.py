@@ -10,15 +10,17 @@ import click
 from detent.app import App
 from detent.app.push import push
 from detent.drive import Seen
+from detent.interfaces.cli.moves import Moves
 from detent.interfaces.cli.tell import COLOURS, plain
 
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
+SESSION = ("pipeline", "task")
 LAST = 3  # lines of what the agent says that stay in view
 
 
 def follow(app: App, run: str, as_json: bool, events: bool) -> int:
     """Drive a run and show it; the exit code says how it ended."""
-    view = Lines() if events else Silent() if as_json else Terminal(sys.stdout.isatty())
+    view = Lines() if events else Silent() if as_json else Terminal(sys.stdout.isatty(), app)
     try:
         done = push(app, run, view.see)
     except KeyboardInterrupt:
@@ -116,7 +118,8 @@ class Lines(Silent):
 class Terminal:
     """For people: one line per turn and verdict; on a terminal, what is happening now stays in view below them."""
 
-    def __init__(self, live: bool) -> None:
+    def __init__(self, live: bool, app: App) -> None:
+        self.moves = Moves(app)
         self.begun, self.last, self.now = time.monotonic(), list[str](), ""
         self.shown: Any = None
         if live:
@@ -127,6 +130,8 @@ class Terminal:
 
     def see(self, seen: Seen) -> None:
         self.now = _where(seen)
+        for line in self.moves.since(seen.run.id) if seen.run.workflow in SESSION else ():
+            self._print(click.style(f"{'the machine':<11} {plain(line)}", dim=True))
         if seen.kind == "turn":
             self.last = []
         elif seen.kind == "verdict" and seen.verdict is not None:
@@ -174,5 +179,10 @@ def _verdict(seen: Seen) -> str:
     status = click.style(f"{verdict.status:<14}", fg=COLOURS.get(verdict.status, "yellow"), bold=True)
     counts = verdict.evidence.counts if verdict.evidence else None
     ran = f"{counts.passed} passed, {counts.failed + counts.errors} failed" if counts else ""
+    if seen.briefing.workflow in SESSION:
+        line = (
+            f"{seen.briefing.role:<11} {seen.briefing.state:<16} {seen.run.data.task_id:<7} {status} → {verdict.state:<16} {ran}".rstrip()
+        )
+        return "\n".join([line, *(click.style(f"{'':<11} └ {plain(r)[:160]}", dim=True) for r in verdict.reasons)])
     line = f"{seen.briefing.state:<9} {status} → {verdict.state:<9} {ran:<22} {plain(step.description) if step else ''}"
     return "\n".join([line, *(click.style(f"{'':<9} └ {plain(r)[:160]}", dim=True) for r in verdict.reasons)])

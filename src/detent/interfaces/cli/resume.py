@@ -18,6 +18,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
     `detent run` started is driven on. In a clone that has only the handoff notes, the run goes on after the newest of them, once its
     last phase was shown to hold again.
     """
+    from detent.app.asked import at_work
     from detent.app.push import fit_for_push, is_pushed, said_agent
     from detent.interfaces.cli.runner import here, person
 
@@ -33,11 +34,12 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
         return tell_verdict(person("resume", run, guidance=guidance), as_json)
     if not app.journal.heads(now.id)[0].ended:
         fit_for_push(app)
-    if app.door.acting(now.id).state in STUCK:
-        verdict = person("resume", now.id, guidance=guidance)
+    stuck = [each.id for each in at_work(app, now.id) if each.state in STUCK]
+    for each in stuck:
+        verdict = person("resume", each, guidance=guidance)
         if exit_code(verdict):
             return tell_verdict(verdict, as_json)
-    elif guidance:
+    if guidance and not stuck:
         person("steer", now.id, note=guidance)
     return _follow(now.id, as_json, events)
 

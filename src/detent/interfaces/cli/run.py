@@ -24,6 +24,7 @@ from detent.interfaces.cli.live import follow
     metavar="POLICY",
     help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept.",
 )
+@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
 @click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
 @click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
@@ -36,6 +37,7 @@ def command(
     baseline: bool,
     lean: bool,
     yes_to: tuple[str, ...],
+    parallel: int,
     context: str,
     again: bool,
     known: str,
@@ -60,15 +62,14 @@ def command(
     from detent.interfaces.cli.runner import begin, here, only_for
 
     if known:
-        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again), as_json, events)
+        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again or parallel > 1), as_json, events)
     policies = read_policies(yes_to)
-    only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies)})
+    only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again)
-    run = begin(app, workflow, terms)
-    return follow(app, run, as_json, events)
+    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again, parallel)
+    return follow(app, begin(app, workflow, terms), as_json, events)
 
 
 def _drive_on(run: str, more: bool, as_json: bool, events: bool) -> int:

@@ -20,9 +20,9 @@ def here(create: bool = False) -> App:
     return open_app(Path.cwd(), create)
 
 
-def begin(app: App, workflow: str, terms: "Terms") -> str:
-    """Create a run as a person asked for it."""
-    sent = Sent("start", by="human", channel=channel())
+def begin(app: App, workflow: str, terms: "Terms", by: str = "") -> str:
+    """Create a run as a person asked for it. `by` is the channel that they spoke through; without it, the command line."""
+    sent = Sent("start", by="human", channel=by or channel())
     if workflow == "pr":
         from detent.app.start import start_pr
 
@@ -114,12 +114,16 @@ def remember(app: App, run: str) -> None:
 
 def person(verb: str, run: str | None, **fields: str) -> Verdict:
     """Say something as a person. The channel is recorded; where the configuration says so, only a terminal will do."""
+    return spoken(here(), channel(), verb, run, **fields)
+
+
+def spoken(app: App, by: str, verb: str, run: str | None, **fields: str) -> Verdict:
+    """The same for any channel."""
     from detent.app.policy import user
 
-    app = here()
     wanted = app.world.kit_of(app.door.load(app.chosen(run)).run).settings.get("decisions.require", "")
-    if wanted and wanted != channel():
+    if wanted and wanted != by:
         raise DetentError(
             f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
         )
-    return say(run, Sent(verb, by="human", channel=channel(), facts={"who": user()}, **fields))  # type: ignore[arg-type]
+    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user()}, **fields))  # type: ignore[arg-type]

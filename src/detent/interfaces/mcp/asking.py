@@ -1,13 +1,13 @@
-"""What a run asks a person, read off its table: the moves that are open to people now, and the words that make them.
+"""What a run asks a person in a dialog: the moves that are open to people now, and what they are shown.
 
-Knows tables, not the protocol. Leaving a run for good (abort) is not offered: that is for a command line.
+Knows runs, not the protocol. Leaving a run for good (abort) is not offered: that is for a command line.
 """
 
 from detent.app import App
-from detent.door import AnyRun
+from detent.app.asked import choices
 from detent.interfaces.mcp.answers import cut
 from detent.interfaces.mcp.dialog import CHANNEL, Question
-from detent.kernel.model import Briefing, Sent
+from detent.kernel.model import Briefing
 
 LARGEST_MESSAGE = 6_000
 
@@ -18,31 +18,7 @@ def question(app: App, briefing: Briefing) -> Question | None:
         return None
     run = app.door.load(briefing.run).run
     require = app.world.kit_of(run).settings.get("decisions.require", "")
-    choices = _choices(app, run)
-    if require not in ("", CHANNEL) or not choices:
+    open_now = choices(app, run)
+    if require not in ("", CHANNEL) or not open_now:
         return None
-    return Question(run.id, cut(briefing.briefing, LARGEST_MESSAGE), choices)
-
-
-def _choices(app: App, run: AnyRun) -> dict[str, Sent]:
-    """The answers and the release that the table takes now, by the word for each."""
-    table = app.door.hands.tables[run.workflow]
-    found: dict[str, Sent] = {}
-    for row in table.at(run.state):
-        move = table.moves[row.on]
-        sent = _meant(move.how)
-        if sent is None or "human" not in move.by or any(lock.shut(run) for lock in row.locks):
-            continue
-        if table.kind(run, sent) == row.on:
-            found[sent.value or sent.verb] = sent
-    return found
-
-
-def _meant(how: str) -> Sent | None:
-    """What the words of a move say, where they leave nothing open but guidance."""
-    match how.split():
-        case ["detent", "answer", decision, value]:
-            return Sent("answer", by="human", decision=decision, value=value)
-        case ["detent", "resume", *_]:
-            return Sent("resume", by="human")
-    return None
+    return Question(run.id, cut(briefing.briefing, LARGEST_MESSAGE), open_now)

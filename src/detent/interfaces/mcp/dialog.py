@@ -48,8 +48,12 @@ class Answer(NamedTuple):
     choice: str
     note: str
 
-    def sent(self, asked: Question) -> Sent:
+    def sent(self, asked: Question) -> Sent | None:
+        """What is said to the run; None where the choice needs words and there are none: that is silence."""
         sent = asked.choices[self.choice]
+        if sent.verb == "answer" and (not sent.value or sent.value.endswith(":")):
+            value = f"{sent.value} {self.note.strip()}".strip()
+            return msgspec.structs.replace(sent, by="human", channel=CHANNEL, value=value) if self.note.strip() else None
         words = {"guidance": self.note} if sent.verb == "resume" else {"note": self.note}
         return msgspec.structs.replace(sent, by="human", channel=CHANNEL, **words)
 

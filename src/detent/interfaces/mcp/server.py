@@ -46,7 +46,7 @@ class Calls:
 
     def __init__(self, dialogs: bool = True) -> None:
         self.dialogs = dialogs
-        self.asked: set[str] = set()  # runs whose question was shown; again only after the run went on
+        self.asked: dict[str, str] = {}  # by run, the question that was shown; the same one again only after the run went on
         self.starting = threading.Lock()
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Result:
@@ -64,9 +64,9 @@ class Calls:
         if params.request_state is not None:
             await self._heard(ctx, params.request_state, (params.input_responses or {}).get(DIALOG))
         briefing, question = await self._briefed(ctx, call)
-        if question is None or briefing.run in self.asked or not self.dialogs or not has_dialogs(ctx):
+        if question is None or self.asked.get(briefing.run) == question.digest or not self.dialogs or not has_dialogs(ctx):
             return told(briefing)
-        self.asked.add(briefing.run)
+        self.asked[briefing.run] = question.digest
         form = types.ElicitRequestFormParams(message=question.message, requested_schema=question.schema)
         state = f"{question.run} {question.digest}"
         if ctx.protocol_version in types.version.MODERN_PROTOCOL_VERSIONS:
@@ -81,7 +81,7 @@ class Calls:
     async def _briefed(self, ctx: Context, call: GetTask) -> tuple[Briefing, Question | None]:
         briefing, question = await attended(ctx, "get_task", partial(work.get_task, call, self.starting))
         if question is None:
-            self.asked.discard(briefing.run)
+            self.asked.pop(briefing.run, None)
         return briefing, question
 
     async def _heard(self, ctx: Context, state: str, said: object) -> None:

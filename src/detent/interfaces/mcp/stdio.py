@@ -1,19 +1,18 @@
 """The server on standard input and output: one client. Nothing but the protocol goes out; the end of input ends everything that runs."""
 
 import os
-import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import cast
 
 import anyio
 from mcp.server.stdio import stdio_server
 
+from detent.interfaces.ending import end_on_signal
 from detent.interfaces.mcp.server import build
 
 LARGEST = 20_000_000  # bytes of one message
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def serve(dialogs: bool) -> int:
@@ -34,15 +33,6 @@ async def _serve(dialogs: bool) -> int:
     except* BrokenPipeError:
         pass  # the client is gone, and so are we
     return ended_by[0]
-
-
-async def end_on_signal(end: Callable[[], None], ended_by: list[int]) -> None:
-    """One clean way out at the first signal; a second one is immediate."""
-    with anyio.open_signal_receiver(*SIGNALS) as signals:
-        async for number in signals:
-            ended_by[0] = 128 + number
-            break
-    end()
 
 
 def _own_input() -> int:

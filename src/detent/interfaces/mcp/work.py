@@ -55,6 +55,7 @@ def get_task(call: GetTask, starting: threading.Lock, wanted: Wanted) -> tuple[B
 
 def answer(said: Answer, wanted: Wanted) -> Verdict | None:
     """Say what a person chose in a dialog, if the run still asks exactly that."""
+    from detent.app.policy import user
     from detent.interfaces.cli.runner import told
     from detent.interfaces.mcp.asking import question
 
@@ -62,7 +63,8 @@ def answer(said: Answer, wanted: Wanted) -> Verdict | None:
         asked = question(app, app.door.next(said.run))
         if asked is None or asked.digest != said.digest or said.choice not in asked.choices:
             return None
-        return told(app, said.run, said.sent(asked))
+        sent = said.sent(asked)
+        return told(app, said.run, msgspec.structs.replace(sent, facts={"who": user()})) if sent is not None else None
 
 
 def submit_work(call: SubmitWork, wanted: Wanted) -> Verdict:

@@ -1,0 +1,81 @@
+"""The running output of a driven run: a text file that grows while agents work, and is read by byte offset. Lost or cut, nothing is decided by it.
+
+A line that begins with a record separator is the machine's own, in JSON: which turn begins, how it was judged. All other lines are an agent's.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.app import App, now
+from detent.drive import Seen
+
+MARK = "\x1e"
+LARGEST = 64_000_000  # bytes of one file; what comes after that is not kept
+LONGEST_READ = 1_000_000
+
+
+class Chunk(NamedTuple):
+    """A piece of the output, and where the next one begins."""
+
+    text: str
+    next: int
+    size: int
+
+
+def live_file(app: App, run: str) -> Path:
+    return app.place.common_dir / "detent" / "live" / f"{run}.log"
+
+
+def kept_live(app: App, run: str, watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
+    """Whoever watches a run, and beside it the file that others read."""
+    file = live_file(app, run)
+
+    def see(seen: Seen) -> None:
+        watch(seen)
+        if text := _line(seen):
+            append(file, text)
+
+    return see
+
+
+def _line(seen: Seen) -> str:
+    if seen.kind == "progress":
+        return "" if seen.progress and seen.progress.kind == "usage" else seen.text.replace(MARK, " ").rstrip("\n") + "\n"
+    if seen.kind == "state":
+        return ""
+    said = {"kind": seen.kind, "at": now(), "run": seen.run.id, "state": seen.briefing.state, "role": seen.briefing.role}
+    verdict = {"status": seen.verdict.status, "to": seen.verdict.state} if seen.verdict else {}
+    return f"{MARK}{json.dumps({**said, **verdict, 'text': seen.text})}\n"
+
+
+def append(file: Path, text: str) -> None:
+    """What cannot be written is left out: the output is for looking at, the journal is the record."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return
+    try:
+        if os.fstat(fd).st_size < LARGEST:
+            os.write(fd, text.encode("utf-8", "replace"))
+    except OSError:
+        pass
+    finally:
+        os.close(fd)
+
+
+def read_from(file: Path, after: int, most: int = LONGEST_READ) -> Chunk:
+    """Whole lines from an offset on; a negative offset counts from the end. A last line without its end is left for the next reading."""
+    try:
+        with file.open("rb") as source:
+            size = os.fstat(source.fileno()).st_size
+            start = max(0, size + after) if after < 0 else min(after, size)
+            source.seek(start)
+            data = source.read(most)
+    except FileNotFoundError:
+        return Chunk("", 0, 0)
+    whole = data[: data.rfind(b"\n") + 1] or (data if len(data) >= most else b"")
+    return Chunk(whole.decode("utf-8", "replace"), start + len(whole), size)

@@ -1,0 +1,12 @@
+"""What is done with the work of tasks that worked apart, each in a workspace of its own. Named here, performed elsewhere."""
+
+from detent.kernel.rows import Effect, Job
+
+commit_merged = Effect(
+    "commit_merged", "Commit the merged tree of a task that worked apart, as `T-001: title`, and bring the session's workspace to it."
+)
+merge_task = Job(
+    "merge_task",
+    "Merge the work of a task that worked apart with what the session has by now, and run tests, preflight and the task's checks on the merged tree.",
+    ("merged", "merge-conflict", "merge-red"),
+)

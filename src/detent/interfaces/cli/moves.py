@@ -1,0 +1,37 @@
+"""What the machine did by itself in a session, one line each, read off the journal. Shows; decides nothing."""
+
+from collections.abc import Iterator
+from threading import get_ident
+
+from detent.app import App
+from detent.kernel.codec import from_entry
+
+QUIET = ("prepared", "old-child")  # what happens at every turn, or means nothing any more
+MOST = 160  # characters of why a check failed
+
+
+class Moves:
+    """The moves of the machine in a run and its children, each told once."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.told = {head.run: head.seq for head in app.journal.heads()}  # what is over is not told again
+        self.thread = get_ident()  # a journal is read by the thread that opened it; what others see is told when that one looks again
+
+    def since(self, run: str) -> Iterator[str]:
+        """The moves since the last time, of the family of a run."""
+        if get_ident() != self.thread:
+            return
+        root = run.partition(".")[0]
+        for id in (root, *(head.run for head in self.app.journal.children(root))):
+            for entry in self.app.journal.events(id, self.told.get(id, 0)):
+                self.told[id] = entry.seq
+                event = from_entry(self.app.door.hands.tables[entry.workflow], entry)
+                move = self.app.door.hands.tables[entry.workflow].moves.get(event.on)
+                if move is not None and event.sent.by == "system" and move.by == ("system",) and event.on not in QUIET:
+                    yield f"{event.was:<16} {event.sent.child or event.run.data.task_id:<7} {move.how}{_why(event.sent.output)}"
+
+
+def _why(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()][:2]
+    return f": {' '.join(lines)[:MOST]}" if lines else ""

@@ -1,0 +1,46 @@
+"""A server on a port, that leaves signals to us and ends in one clean way. Knows nothing of what is served."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anyio
+import uvicorn
+
+from detent.errors import DetentError
+from detent.interfaces.ending import end_on_signal
+from detent.interfaces.guard import Asgi
+
+GRACE = 2  # seconds for open answers once the end has come
+
+
+class Quiet(uvicorn.Server):
+    """A server that leaves signals to us."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as e:
+        said = f"{host} port {port} cannot be used: {e.strerror}" if host != "127.0.0.1" else f"port {port} cannot be used: {e.strerror}"
+        raise DetentError(said, "choose another one with --port, or 0 for any that is free") from e
+
+
+async def serve_until_signal(app: Asgi, listening: socket.socket, said: str) -> int:
+    """Serve, and say what people need once it can be called; 128 and the number of the signal that ended it."""
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE, lifespan="on")
+    server, ended_by = Quiet(config), [0]
+
+    def end() -> None:
+        server.should_exit = True
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(end_on_signal, end, ended_by)
+        print(said, flush=True)
+        await server.serve([listening])
+        group.cancel_scope.cancel()
+    return ended_by[0]

@@ -1,0 +1,80 @@
+"""What can be seen of a queue: executions, workers, output, why it is paused. Reads only."""
+
+import json
+from collections.abc import Sequence
+
+import msgspec
+import sqlalchemy as sa
+
+from detent.errors import DetentError
+from detent.kernel.holder import Holder
+from detent.queue.database import Database
+from detent.queue.protocol import LIVE, Execution, Pause, Piece, Worker
+
+FIRST = {"running": 0, "ready": 1, "waiting": 2}
+COLUMNS = Execution._fields[:-1]
+
+
+class TableBoard:
+    """The board over the queue's tables."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def all(self, states: Sequence[str] = (), limit: int = 1000) -> Sequence[Execution]:
+        """The executions in these states, in all where none is named: what runs, what comes next, what waits, then the newest end."""
+        j = self.database.tables.jobs
+        rank = sa.case(FIRST, value=j.c.state, else_=3)
+        columns = [j.c[name] for name in COLUMNS]
+        query = sa.select(*columns).order_by(rank, sa.case((rank < 3, j.c.priority), else_=0), sa.func.coalesce(-j.c.ended, j.c.added))
+        with self.database.engine.begin() as c:
+            rows = c.execute((query.where(j.c.state.in_(states)) if states else query).limit(limit)).all()
+            return self._with_needs(c, [Execution._make((*row, ())) for row in rows])
+
+    def one(self, id: str) -> Execution:
+        """The execution with this id, or the newest one of this item."""
+        j = self.database.tables.jobs
+        query = sa.select(*(j.c[name] for name in COLUMNS)).where(sa.or_(j.c.id == id, sa.and_(j.c.item == id, j.c.item != "")))
+        with self.database.engine.begin() as c:
+            row = c.execute(query.order_by(sa.case((j.c.id == id, 0), else_=1), j.c.added.desc()).limit(1)).first()
+            if row is None:
+                raise DetentError(f"there is no {id} in the queue", "see `detent queue list --all`")
+            return self._with_needs(c, [Execution._make((*row, ()))])[0]
+
+    def _with_needs(self, c: sa.Connection, found: list[Execution]) -> list[Execution]:
+        if not any(e.state == "waiting" for e in found):
+            return found
+        needs = self.database.tables.needs
+        waits: dict[str, list[str]] = {}
+        for job, item in c.execute(sa.select(needs.c.job, needs.c.item).order_by(needs.c.item)):
+            waits.setdefault(job, []).append(item)
+        return [e._replace(waits_for=tuple(waits.get(e.id, ()))) if e.state == "waiting" else e for e in found]
+
+    def logs(self, id: str, after: int = 0) -> Sequence[Piece]:
+        logs = self.database.tables.logs
+        query = sa.select(logs.c.seq, logs.c.attempt, logs.c.text).where(logs.c.job == id, logs.c.seq > after).order_by(logs.c.seq)
+        with self.database.engine.begin() as c:
+            return [Piece._make(row) for row in c.execute(query)]
+
+    def workers(self) -> Sequence[Worker]:
+        w = self.database.tables.workers
+        with self.database.engine.begin() as c:
+            rows = c.execute(sa.select(w.c.id, w.c.holder, w.c.slots, w.c.since, w.c.until - self.database.now).order_by(w.c.since)).all()
+        found = []
+        for id, text, slots, since, left in rows:
+            holder = msgspec.json.decode(text, type=Holder)
+            found.append(Worker(id, holder.host, holder.pid, slots, since, left))
+        return found
+
+    def paused(self) -> Pause:
+        meta = self.database.tables.meta
+        with self.database.engine.begin() as c:
+            text = c.execute(sa.select(meta.c.value).where(meta.c.key == "paused")).scalar()
+        return Pause(**json.loads(text)) if text else Pause()
+
+    def counts(self) -> dict[str, int]:
+        """How many executions there are in each state that is not an end."""
+        j = self.database.tables.jobs
+        with self.database.engine.begin() as c:
+            rows = c.execute(sa.select(j.c.state, sa.func.count()).where(j.c.state.in_(LIVE)).group_by(j.c.state)).all()
+        return {**dict.fromkeys(LIVE, 0), **{state: int(n) for state, n in rows}}

@@ -1,0 +1,144 @@
+"""Where a queue lives: a file beside the journal, or a PostgreSQL database. Opens it, creates what is missing, knows its clock.
+
+On SQLite every transaction begins as a writer. The engine's own connections begin one only at their first write, so its count of what
+runs and its claim would not be one thing, and a global limit of 3 was seen to run 6.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from detent.errors import DetentError
+from detent.queue.tables import VERSION, Tables, tables
+
+SCHEMA = "detent"
+MIGRATING = 0x64746E7471  # the number of the lock under which a database is set up
+CLOCKS = {
+    "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
+    "postgresql": "(extract(epoch from clock_timestamp())::double precision)",
+}
+
+
+class Unreachable(DetentError):
+    """The database does not answer. Nothing was changed, and it may answer later."""
+
+
+class Database(NamedTuple):
+    """An open database with the tables of a queue in it."""
+
+    engine: sa.Engine
+    url: str
+    tables: Tables
+
+    @property
+    def now(self) -> sa.ColumnElement[float]:
+        """The database's own time, in seconds; machines may disagree about theirs."""
+        return sa.literal_column(CLOCKS[self.engine.dialect.name], sa.Double)
+
+
+def open_database(url: str, file: Path) -> Database:
+    """The database that a setting names, or the file where none is named, ready for use."""
+    import logging
+
+    logging.getLogger("dbos").setLevel(logging.ERROR)
+    database = _postgres(url) if url else _sqlite(file)
+    try:
+        if _version(database) != VERSION:
+            _set_up(database, file)
+    except sa.exc.OperationalError as e:
+        raise unreachable(database.engine, e) from e
+    return database
+
+
+def unreachable(engine: sa.Engine, e: sa.exc.SQLAlchemyError) -> Unreachable:
+    """Trouble with the database, without the password that its address may hold."""
+    where = engine.url.render_as_string(hide_password=True)
+    said = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
+    way = (
+        "look at the file's rights and the disk" if engine.dialect.name == "sqlite" else "look at [queue] url, and whether the server runs"
+    )
+    return Unreachable(f"the queue at {where} cannot be reached: {said}", way)
+
+
+def _postgres(url: str) -> Database:
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError as e:
+        raise DetentError("[queue] url is no address of a database", 'for example: url = "postgresql://user@host:5432/detent"') from e
+    if not parsed.drivername.startswith("postgres"):
+        raise DetentError(f"[queue] url names {parsed.drivername}; only postgresql is known", "leave it out for the embedded queue")
+    engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10, max_overflow=10)
+    return Database(engine, url, tables(SCHEMA))
+
+
+def _sqlite(file: Path) -> Database:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(f"sqlite:///{file}", connect_args={"timeout": 30})
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(raw: Any, _: object) -> None:
+        raw.isolation_level = None  # transactions begin where we say
+        for setting in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            raw.execute(f"PRAGMA {setting}")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return Database(engine, f"sqlite:///{file}", tables(None))
+
+
+def _version(database: Database) -> str:
+    """The version of the tables that are there; empty if there are none."""
+    meta = database.tables.meta
+    try:
+        with database.engine.begin() as c:
+            return c.execute(sa.select(meta.c.value).where(meta.c.key == "version")).scalar() or ""
+    except (sa.exc.OperationalError, sa.exc.ProgrammingError) as e:
+        if "no such table" in str(e) or "does not exist" in str(e):
+            return ""
+        raise
+
+
+def _set_up(database: Database, file: Path) -> None:
+    """Create the engine's tables and ours. One process at a time does this; the others find it done."""
+    from dbos import DBOS
+
+    with _alone(database, file):
+        found = _version(database)
+        if found == VERSION:
+            return
+        if found:
+            raise DetentError(
+                f"the queue was made by another Detent (form {found}; this one knows {VERSION})", "use the Detent that made it"
+            )
+        DBOS.migrate(database.url)
+        with database.engine.begin() as c:
+            if database.engine.dialect.name == "postgresql":
+                c.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
+            database.tables.all.create_all(c)
+            c.execute(sa.insert(database.tables.meta).values(key="version", value=VERSION))
+
+
+@contextmanager
+def _alone(database: Database, file: Path) -> Iterator[None]:
+    if database.engine.dialect.name == "postgresql":
+        # Outside any transaction: the engine makes indexes in a way that waits until older transactions have ended.
+        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
+            c.execute(sa.select(sa.func.pg_advisory_lock(MIGRATING)))
+            try:
+                yield
+            finally:
+                c.execute(sa.select(sa.func.pg_advisory_unlock(MIGRATING)))
+        return
+    fd = os.open(file.with_name(f"{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)

@@ -1,0 +1,146 @@
+"""The durable engine, as far as anybody may ask it something: handing over, cancelling, limiting, forgetting. Runs nothing.
+
+It only says which worker holds which execution. Values go in and out as JSON: the engine's own form is pickle, which would let whoever
+can write to the database run code on every machine that reads it.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from detent.queue.board import TableBoard
+from detent.queue.database import Database
+from detent.queue.protocol import Execution, Job, Pause
+from detent.queue.store import Store, Turn
+
+NAME = "detent"  # of the application, for the engine
+FORM = "detent-1"  # of what is handed over. A constant: by default it is a hash of sources, and other sources find no work
+QUEUE, WORKFLOW = "executions", "execute"
+ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+FORGET_AFTER = 3600.0  # seconds after the end; our own tables know all that is worth knowing
+FORGET_AT_ONCE = 500
+LAST_PRIORITY = 1000
+
+
+class Pickled(Exception):
+    """A value in the engine's tables is pickled. We write none, so somebody else did."""
+
+
+def refuse_pickle() -> None:
+    """See to it that no value is ever unpickled. The engine would do so for a row that says of itself that it is pickled."""
+    from dbos._serialization import DefaultSerializer
+
+    def refuse(self: object, serialized_data: str) -> Any:
+        raise Pickled("a value in the queue's database is pickled; it was not read")
+
+    DefaultSerializer.deserialize = refuse  # type: ignore[method-assign, assignment]
+
+
+def serializer() -> Any:
+    from dbos import DBOSPortableJSONSerializer
+
+    return DBOSPortableJSONSerializer()
+
+
+class Engine:
+    """The engine as a client sees it. Safe to use while no worker has ever run."""
+
+    def __init__(self, database: Database) -> None:
+        from dbos import DBOSClient
+
+        refuse_pickle()
+        self.client = DBOSClient(
+            system_database_engine=database.engine, serializer=serializer(), application_name=NAME, retry_connection_errors=False
+        )
+
+    def hand_over(self, c: sa.Connection, turn: Turn) -> None:
+        options: Any = {
+            "workflow_name": WORKFLOW,
+            "queue_name": QUEUE,
+            "workflow_id": turn.ticket,
+            "app_version": FORM,
+            "priority": min(max(turn.priority, 0), LAST_PRIORITY) + 1,  # the engine begins at 1
+        }
+        if turn.delay:
+            options["delay_seconds"] = turn.delay
+        self.client.enqueue_in_transaction(c, options, turn.id, turn.attempt, turn.ticket)
+
+    def cancel(self, ticket: str) -> None:
+        self.client.cancel_workflow(ticket)
+
+    def limit(self, slots: int) -> None:
+        """How much may run at once over all workers."""
+        queue = self.client.retrieve_queue(QUEUE)
+        if queue is not None and queue.global_concurrency != slots:
+            queue.set_global_concurrency(slots)
+
+    def holders(self) -> dict[str, str]:
+        """Who holds which ticket, as the engine has it."""
+        held = self.client.list_workflows(status="PENDING", queue_name=QUEUE, load_input=False, load_output=False)
+        return {w.workflow_id: w.executor_id or "" for w in held}
+
+    def forget(self, older: float = FORGET_AFTER) -> int:
+        """Take ended turns out of the engine's tables, which keeps them for ever; how many."""
+        found = self.client.list_workflows(status=ENDED, name=WORKFLOW, load_input=False, load_output=False, limit=FORGET_AT_ONCE)
+        before = (time.time() - older) * 1000
+        old = [w.workflow_id for w in found if (w.updated_at or 0) < before]
+        if old:
+            self.client.delete_workflows(old)
+        return len(old)
+
+    def over(self, tickets: list[str]) -> set[str]:
+        """Those of these tickets that the engine has ended, or does not know."""
+        known = self.client.list_workflows(workflow_ids=tickets, load_input=False, load_output=False) if tickets else []
+        return set(tickets) - {w.workflow_id for w in known if w.status not in ENDED}
+
+    def close(self) -> None:
+        self.client.destroy()
+
+
+class DurableQueue(TableBoard):
+    """The queue and its board over one database."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.engine = Engine(database)
+        self.store = Store(database, self.engine.hand_over)
+
+    def add(self, jobs: Sequence[Job]) -> Sequence[Execution]:
+        return [self.one(id) for id in self.store.add(jobs)]
+
+    def cancel(self, id: str, reason: str = "") -> Execution:
+        found = self.one(id)
+        ticket = self.store.cancel(found.id, reason)
+        if ticket:
+            self.engine.cancel(ticket)
+        return self.one(found.id)
+
+    def retry(self, id: str) -> Execution:
+        found = self.one(id)
+        self.store.retry(found.id)
+        return self.one(found.id)
+
+    def pause(self, reason: str, by: str = "") -> Pause:
+        self.store.pause(reason, by)
+        self.engine.limit(0)
+        return self.paused()
+
+    def resume(self) -> Pause:
+        before = self.paused()
+        self.store.resume()
+        self.engine.limit(self.store.limit(0))
+        return before
+
+    def put_right(self, worker: str, running: set[str]) -> None:
+        """Hand over anew what our tables call ready or running here, and the engine has ended: something went wrong between the two."""
+        doubtful = self.store.doubtful(worker, running)
+        over = self.engine.over([ticket for _, ticket in doubtful])
+        for id, ticket in doubtful:
+            if ticket in over:
+                self.store.hand_over_anew(id, ticket)
+
+    def close(self) -> None:
+        self.engine.close()
+        self.database.engine.dispose()

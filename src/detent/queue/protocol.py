@@ -1,0 +1,136 @@
+"""The queue as everybody else sees it: its values and its three small protocols. Knows no engine, no database and no run's inside."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+LIVE = ("waiting", "ready", "running")
+ENDS = ("done", "failed", "blocked", "cancelled")
+AGAIN = ("failed", "blocked", "cancelled")  # what may be tried again
+MOST_STARTS = 8  # times that an execution is taken up before it counts as one that ends its worker
+MOST_FAILURES = 5  # in a row; then the queue pauses
+
+
+class Job(NamedTuple):
+    """What is asked of the queue: to run an execution once."""
+
+    id: str  # the run
+    item: str = ""  # the work item; at most one live job is for it
+    title: str = ""
+    priority: int = 2  # 0 comes first; among equals the older one
+    needs: tuple[str, ...] = ()  # items whose jobs must be done before
+
+
+class Execution(NamedTuple):
+    """A job as the queue has it."""
+
+    id: str
+    item: str
+    title: str
+    priority: int
+    state: str  # one of LIVE or ENDS
+    attempt: int
+    starts: int  # how often a worker took this attempt up
+    added: float
+    started: float | None
+    ended: float | None
+    worker: str  # who holds it; empty if nobody does
+    exit_code: int | None
+    reason: str
+    waits_for: tuple[str, ...] = ()
+
+
+class Worker(NamedTuple):
+    """A process that works off the queue, and how long its lease still is."""
+
+    id: str
+    host: str
+    pid: int
+    slots: int
+    since: float
+    left: float  # seconds until the lease ends; negative if it has ended
+
+
+class Pause(NamedTuple):
+    """Why nothing new is started; an empty reason if nothing holds the queue."""
+
+    reason: str = ""
+    by: str = ""
+    since: float = 0.0
+
+
+class Piece(NamedTuple):
+    """Some of what an execution wrote. `seq` grows with every piece, over all attempts."""
+
+    seq: int
+    attempt: int
+    text: str
+
+
+class Queue(Protocol):
+    """What may be asked of a queue. Each call is durable when it returns, and may be repeated."""
+
+    def add(self, jobs: Sequence[Job]) -> Sequence[Execution]: ...
+    def cancel(self, id: str, reason: str = "") -> Execution: ...
+    def retry(self, id: str) -> Execution: ...
+    def pause(self, reason: str, by: str = "") -> Pause: ...
+    def resume(self) -> Pause: ...
+
+
+class Board(Protocol):
+    """What can be seen of a queue. Looking changes nothing."""
+
+    def all(self, states: Sequence[str] = (), limit: int = 1000) -> Sequence[Execution]: ...
+    def one(self, id: str) -> Execution: ...
+    def logs(self, id: str, after: int = 0) -> Sequence[Piece]: ...
+    def workers(self) -> Sequence[Worker]: ...
+    def paused(self) -> Pause: ...
+
+
+class Child(NamedTuple):
+    """The one program of an execution. It drives the run to its end and may be started again after it was killed."""
+
+    argv: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str]
+
+
+class Outcome(NamedTuple):
+    """How an execution ended: one of ENDS, or `again` if it has not ended and is to be taken up once more."""
+
+    state: str
+    reason: str = ""
+
+
+class Seen(NamedTuple):
+    """Something that happened on this worker: started, output, ended, taken-up, paused, waiting or leaving."""
+
+    kind: str
+    id: str = ""
+    text: str = ""
+
+
+class Task(NamedTuple):
+    """What a worker is for: how to start the program of an execution, and how to tell from the world how it ended."""
+
+    child: Callable[[str], Child]
+    judge: Callable[[str, int | None], Outcome]
+    timeout: float  # seconds that a program may take
+    silence: float  # seconds that it may write nothing
+
+
+class Pace(NamedTuple):
+    """How quickly things are noticed, in seconds. A worker that could not renew its lease ends itself before others may take it for dead."""
+
+    lease: float = 30.0
+    beat: float = 5.0
+    fence: float = 25.0
+    poll: float = 0.5
+
+
+BY_EXIT_CODE = {0: Outcome("done"), 1: Outcome("failed"), 10: Outcome("blocked", "a person is needed"), 75: Outcome("again")}
+
+
+def by_exit_code(id: str, code: int | None) -> Outcome:
+    """The judgement where nothing but the exit code is known."""
+    return BY_EXIT_CODE.get(-1 if code is None else code, Outcome("failed", f"it ended with exit code {code}"))

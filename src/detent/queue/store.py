@@ -1,0 +1,263 @@
+"""Every change to the queue's own tables, each in one transaction. Hands what is ready over to the engine inside the same transaction.
+
+A change is guarded by what it expects to find, so that a worker that was given up for dead and wakes again changes nothing.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from detent.errors import DetentError
+from detent.queue.database import Database, unreachable
+from detent.queue.order import in_order
+from detent.queue.protocol import AGAIN, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, Job, Outcome
+
+CHANGING = 0x64746E7472  # the number of the lock under which jobs and what they wait for change together
+KEPT_DAYS = 30
+PIECES = 256  # of output kept for a job
+
+
+class Turn(NamedTuple):
+    """A job that is handed to the engine: its ticket is unique, so handing it over twice is handing it over once."""
+
+    ticket: str
+    id: str
+    attempt: int
+    priority: int
+    delay: float = 0.0
+
+
+HandOver = Callable[[sa.Connection, Turn], None]
+
+
+class Store:
+    """The queue's tables, for writing."""
+
+    def __init__(self, database: Database, hand_over: HandOver) -> None:
+        self.database, self.hand_over = database, hand_over
+        self.jobs, self.needs, self.meta = database.tables.jobs, database.tables.needs, database.tables.meta
+
+    @contextmanager
+    def changing(self) -> Iterator[sa.Connection]:
+        """One transaction, alone among those that change jobs."""
+        try:
+            with self.database.engine.begin() as c:
+                if self.database.engine.dialect.name == "postgresql":
+                    c.execute(sa.select(sa.func.pg_advisory_xact_lock(CHANGING)))
+                yield c
+        except sa.exc.OperationalError as e:
+            raise unreachable(self.database.engine, e) from e
+
+    # -- what people ask for ---------------------------------------------------------------------------------------------------
+
+    def add(self, jobs: Sequence[Job]) -> list[str]:
+        """Take jobs in, all or none; their ids. A job that is there, or whose item has a live one, is not added again."""
+        with self.changing() as c:
+            kept = {job.id: self._kept(c, job) for job in in_order(jobs)}
+            for job in jobs:
+                if kept[job.id] == job.id and self._is_new(c, job.id):
+                    self._wait_or_go(c, job)
+            return [kept[job.id] for job in jobs]
+
+    def _kept(self, c: sa.Connection, job: Job) -> str:
+        """The id under which a job is in the queue; a new one is put in, not yet ready."""
+        j = self.jobs
+        live = sa.and_(j.c.item == job.item, j.c.item != "", j.c.state.in_(LIVE))
+        there = c.execute(sa.select(j.c.id).where(sa.or_(j.c.id == job.id, live))).scalar()
+        if there is not None:
+            return str(there)
+        row = {"item": job.item, "title": job.title, "priority": job.priority, "state": "waiting", "attempt": 1, "starts": 0}
+        c.execute(sa.insert(j).values(id=job.id, **row, added=self.database.now, worker="", ticket="", reason=""))
+        return job.id
+
+    def _is_new(self, c: sa.Connection, id: str) -> bool:
+        row = self._row(c, id)
+        waits = c.execute(sa.select(self.needs.c.item).where(self.needs.c.job == id).limit(1)).first()
+        return row.state == "waiting" and not row.ticket and waits is None
+
+    def _wait_or_go(self, c: sa.Connection, job: Job) -> None:
+        j = self.jobs
+        for item in job.needs:
+            states = set(c.execute(sa.select(j.c.state).where(j.c.item == item, j.c.id != job.id)).scalars())
+            if states & set(LIVE):
+                c.execute(sa.insert(self.needs).values(job=job.id, item=item))
+            elif "done" not in states:
+                raise DetentError(
+                    f"{job.item or job.id} needs {item}, which is not done and not in the queue", f"add it too: detent queue add {item}"
+                )
+        self._release(c, sa.and_(j.c.id == job.id))
+
+    def _release(self, c: sa.Connection, which: sa.ColumnElement[bool]) -> None:
+        """Hand over those of these waiting jobs that wait for nothing any more."""
+        j, n = self.jobs, self.needs
+        free = sa.select(j.c.id, j.c.attempt, j.c.priority, j.c.starts).where(
+            which, j.c.state == "waiting", ~sa.exists().where(n.c.job == j.c.id)
+        )
+        for row in c.execute(free.order_by(j.c.priority, j.c.added)).all():
+            self._hand_over(c, row.id, row.attempt, row.priority, row.starts)
+
+    def _hand_over(self, c: sa.Connection, id: str, attempt: int, priority: int, starts: int, delay: float = 0.0) -> None:
+        turn = Turn(f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
+        c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(state="ready", ticket=turn.ticket, worker=""))
+        self.hand_over(c, turn)
+
+    def cancel(self, id: str, reason: str) -> str:
+        """Want a job no more; the ticket that the engine has for it. One that has ended stays as it is."""
+        with self.changing() as c:
+            row = self._row(c, id)
+            if row.state in ENDS:
+                return ""
+            values = {"state": "cancelled", "reason": reason or "cancelled by a person", "ended": self.database.now}
+            c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(**values))
+            return str(row.ticket)
+
+    def retry(self, id: str) -> None:
+        """Try a job again that ended without being done."""
+        j = self.jobs
+        with self.changing() as c:
+            row = self._row(c, id)
+            if row.state not in AGAIN:
+                raise DetentError(f"{id} is {row.state}; only what is {', '.join(AGAIN)} can be tried again", "see `detent queue list`")
+            if c.execute(sa.select(j.c.id).where(j.c.item == row.item, j.c.item != "", j.c.state.in_(LIVE))).first():
+                raise DetentError(f"item {row.item} is in the queue already", "see `detent queue list`")
+            fresh = {"state": "waiting", "attempt": row.attempt + 1, "starts": 0, "started": None, "ended": None, "exit_code": None}
+            c.execute(sa.update(j).where(j.c.id == id).values(**fresh, ticket="", reason="", added=self.database.now))
+            self._release(c, sa.and_(j.c.id == id))
+
+    def _row(self, c: sa.Connection, id: str) -> sa.Row[Any]:
+        row = c.execute(sa.select(self.jobs).where(self.jobs.c.id == id)).first()
+        if row is None:
+            raise DetentError(f"there is no {id} in the queue", "see `detent queue list --all`")
+        return row
+
+    # -- pausing -----------------------------------------------------------------------------------------------------------------
+
+    def pause(self, reason: str, by: str) -> None:
+        with self.changing() as c:
+            self._pause(c, reason, by)
+
+    def _pause(self, c: sa.Connection, reason: str, by: str) -> None:
+        if self._get(c, "paused"):
+            return
+        since = c.execute(sa.select(self.database.now)).scalar_one()
+        self._put(c, "paused", json.dumps({"reason": reason, "by": by, "since": since}))
+
+    def resume(self) -> None:
+        with self.changing() as c:
+            c.execute(sa.delete(self.meta).where(self.meta.c.key.in_(("paused", "failures"))))
+
+    def limit(self, slots: int) -> int:
+        """Keep how much may run at once over all workers; the number that holds now: none while the queue is paused."""
+        with self.changing() as c:
+            if slots:
+                self._put(c, "slots", str(slots))
+            return 0 if self._get(c, "paused") else int(self._get(c, "slots") or 0)
+
+    def _get(self, c: sa.Connection, key: str) -> str:
+        return c.execute(sa.select(self.meta.c.value).where(self.meta.c.key == key)).scalar() or ""
+
+    def _put(self, c: sa.Connection, key: str, value: str) -> None:
+        if not c.execute(sa.update(self.meta).where(self.meta.c.key == key).values(value=value)).rowcount:
+            c.execute(sa.insert(self.meta).values(key=key, value=value))
+
+    # -- what workers say --------------------------------------------------------------------------------------------------------
+
+    def begin(self, id: str, attempt: int, ticket: str, worker: str) -> bool:
+        """Take a job up. False if it is not to be run: it ended, is wanted no more, or has ended too many workers."""
+        with self.changing() as c:
+            row = self._row(c, id)
+            if row.attempt != attempt or row.ticket != ticket or row.state not in ("ready", "running"):
+                return False
+            if row.starts >= MOST_STARTS:
+                why = f"it was taken up {row.starts} times and never came to an end; its worker died, or the program went away"
+                self._end(c, row, Outcome("failed", why), None)
+                return False
+            values = {"state": "running", "worker": worker, "starts": row.starts + 1}
+            started = sa.func.coalesce(self.jobs.c.started, self.database.now)
+            c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(**values, started=started))
+            return True
+
+    def finish(self, id: str, attempt: int, worker: str, outcome: Outcome, code: int | None, delay: float) -> bool:
+        """Keep how a job ended, once, and let go what waited for it. False if another has it by now."""
+        with self.changing() as c:
+            row = self._row(c, id)
+            if (row.attempt, row.worker, row.state) != (attempt, worker, "running"):
+                return False
+            if outcome.state == "again":
+                self._hand_over(c, id, attempt, row.priority, row.starts, delay)
+                return True
+            self._end(c, row, outcome, code)
+            return True
+
+    def _end(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome, code: int | None) -> None:
+        values = {"state": outcome.state, "reason": outcome.reason, "exit_code": code, "worker": "", "ended": self.database.now}
+        c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(**values))
+        if outcome.state == "done":
+            waiting = list(c.execute(sa.delete(self.needs).where(self.needs.c.item == row.item).returning(self.needs.c.job)).scalars())
+            self._release(c, self.jobs.c.id.in_(waiting))
+        self._count(c, row, outcome)
+
+    def _count(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome) -> None:
+        """Failures in a row. What waits for a person or was cancelled says nothing about the next one."""
+        if outcome.state not in ("done", "failed"):
+            return
+        failures = 0 if outcome.state == "done" else int(self._get(c, "failures") or 0) + 1
+        self._put(c, "failures", str(failures))
+        if failures >= MOST_FAILURES:
+            last = f"the last was {row.item or row.id}" + (f": {outcome.reason}" if outcome.reason else "")
+            self._pause(c, f"{failures} executions failed in a row; {last}", "detent")
+
+    def hand_back(self, workers: Sequence[str]) -> list[str]:
+        """Free what dead workers held; the jobs that were running there."""
+        j = self.jobs
+        with self.changing() as c:
+            held = j.c.worker.in_(workers)
+            lost = c.execute(sa.update(j).where(held, j.c.state == "running").values(state="ready", worker="").returning(j.c.id)).scalars()
+            found = list(lost)
+            c.execute(sa.update(j).where(held).values(worker=""))
+            return found
+
+    def let_go(self, id: str, worker: str) -> None:
+        """A job that was cancelled has left its worker."""
+        with self.changing() as c:
+            c.execute(sa.update(self.jobs).where(self.jobs.c.id == id, self.jobs.c.worker == worker).values(worker=""))
+
+    def unwanted(self, worker: str) -> list[str]:
+        """What a worker still holds and nobody wants any more."""
+        j = self.jobs
+        with self.changing() as c:
+            return list(c.execute(sa.select(j.c.id).where(j.c.worker == worker, j.c.state != "running")).scalars())
+
+    def doubtful(self, worker: str, running: set[str]) -> list[tuple[str, str]]:
+        """Jobs with their tickets that should be with the engine, and may not be: taken up before and waiting, or called running here."""
+        j = self.jobs
+        taken = sa.or_(sa.and_(j.c.state == "ready", j.c.starts > 0), sa.and_(j.c.state == "running", j.c.worker == worker))
+        with self.database.engine.begin() as c:
+            rows = c.execute(sa.select(j.c.id, j.c.ticket).where(taken).order_by(j.c.added).limit(100)).all()
+        return [(row.id, row.ticket) for row in rows if row.id not in running]
+
+    def hand_over_anew(self, id: str, ticket: str) -> None:
+        with self.changing() as c:
+            row = self._row(c, id)
+            if row.ticket == ticket and row.state in ("ready", "running"):
+                c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(starts=row.starts + 1))
+                self._hand_over(c, id, row.attempt, row.priority, row.starts + 1)
+
+    def write(self, id: str, attempt: int, text: str) -> None:
+        """Keep some output; of a long one the newest pieces."""
+        logs = self.database.tables.logs
+        with self.database.engine.begin() as c:
+            seq = (c.execute(sa.select(sa.func.max(logs.c.seq)).where(logs.c.job == id)).scalar() or 0) + 1
+            c.execute(sa.insert(logs).values(job=id, seq=seq, attempt=attempt, text=text.replace("\0", "\ufffd")))
+            c.execute(sa.delete(logs).where(logs.c.job == id, logs.c.seq <= seq - PIECES))
+
+    def prune(self, days: float = KEPT_DAYS) -> None:
+        """Forget what ended long ago; its journal stays."""
+        j, logs = self.jobs, self.database.tables.logs
+        with self.changing() as c:
+            old = list(c.execute(sa.select(j.c.id).where(j.c.state.in_(ENDS), j.c.ended < self.database.now - days * 86400)).scalars())
+            for table, key in ((logs, logs.c.job), (self.needs, self.needs.c.job), (j, j.c.id)):
+                c.execute(sa.delete(table).where(key.in_(old)))

@@ -1,0 +1,45 @@
+"""A worker of the queue's tests in a process of its own: `python -m tests.queue_worker URL FILE FOLDER SLOTS LIMIT HOW [PACE…]`.
+
+Tells what it sees as JSON Lines; ends when its standard input ends, as a person's Ctrl-C would end it.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from detent.queue.database import open_database
+from detent.queue.engine import DurableQueue
+from detent.queue.protocol import Child, Pace, Seen, Task, by_exit_code
+from detent.queue.worker import LocalWorker
+
+
+def how_of(text: str, id: str) -> str:
+    """The way of one execution: `wait` for all, or `r1=fail,*=0.1`."""
+    ways = dict(pair.split("=") for pair in text.split(",")) if "=" in text else {"*": text}
+    return ways.get(id, ways.get("*", "0.1"))
+
+
+def main() -> None:
+    url, file, folder, slots, limit, how, *pace = sys.argv[1:]
+
+    def child(id: str) -> Child:
+        program = str(Path(__file__).with_name("queue_child.py"))
+        return Child([sys.executable, "-S", program, folder, id, how_of(how, id)], Path(folder), dict(os.environ))
+
+    def tell(seen: Seen) -> None:
+        sys.stdout.write(json.dumps(seen._asdict()) + "\n")
+        sys.stdout.flush()
+
+    limits: dict[str, float] = json.loads(os.environ.get("QUEUE_TEST_LIMITS", "{}"))
+    queue = DurableQueue(open_database(url, Path(file)))
+    times = Pace(*map(float, pace)) if pace else Pace(4, 0.3, 3, 0.1)
+    worker = LocalWorker(queue, Task(child, by_exit_code, limits.get("timeout", 60), limits.get("silence", 60)), int(slots), times, tell)
+    worker.start(int(limit))
+    tell(Seen("up", worker.id))
+    sys.stdin.read()
+    worker.leave()
+
+
+if __name__ == "__main__":
+    main()

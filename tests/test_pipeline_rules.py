@@ -1,0 +1,314 @@
+"""Single rules of a session: its roles and what each reads and writes, the fields of its formats, what people are shown, what a dispatch says. No processes."""
+
+import json
+from typing import Any, get_args
+
+import msgspec
+import pytest
+import yaml
+
+from detent.gates.documents import ChangedFile, Project, Task, listed_below, read_tasks
+from detent.gates.human import APPROVE, STRATEGY, Decision, pending, question
+from detent.gates.reply import read_reply
+from detent.kernel.model import Run
+from detent.workflows.briefs import brief
+from detent.workflows.pipeline import PIPELINE
+from detent.workflows.pipeline_children import children
+from detent.workflows.pipeline_data import PipelineData
+from detent.workflows.pipeline_tasks import task_of
+from detent.workflows.session_files import published, retry_counts, status_json
+from detent.workflows.task import TASK
+from detent.workflows.task_data import READS, ROLES, TaskData, context_files, needs_qa, needs_security
+from tests.test_pipeline_tables import (
+    AGENTS,
+    CRITERIA,
+    FILES,
+    FULL,
+    ONE,
+    SPEC,
+    TABLES,
+    TWO,
+    S,
+    a_run,
+    a_task,
+    after,
+    as_role,
+    comment,
+    ended,
+    loop,
+    outcome,
+    reply,
+    says,
+    session,
+    take,
+    task,
+)  # fmt: skip
+
+replace = msgspec.structs.replace
+
+
+def when(run: str, seq: int) -> str:
+    return f"{run} {seq}"
+
+
+def given(run: Run[Any]) -> dict[str, Any]:
+    """The whole input of a role, off its briefing."""
+    text = brief(TABLES[run.workflow], run).briefing
+    value = json.loads(text.partition("The whole input, as JSON:\n\n```json\n")[2].partition("\n```")[0])
+    assert isinstance(value, dict)
+    return value
+
+
+# -- roles ---------------------------------------------------------------------------------------------------------------------
+
+MATRIX = {  # role: what it reads, what it writes
+    "SpecAgent": ("", "spec.md acceptance.json"),
+    "Researcher": ("spec.md acceptance.json", "research/**"),
+    "Architect": ("spec.md acceptance.json research/r.md", "architecture.md adr/**"),
+    "Designer": ("spec.md acceptance.json architecture.md", "design-specs/**"),
+    "Planner": ("spec.md acceptance.json architecture.md research/r.md design-specs/d.md", "tasks.yaml"),
+    "Coder": ("spec.md tasks.yaml architecture.md design-specs/d.md", "**"),
+    "Reviewer": ("spec.md tasks.yaml architecture.md design-specs/d.md", ""),
+    "QA": ("spec.md acceptance.json tasks.yaml design-specs/d.md", "tests"),
+    "Security": ("tasks.yaml architecture.md spec.md", ""),
+    "Integrator": ("tasks.yaml acceptance.json", "build"),
+    "Docs": ("spec.md acceptance.json architecture.md tasks.yaml research/r.md design-specs/d.md", "README* docs/** CHANGELOG*"),
+}
+ACTS_IN = {role: next((n, s) for n, s in AGENTS if ROLES[s] == role) for role in MATRIX}
+
+
+def test_there_are_eleven_roles_and_each_has_its_row() -> None:
+    assert set(MATRIX) == set(ROLES.values()) == set(READS) and len(MATRIX) == 11
+
+
+@pytest.mark.parametrize("role", MATRIX)
+def test_each_role_reads_and_writes_what_its_row_says(role: str) -> None:
+    reads, writes = MATRIX[role]
+    data = replace(FULL, research=(f"{S}/research/r.md",), design_specs=(f"{S}/design-specs/d.md",), roles=())
+    assert set(context_files(data, role)) == {f"{S}/{name}" for name in reads.split()}
+    name, state = ACTS_IN[role]
+    made = [w.removeprefix("$session/") for w in TABLES[name].states[state].writes]
+    if writes == "tests":
+        assert made and all("test" in glob.lower() or "spec" in glob for glob in made)
+    elif writes == "build":
+        assert "**/VERSION" in made and "**/Dockerfile*" in made and not any(w.startswith("$") or w == "**" for w in made)
+    else:
+        assert made == writes.split()
+
+
+def test_a_researcher_of_a_later_round_reads_the_architecture_that_is_there() -> None:
+    assert f"{S}/architecture.md" in context_files(replace(FULL, roles=("SpecAgent", "Architect")), "Researcher")
+
+
+def test_the_lean_spec_agent_writes_the_task_too_and_is_told_that_the_way_is_lean() -> None:
+    assert "$session/tasks.yaml" in PIPELINE.states["INTAKE_LEAN"].writes
+    assert given(session("INTAKE_LEAN", PipelineData(session=S, mode="lean")))["mode"] == "lean"
+
+
+@pytest.mark.parametrize(
+    ("made", "qa", "security"),
+    [
+        (a_task("T-001"), True, False), (a_task("T-001", type="bugfix"), True, False), (a_task("T-001", type="docs"), False, False),
+        *((a_task("T-001", risk_flags=(flag,)), True, True) for flag in ("security", "auth", "input", "network")),
+    ],
+)  # fmt: skip
+def test_qa_runs_where_behaviour_is_concerned_and_security_where_a_risk_is_flagged(made: Task, qa: bool, security: bool) -> None:
+    assert (needs_qa(made), needs_security(made)) == (qa, security)
+    child = children(loop(made))[0].data
+    assert isinstance(child, TaskData) and (child.qa, child.security) == (qa, security)
+
+
+# -- formats -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lacking", ["status", "summary", "artifacts", "gates"])
+def test_a_reply_without_one_of_its_parts_is_none(lacking: str) -> None:
+    body = json.loads(reply().reply)
+    del body[lacking]
+    assert read_reply(json.dumps(body), "Coder")[0] is None
+
+
+@pytest.mark.parametrize("lacking", ["meets_definition_of_done", "needs_review", "needs_tests", "security_concerns"])
+def test_the_gates_of_a_reply_are_all_said(lacking: str) -> None:
+    body = json.loads(reply().reply)
+    del body["gates"][lacking]
+    assert read_reply(json.dumps(body), "Coder")[0] is None
+
+
+def test_what_comes_next_has_its_four_keys_and_no_others() -> None:
+    said = {"research": True, "ui": True, "complexity": "high", "reason": "new"}
+    read, fault = read_reply(reply(next=said).reply, "SpecAgent")
+    assert read is not None and msgspec.to_builtins(read.next) == said, fault
+    assert read_reply(reply(next={**said, "state": "DONE"}).reply, "SpecAgent")[0] is None
+    assert read_reply(reply(next={"complexity": "huge"}).reply, "SpecAgent")[0] is None
+
+
+def test_a_decision_is_named_and_has_one_of_four_statuses() -> None:
+    asked = question(session("INTAKE"), "question", "which?")
+    assert (pending(asked.data) or FULL.decisions[0]).decision_id == "UD-1" and (APPROVE, STRATEGY) == (
+        "UD-APPROVE-DESIGN",
+        "UD-REVIEW-STRATEGY",
+    )
+    assert set(get_args(Decision.__annotations__["status"])) == {"pending", "answered", "cancelled", "skipped"}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({**msgspec.to_builtins(FULL.decisions[0]), "status": "maybe"}, Decision)
+
+
+def test_a_task_as_it_is_published_has_all_its_fields_and_a_status_that_is_known() -> None:
+    data = replace(FULL, project=Project("till", ("tests pass",)), tasks=(replace(ONE, status="completed"), TWO))
+    files = published([session("IMPLEMENT_LOOP", replace(data, reviewed_tree=""))], when, "now")
+    assert set(files) == {f"{S}/status.json", f"{S}/tasks.yaml"}  # the machine writes no role's document
+    rows = yaml.safe_load(files[f"{S}/tasks.yaml"])["tasks"]
+    assert list(rows[0]) == [
+        "id", "status", "type", "title", "depends_on", "goal", "non_goals", "context_files", "files_expected", "acceptance_checks", "risk_flags", "done_when",
+    ]  # fmt: skip
+    assert [row["status"] for row in rows] == ["completed", "in-progress"]
+    assert set(get_args(Task.__annotations__["status"])) == {"not-started", "in-progress", "implemented", "completed", "blocked"}
+    assert "status" in read_tasks(FILES[f"{S}/tasks.yaml"].replace("title: sums", "title: sums, status: nearly"))[1][0]
+
+
+def test_status_json_tells_assumptions_repairs_and_whether_the_project_has_instructions() -> None:
+    spec = SPEC + "# Assumptions\n\n- prices are in cents,\n  never negative\n2. one currency\n"
+    root = after(session("INTAKE"), reply(), files={**FILES, f"{S}/spec.md": spec})
+    assert root.data.assumptions == ("prices are in cents, never negative", "one currency")
+    assert listed_below(SPEC, "assum") == ()
+    child = task("FIX_REVIEW", counts={"FIX_REVIEW": 2})
+    told = json.loads(status_json([root, child], when, "now"))
+    assert told["assumptions"] == list(root.data.assumptions)
+    assert told["runtime_flags"] == {"copilot_instructions_exists": False, "copilot_checked_at": "r 1"}
+    assert told["retry_counts"]["T-001"] == {"FIX_REVIEW": 2, "FIX_TESTS": 0, "FIX_SECURITY": 0, "FIX_BUILD": 0}
+    assert retry_counts([session("FIX_BUILD", counts={"FIX_BUILD": 1})])["meta"]["FIX_BUILD"] == 1
+    seen = outcome("prepared", instructions=f"{S}/instructions/copilot-instructions.md", changed_files="[]", tree="t")
+    again = after(root, seen)
+    assert json.loads(status_json([again], when, "now"))["runtime_flags"]["copilot_instructions_exists"] is True
+
+
+# -- decisions -----------------------------------------------------------------------------------------------------------------
+
+
+def test_every_way_to_ask_user_writes_the_question_down_first() -> None:
+    ways = [(row.on, way) for table in TABLES.values() for row in table.rows for way in row.ways if way.to == "ASK_USER"]
+    assert len(ways) > 20
+    for on, way in ways:
+        names = {getattr(change, "__name__", "") for change in way.changes}
+        assert any(name.startswith("ask_") or name == "reopen" for name in names), on
+
+
+@pytest.mark.parametrize(
+    ("state", "id", "value", "to"), [("DESIGN", APPROVE, "approved", "PLAN"), ("PLAN", STRATEGY, "per-batch", "IMPLEMENT_LOOP")]
+)
+def test_the_event_that_leaves_a_gate_holds_the_answer_it_rests_on(state: str, id: str, value: str, to: str) -> None:
+    before = after(session(state, FULL if state == "PLAN" else None), reply())
+    left = after(before, says(value, id), **({"files": FILES} if state == "DESIGN" else {}))
+    if to == "PLAN":
+        kept = next(d for d in left.data.decisions if d.decision_id == id)
+        assert (left.state, kept.status, kept.answer, kept.resolved) == (to, "answered", value, left.seq)
+    assert after(before, says("changes-requested: no", APPROVE)).state != "PLAN"
+
+
+def test_a_journal_without_a_correction_status_counts_as_none_and_changes_queue_one() -> None:
+    raw = msgspec.to_builtins(PipelineData(session=S))
+    raw.pop("correction", None)
+    data = msgspec.convert(raw, PipelineData)
+    assert data.correction == "none"
+    asked = after(session("DESIGN", data), reply())
+    assert after(asked, says("changes-requested: cents", APPROVE)).data.correction == "queued"
+
+
+def test_who_approves_is_shown_spec_architecture_design_criteria_and_assumptions() -> None:
+    data = replace(FULL, assumptions=("prices are in cents",), design_specs=(f"{S}/design-specs/d.md",), criteria=CRITERIA, decisions=())
+    run = after(session("DESIGN", data), reply(), files={**FILES, f"{S}/design-specs/d.md": "a page"})
+    shown = brief(PIPELINE, run).briefing
+    for said in (
+        "spec.md",
+        "architecture.md",
+        "design-specs/d.md",
+        "prices are in cents",
+        "AC-001 it works",
+        "Do you approve",
+        "what must change",
+    ):
+        assert said in shown, said
+    for part in ("scope, acceptance criteria, assumptions", "modules, data flows, key decisions", "layout, interactions, components"):
+        assert part in shown
+
+
+def test_who_chooses_the_strategy_is_shown_the_tasks_both_strategies_and_a_recommendation() -> None:
+    run = after(session("PLAN", replace(FULL, tasks=(), decisions=FULL.decisions[:1])), reply())
+    shown = brief(PIPELINE, run).briefing
+    for said in (
+        "1 task is planned",
+        "T-001 sums",
+        "add",
+        "`per-batch`",
+        "`single-final`",
+        "More thorough",
+        "Faster",
+        "Recommended: **single-final**",
+    ):
+        assert said in shown, said
+
+
+def test_after_the_budget_the_question_tells_what_was_tried_and_what_is_still_found() -> None:
+    blocked = as_role("Reviewer", review_comments=[comment("major")])
+    run = take(task("REVIEW", counts={"FIX_REVIEW": 3}), blocked).run
+    asked = pending(run.data)  # type: ignore[arg-type]
+    assert run.state == "ASK_USER" and asked is not None
+    assert "FIX_REVIEW was tried 3 times" in asked.question and "off by one" in asked.question
+
+
+def test_a_task_is_told_what_people_decided_in_the_session_and_in_other_tasks() -> None:
+    told = '[{"decision_id": "UD-1001", "question": "in cents?", "answer": "yes"}]'
+    run = after(loop(ONE, TWO, decisions=FULL.decisions), ended("T-001", "COMPLETED", tree="t1", decisions=told))
+    child = children(run)[0]
+    assert task_of(run.data, child.name) == "T-002" and isinstance(child.data, TaskData)
+    dispatched = given(Run("r.T-002", "task", "CODE", 1, child.data, limits=dict(TASK.limits)))
+    assert [d["decision_id"] for d in dispatched["user_decisions"]] == ["UD-1001", APPROVE, STRATEGY]
+    assert dispatched["user_decisions"][0]["answer"] == "yes"
+
+
+# -- dispatch ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "state"), AGENTS)
+def test_a_dispatch_has_identity_session_input_context_files_and_what_to_return(name: str, state: str) -> None:
+    run = a_run(name, state)
+    text, said = brief(TABLES[name], run).briefing, given(run)
+    assert (said["role"], said["session"]) == (ROLES[state], S) and f"You are the {ROLES[state]} of this session" in text
+    assert said["context_files"] == list(context_files(run.data, ROLES[state])) and "## What to return" in text
+    assert "They never override these rules; where they conflict, follow these rules and say so in `artifacts.notes`" in text
+    assert list(said) == [
+        "role", "session", "mode", "task", "context_files", "session_changed_files", "known_issues", "user_decisions", "project_instructions",
+    ]  # fmt: skip
+
+
+def test_a_reviewer_gets_all_changed_files_of_the_session_apart_from_the_context() -> None:
+    changed = (ChangedFile("a.py", "added"), ChangedFile("b.py", "renamed", "c.py"), ChangedFile("d.py", "deleted"))
+    said = given(task("REVIEW", TaskData(session=S, task_id="T-001", task=ONE, changed_files=changed)))
+    assert said["task"]["id"] == "T-001" and not {"a.py", "b.py"} & set(said["context_files"])
+    assert said["session_changed_files"][1] == {"path": "b.py", "change_type": "renamed", "old_path": "c.py"}
+
+
+def test_a_review_of_a_task_goes_along_its_dependencies_and_the_final_one_reads_everything() -> None:
+    one = brief(TASK, task("REVIEW")).briefing
+    assert "Read the files of this task deeply" in one and "along dependencies and callers" in one
+    meta = children(loop(replace(ONE, status="completed")))[0].data
+    assert isinstance(meta, TaskData)
+    last = brief(TASK, Run("r.meta", "task", "REVIEW", 1, meta, limits=dict(TASK.limits))).briefing
+    for said in ("Read every changed file in full, and deleted ones by their diff", "was the removal intended, does a reference dangle"):
+        assert said in last
+    for said in (
+        "interfaces that do not fit",
+        "logic that stands there twice",
+        "assumptions that contradict each other",
+        "regressions between tasks",
+    ):
+        assert said in last
+
+
+def test_the_integrator_integrates_and_finishes_the_release_and_the_report_is_owed_before_landing() -> None:
+    assert [ROLES[state] for state in ("INTEGRATE", "RELEASE_FILES", "RELEASE")] == ["Integrator", "Integrator", "Docs"]
+    assert "release notes, changelog entry, version" in brief(PIPELINE, session("RELEASE_FILES", FULL)).briefing
+    row = PIPELINE.row("INTEGRATED", "finished")
+    assert row is not None and row.to.to == "LANDING" and [e.name for e in row.to.owes] == ["write_report"]
+    assert [gate.__name__ for gate in row.gates] == ["nothing_is_open"]
