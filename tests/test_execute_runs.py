@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from detent.app.live import live_file, read_from
 
+from detent.app.live import live_file, read_from
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, FAILS, TEST, TITLE, WORKS, Till
 
