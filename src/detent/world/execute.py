@@ -4,6 +4,9 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
+
+from detent.agents.redact import redactor, secrets_of
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import make_branch
 from detent.effects.publish import write_whole
@@ -187,7 +190,8 @@ def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
     follow = follow_up_of(event.run)
     if follow is None:
         return
-    tracker = world.kit_of(event.run).tracker()
+    tracker, redact = world.kit_of(event.run).tracker(), redactor(secrets_of(world.outer))  # a tracker's data may be pushed
+    follow = msgspec.structs.replace(follow, title=redact(follow.title), description=redact(follow.description))
     new = NewItem(follow.title, follow.description, type="bug", labels=("follow-up",), found_in=follow.linked_to, key=KEY + follow.key)
     filed = tracker.add(new)
     if follow.description.strip() not in filed.description:  # it was there before: the details of this time are a note
