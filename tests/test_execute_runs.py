@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from detent.app.live import live_file, read_from
 
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, FAILS, TEST, TITLE, WORKS, Till
@@ -63,6 +64,8 @@ def test_tests_that_fail_again_end_the_execution_with_a_follow_up(till: Till) ->
     again = till.execute(item, {**FAILS, "again": True})  # the same cause: one follow-up, which gets the details as a note
     assert (again.code, again.json["run"], again.json["branch"]) == (1, "execute-it-1-2", f"{BRANCH}-retry2")
     assert len(follow_ups(till)) == 1 and "execute-it-1-2" in till.item("it-2").notes
+    with till.app() as app:
+        assert [head.run for head in app.journal.heads()] == ["execute-it-1-2", RUN]  # the follow-up is filed, and not queued
     skipped = till.execute(item, WORKS)
     assert (skipped.code, skipped.json["state"], skipped.json["branch"]) == (1, "CANCELLED", None)
     assert "the item failed 2 times; it is skipped until a person has looked at it" in skipped.json["error"]
@@ -95,6 +98,11 @@ def test_blocked_in_quoted_text_means_nothing(till: Till) -> None:
     said = "The old log said:\n```\nBLOCKED: no key\n```\n> BLOCKED: no key\nI found the key, and all is done."
     ran = till.execute(till.file(), {**WORKS, "say": ["BLOCKED: no key"], "reply": said})
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    with till.app() as app:
+        file = live_file(app, RUN)
+    text = read_from(file, 0).text
+    assert "\nBLOCKED: no key\n" in text, "what an agent says is shown as it says it"
+    assert text.count('"kind": "verdict"') == 1
 
 
 @pytest.mark.parametrize(("limit", "cause"), [("timeout = 3", "Timeout"), ("silence = 2", "Timeout without output")])

@@ -1,5 +1,6 @@
 """The conformance suite of trackers: the built-in one, beads by its program in all shapes of its answers, and beads by its data file."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -103,11 +104,15 @@ def test_it_persists_when_it_is_told_to(tracker: Tracker) -> None:
     assert tracker.sync() == ""
 
 
-def test_many_items_are_listed_whole(tracker: Tracker) -> None:
-    count = 60 if tracker.name == "builtin" or "File" in type(tracker).__name__ else 52  # bd lists fifty by itself
-    for n in range(count):
-        tracker.add(NewItem(f"item {n}"))
-    assert [item.title for item in tracker.items()] == [f"item {n}" for n in range(count)]
+def test_many_items_are_listed_whole(tracker: Tracker, tmp_path: Path) -> None:
+    file = tmp_path / "p" / ".beads" / "issues.jsonl"
+    if file.exists():  # bd itself would take long; left alone it lists fifty
+        rows = ({"id": f"bd-{n}", "title": f"item {n}", "status": "closed" if n % 2 else "open"} for n in range(60))
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        for n in range(60):
+            tracker.add(NewItem(f"item {n}"))
+    assert [item.title for item in tracker.items()] == [f"item {n}" for n in range(60)]
 
 
 # -- a tracker that cannot be reached ----------------------------------------------------------------------------------------

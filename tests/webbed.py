@@ -43,7 +43,8 @@ class Served(NamedTuple):
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as e:
-            text = e.read().decode()
+            with e:
+                text = e.read().decode()
             return e.code, json.loads(text) if text.startswith("{") else text
 
     def get(self, path: str) -> Any:
@@ -53,9 +54,9 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served(p: Project, *args: str, **env: str) -> Iterator[Served]:
+def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served]:
     """`detent serve` on a free port, until the block ends."""
-    argv = p.argv("serve", "--port", "0", "--no-open", *args)
+    argv = p.argv("serve", "--port", str(port), "--no-open", *args)
     with subprocess.Popen(
         argv, cwd=p.root, env={**p.env, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as child:

@@ -145,6 +145,7 @@ function Now({ got }) {
       {run.group === "waiting" && <p>{got.asks.length ? "It goes on once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. <Link to="/inbox" class="button">Answer</Link></p>}
       {run.step && <p class="step"><T text={run.step} /></p>}
       {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <Chip tone="info">{words(run.acting_state)}</Chip></p>}
+      {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
       {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
       {got.last_error && <details class="trouble"><summary>What went wrong last</summary><pre class="code"><T text={got.last_error} /></pre></details>}
       {got.briefing && <details><summary>The briefing, as the one who acts reads it</summary><div class="paper"><Markdown text={got.briefing} /></div></details>}

@@ -22,6 +22,7 @@ from detent.drive import Crew, Seen, drive
 from detent.drive.spent import Limits
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
+from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
@@ -45,12 +46,12 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
-        app.worlds.of(run)  # the workspace is there before anyone asks what lies in it
+        app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
         return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
-            with turn(app.place.common_dir, run_id):
+            with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
                 return ask(agent_of(first, briefing.role, settings), given, outer)
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
@@ -95,8 +96,8 @@ def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], sto
     try:
         crew = crew_of(own, run_id, watch)
 
-        def ask_until(briefing: Briefing, turn: Turn) -> Reply:
-            return crew.ask(briefing, turn._replace(wanted=lambda: turn.wanted() and not stopped()))
+        def ask_until(briefing: Briefing, given: Turn) -> Reply:
+            return crew.ask(briefing, given._replace(wanted=lambda: given.wanted() and not stopped()))
 
         briefing = drive(child, crew._replace(ask=ask_until))
         if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
@@ -184,4 +185,6 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
+        if root := app.door.load(run).run.data.setup.workspace:
+            break_locks(workspace_place(app.place.common_dir, Path(root)), run)
         yield

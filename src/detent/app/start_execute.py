@@ -10,6 +10,7 @@ import msgspec
 from detent.app import App
 from detent.app.fit import Terms, ground, suite_at
 from detent.app.kit import settings_at
+from detent.app.start import limits_of
 from detent.app.trackers import tracker_of
 from detent.config import Settings
 from detent.effects.publish import exclude
@@ -111,6 +112,7 @@ def setup_of(app: App, terms: Terms) -> Setup:
         pull_request=settings.git.merge == "pull-request",
         hours=f"{settings.queue.timeout / 3600:g}",
         silence=f"{settings.queue.silence / 3600:g}",
+        limits={"plain": {}, "tdd": {"retries": settings.tdd.retries}, "pr": limits_of(settings)}[settings.queue.strategy],
     )
     if not terms.baseline:
         return setup

@@ -13,7 +13,6 @@ import platform
 import resource
 import signal
 import socket
-import stat
 import sys
 from collections.abc import Callable
 from typing import TypedDict
@@ -129,11 +128,6 @@ def opens_a_terminal(at: Outside) -> bool:
     return _opens("/dev/tty", os.O_RDWR)
 
 
-def changes_a_device(at: Outside) -> bool:
-    """Whoever may give /dev/null the rights it has may take them away. Root outside is its owner, whatever name it has inside."""
-    return _succeeds(lambda: os.chmod("/dev/null", stat.S_IMODE(os.stat("/dev/null").st_mode)))
-
-
 def writes_guarded(at: Outside) -> bool:
     return _opens(at["guarded"], os.O_WRONLY | os.O_APPEND) or _succeeds(lambda: os.unlink(at["guarded"]))
 
@@ -176,7 +170,7 @@ def lives_on(at: Outside) -> bool:
 ATTACKS: tuple[Callable[[Outside], bool], ...] = (
     reads_outside, remounts_for_writing, writes_outside, sees_the_home, sees_sockets, connects_to_a_socket, connects_to_the_host, opens_vsock, shares_a_namespace,
     has_rights, makes_a_namespace, mounts, writes_core_pattern, opens_sysrq, calls_the_kernel, traces,
-    makes_set_user_id, opens_a_terminal, changes_a_device, writes_guarded, makes_absent, moves_guarded, sees_the_environment, inherits_files, dumps_core, lives_on,
+    makes_set_user_id, opens_a_terminal, writes_guarded, makes_absent, moves_guarded, sees_the_environment, inherits_files, dumps_core, lives_on,
 )  # fmt: skip
 
 

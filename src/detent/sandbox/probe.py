@@ -42,7 +42,6 @@ SENTENCES = {
     "traces": "a program can trace other programs",
     "makes_set_user_id": "a program can leave set-user-id files behind",
     "opens_a_terminal": "a program can open your terminal",
-    "changes_a_device": "a program can change the rights of the machine's devices",
     "writes_guarded": "a program can change a guarded file",
     "makes_absent": "a program can create a guarded file that does not exist",
     "moves_guarded": "a program can move the folder of a guarded file away",

@@ -42,6 +42,7 @@ def build(at: Path, source: Path | None, texts: dict[str, str], also: Iterable[P
     """Make a root in an empty folder, of the machine's system or of one in another folder; the mounts that complete it."""
     for name in (*OWN, "etc"):
         (at / name).mkdir(parents=True)
+    (at / "tmp").chmod(0o777)  # what is mounted upon it gets these rights
     for name, text in texts.items():
         (at / "etc" / name).write_text(text)
     return list(machine(at) if source is None else _taken(at, source, Path("/"), {*also, *WRITTEN}))
@@ -97,6 +98,7 @@ def devices(at: Path) -> Mount | None:
         (at / name).symlink_to(target)
     for name in ("pts", "shm", "mqueue"):
         (at / name).mkdir()
+    (at / "shm").chmod(0o777)
     return Mount(Path("/dev"), at)
 
 

@@ -6,19 +6,23 @@ from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import make_branch
+from detent.effects.publish import write_whole
 from detent.errors import CannotTell
+from detent.evidence.claims import REF
 from detent.git.commits import bring_to, commit_phase
+from detent.git.evidence_ref import push_evidence
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
-from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
-from detent.workflows.execute_data import follow_up_of, item_after
+from detent.workflows.execute_data import follow_up_of, item_after, plan_of
 from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items
 from detent.world.furnish import furnish
 from detent.world.items import KEY, reached
-from detent.world.repo import Effects, Jobs, RepoWorld, outcome
+from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome
 
+PLAN = f"{ITEM_FOLDER}plan.md"
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
 
 
@@ -94,7 +98,18 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str]) -> Sent:
     root = choose_root(world.place, run.id)
     inner = make_workspace(git, root, made.branch, made.base)
     furnish(inner, world.kit_of(run), world.place.root, world.collector(run).env, world.gear.wanted)
-    return outcome("started", **facts, branch=made.branch, base=made.base, tree=made.tree, workspace=str(root), at=world.clock())
+    plan = lay_plan(root, run) if run.data.setup.strategy == "pr" else ""
+    where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan}
+    return outcome("started", **facts, **where, at=world.clock())
+
+
+def lay_plan(root: Path, run: AnyRun) -> str:
+    """The item's text as a plan, where the agent finds it; its path. One that is there stays: its entry may be marked."""
+    file = root / PLAN
+    if not file.exists() and is_plain(root, PLAN):
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, plan_of(run.data.item))
+    return PLAN
 
 
 def _push(world: RepoWorld, run: AnyRun) -> Sent:
@@ -103,6 +118,8 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
     if not has_remote(git, remote):
         return outcome("pushed", commit=tip)
     pushed = push_branch(git, remote, tip, branch)
+    if pushed.ok and (said := push_evidence(git, REF, remote)):
+        raise CannotTell(f"the evidence could not be pushed with the branch: {said}")
     return outcome("pushed", commit=tip) if pushed.ok else outcome("rejected", pushed.output)
 
 
@@ -149,7 +166,7 @@ def _commit(world: RepoWorld, event: AnyEvent) -> None:
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
     """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
-    if str(world.place.root) == event.run.data.setup.workspace:
+    if (place := event.run.data.setup.workspace) and world.place.root == local_root(place):
         world.snapshot(event.run)
 
 
@@ -197,7 +214,7 @@ def warnings_file(common: Path, run: str) -> Path:
 
 def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
     if place := event.run.data.setup.workspace:
-        remove_workspace(workspace_place(world.place.common_dir, Path(place)))
+        remove_workspace(workspace_place(world.place.common_dir, local_root(place)))
 
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from pathlib import Path
 
 import msgspec
 
@@ -126,6 +127,7 @@ def run_shown(app: App, tally: Tally, run_id: str) -> shapes.RunShown:
         last_error=acting.last_error,
         unproven=tuple(table.unproven(run)),
         held_by=driver_of(app, head.parent or run_id),
+        trouble="" if head.ended else _trouble(app, run_id),
         asks=() if head.ended else tuple(q.id for q in open_questions(app, head)),
         output_size=_size(app, run_id),
     )
@@ -134,6 +136,21 @@ def run_shown(app: App, tally: Tally, run_id: str) -> shapes.RunShown:
 def _part(part: Part) -> shapes.PartRow:
     steps = tuple(shapes.StepRow(**s._asdict()) for s in part.steps)
     return shapes.PartRow(name=part.name, title=part.title, status=part.status, steps=steps, needs=part.needs)
+
+
+def driver_log(app: App, run: str) -> Path:
+    """What the process says that was started to drive a run: its result, or why it could not."""
+    return live_file(app, run).with_suffix(".driver")
+
+
+def _trouble(app: App, run: str) -> str:
+    """Why no process drives the run, where the last one said so."""
+    try:
+        told = msgspec.json.decode(driver_log(app, run).read_bytes().strip().splitlines()[-1], type=dict[str, object])
+    except (OSError, IndexError, msgspec.DecodeError):
+        return ""
+    said = (str(told[name]) for name in ("error", "hint") if told.get(name) and "exit_code" in told)
+    return "" if driver_of(app, run) else ". ".join(said)
 
 
 def _size(app: App, run: str) -> int:

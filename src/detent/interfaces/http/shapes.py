@@ -210,6 +210,7 @@ class RunShown(Shape, frozen=True, kw_only=True):
     last_error: str
     unproven: tuple[str, ...]
     held_by: str
+    trouble: str  # why the process that should drive it ended
     asks: tuple[str, ...]  # the ids of its open questions
     output_size: int
 

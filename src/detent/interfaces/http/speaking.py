@@ -6,18 +6,16 @@ import sys
 from detent.app import App
 from detent.app.crew import driver_of
 from detent.app.fit import Terms
-from detent.app.live import live_file
 from detent.app.policy import read_policies
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.interfaces.cli.runner import begin, only_for, spoken
 from detent.interfaces.http import shapes
 from detent.interfaces.http.inbox import answer_of
-from detent.interfaces.http.reading import head_of
+from detent.interfaces.http.reading import driver_log, head_of
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
 
 CHANNEL = "web"
-DRIVER = "detent.interfaces.http.driver"
 FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
 
 
@@ -72,5 +70,5 @@ def drive_on(app: App, run: str) -> None:
     top = head_of(app, head.parent) if head.parent else head
     if top.ended or not is_pushed(app.door.load(top.run).run) or driver_of(app, top.run):
         return
-    log = live_file(app, top.run).with_suffix(".driver")
-    start_detached([sys.executable, "-m", DRIVER, top.run], app.place.root, os.environ, log)
+    words = ["-C", str(app.place.root), "run", "--run", top.run, "--json"]
+    start_detached([sys.executable, "-I", "-m", "detent", *words], app.place.root, os.environ, driver_log(app, top.run))
