@@ -31,10 +31,11 @@ class Moves:
                 if move is not None and event.sent.by == "system" and move.by == ("system",) and event.on not in QUIET:
                     yield (
                         event.status,
-                        f"{event.was:<16} {event.sent.child or event.run.data.task_id:<7} {move.how}{_why(event.sent.output)}",
+                        f"{event.was:<16} {event.sent.child or event.run.data.task_id:<7} {_why(event.on, event.sent.output) or move.how}",
                     )
 
 
-def _why(output: str) -> str:
+def _why(on: str, output: str) -> str:
+    """The first words of what the machine found, where it found something."""
     lines = [line.strip() for line in output.splitlines() if line.strip()][:2]
-    return f": {' '.join(lines)[:MOST]}" if lines else ""
+    return f"{on}: {' '.join(lines)[:MOST]}" if lines else ""
