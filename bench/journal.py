@@ -9,7 +9,7 @@ from statistics import median
 from time import perf_counter
 
 from bench import Figure
-from detent.kernel.journal import GENESIS, INSERT, Entry, SqliteJournal, _to_row, chain
+from detent.kernel.journal import GENESIS, INSERT, Entry, SqliteJournal, chain, to_row
 
 BODY, BRIEF = 1500, 2500  # bytes of an event of the pr workflow, about
 APPENDS, LOADS, BLOCK = 1000, 2000, 20
@@ -60,7 +60,7 @@ def bare(path: Path) -> Iterator[Callable[[bytes], None]]:
 
 
 def appending(folder: Path) -> Figure:
-    sample = _to_row(entry(1), 1, GENESIS, GENESIS)
+    sample = to_row(entry(1), 1, GENESIS, GENESIS)
     data = b"".join(part if isinstance(part, bytes) else str(part).encode() for part in sample)
     entries = [entry(i) for i in range(APPENDS + 1)]
     with closing(SqliteJournal(folder / "detent" / "journal.db", create=True)) as journal, bare(folder / "bare.db") as commit:
@@ -77,7 +77,7 @@ def filled(path: Path, events: int) -> SqliteJournal:
     for n in range(1, events):
         old = entry(n, 200, 100)
         digest = chain(prev, n, old)
-        journal.db.execute(INSERT, _to_row(old, n, prev, digest))
+        journal.db.execute(INSERT, to_row(old, n, prev, digest))
         prev = digest
     journal.db.execute("COMMIT")
     journal.db.execute("PRAGMA synchronous=FULL")

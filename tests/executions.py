@@ -1,14 +1,14 @@
 """What the tests of executions share: a small project with a real bare remote, items, and agents that are played from a script."""
 
-import json
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from detent.app import open_app
+from detent.app import App, open_app
 from detent.app.start_execute import items_of
 from detent.door import AnyEvent, AnyRun
-from detent.tracker import Item
+from detent.tracker import Change, Item, NewItem
 from tests.driven import project, scripted
 from tests.project import Project, Ran
 from tests.repos import sh
@@ -26,8 +26,8 @@ BRANCH = "beads-it-1-add-prices"
 class Till:
     """A project, its remote, and its items."""
 
-    def __init__(self, folder: Path, config: str = CONFIG, remote: bool = True) -> None:
-        self.project: Project = project(folder / "p", config)
+    def __init__(self, folder: Path, config: str = CONFIG, remote: bool = True, files: dict[str, str] | None = None) -> None:
+        self.project: Project = project(folder / "p", config, files)
         self.remote = folder / "remote.git"
         if remote:
             sh(folder, "git", "init", "-q", "--bare", "-b", "main", str(self.remote))
@@ -41,36 +41,45 @@ class Till:
         """git at the remote."""
         return sh(self.remote, "git", *args)
 
-    def file(self, title: str = TITLE, *args: str) -> str:
-        ran = self.project.run("items", "add", title, *args, "--json")
-        assert ran.code == 0, ran
-        return str(ran.json["id"])
+    @contextmanager
+    def app(self) -> Iterator[App]:
+        with closing((app := open_app(self.project.root, create=True, env=self.project.env)).journal):
+            yield app
+
+    def file(self, title: str = TITLE, **fields: Any) -> str:
+        with self.app() as app:
+            return items_of(app).add(NewItem(title, **fields)).id
 
     def execute(self, item: str, *entries: Json, args: tuple[str, ...] = (), agent: str = "", **env: str) -> Ran:
         """Run one item by the command line, with an agent that plays these entries."""
         agent = agent or scripted(self.project, *entries)
         return self.project.run("run", "--workflow", "execute", item, "--agent", agent, "--json", *args, **env)
 
+    def change(self, id: str, **fields: Any) -> None:
+        with self.app() as app:
+            items_of(app).change(id, Change(**fields))
+
     def item(self, id: str) -> Item:
-        with closing((app := open_app(self.project.root, create=True, env=self.project.env)).journal):
-            return items_of(app).items(id)[0]
+        return next(item for item in self.items() if item.id == id)
 
     def items(self) -> list[Item]:
-        with closing((app := open_app(self.project.root, create=True, env=self.project.env)).journal):
+        with self.app() as app:
             return items_of(app).items()
 
     def run(self, id: str) -> AnyRun:
-        with closing((app := open_app(self.project.root, env=self.project.env)).journal):
+        with self.app() as app:
             return app.door.load(id).run
 
     def events(self, id: str) -> list[AnyEvent]:
-        with closing((app := open_app(self.project.root, env=self.project.env)).journal):
+        with self.app() as app:
             return list(app.worlds.gear.history(id))
 
     def owed(self, id: str) -> list[str]:
-        with closing((app := open_app(self.project.root, env=self.project.env)).journal):
+        with self.app() as app:
             return [owed.effect for owed in app.journal.owed(id)]
 
-
-def dumped(value: object) -> str:
-    return json.dumps(value)
+    def hook(self, text: str) -> None:
+        """A hook that the remote runs for each ref that is pushed to it."""
+        file = self.remote / "hooks" / "update"
+        file.write_text(f"#!/bin/sh\nset -e\n{text}\n")
+        file.chmod(0o755)

@@ -31,6 +31,7 @@ class Server:
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder, self.port, self.made = folder, port, 0
+        self.process = start(folder, port)
 
     def url(self, name: str) -> str:
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{name}"
@@ -77,13 +78,13 @@ def running() -> Iterator[Server]:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    process = start(folder, port)
+    server = Server(folder, port)
     try:
-        answers(port, process)
-        yield Server(folder, port)
+        answers(port, server.process)
+        yield server
     finally:
-        process.send_signal(signal.SIGINT)  # ends whatever clients still ask
-        process.wait(30)
+        server.process.send_signal(signal.SIGINT)  # ends whatever clients still ask
+        server.process.wait(30)
         shutil.rmtree(folder, ignore_errors=True)
 
 

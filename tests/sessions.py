@@ -37,7 +37,14 @@ OWN: dict[str, Json] = {
 
 
 DAY = {"SOURCE_DATE_EPOCH": "1767225600"}  # the day that sessions of tests begin, whenever they run
-S = ".agents-work/2026-01-01_a-till"
+
+
+def session_of(request: str) -> str:
+    """The folder of a session that begins on that day."""
+    return f".agents-work/2026-01-01_{request.replace(' ', '-')}"
+
+
+S = session_of("a till")
 
 
 def reply(role: str = "", status: str = "OK", notes: tuple[str, ...] = (), **more: Any) -> Json:

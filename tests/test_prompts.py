@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 import detent.workflows
+from detent.gates.item import BranchReview, Issue
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Run
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
+from detent.workflows.execute_data import ExecuteData, Project, WorkItem
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR
-from detent.workflows.prompts import role_file, system_prompt
+from detent.workflows.prompts import review_prompt, role_file, system_prompt
 from detent.workflows.task import TASK
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import TddData
@@ -60,6 +62,32 @@ CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+SUMS = ExecuteData(
+    item=WorkItem("bd-7", "Add sums", "Sums of money are missing."), project=Project("till", ("python",), "pytest -q"), context="mind the cents",
+    branch="refs/heads/beads-bd-7-add-sums", base="c0", good_tree="t0",
+)  # fmt: skip
+FOUND = BranchReview((Issue("No error handling", "fetch fails", 1, "bug", "high", "src/a.py", (4,)),), "one issue", False)
+
+
+def sums(**fields: Any) -> ExecuteData:
+    import msgspec
+
+    return msgspec.structs.replace(SUMS, **fields)
+
+
+EXECUTIONS: dict[str, tuple[str, ExecuteData, dict[str, Any]]] = {
+    "RUNNING": ("RUNNING", SUMS, {}),
+    "RUNNING-again": ("RUNNING", SUMS, {"last_error": "test_two fails\n\nE   assert 3 == 4", "counts": {"tries": 1}}),
+    "NOT_READY": ("NOT_READY", sums(pushed="c9", review=FOUND), {"cause": "review"}),
+    "HALTED": ("HALTED", SUMS, {"cause": "errors", "back": "PUSHING", "last_error": "the remote origin cannot be reached"}),
+    "COMPLETED": ("COMPLETED", sums(pushed="c9"), {}),
+    "FAILED": ("FAILED", sums(reason="test_two fails"), {"cause": "tests", "last_error": "test_two fails\n\nE   assert 3 == 4"}),
+    "BLOCKED": ("BLOCKED", sums(reason="no key"), {"cause": "blocked"}),
+    "TIMEOUT": ("TIMEOUT", sums(reason="the limit of 21600 s has passed"), {"cause": "time"}),
+    "CANCELLED": ("CANCELLED", sums(reason="bd-3 is not closed"), {"cause": "skipped"}),
+}  # fmt: skip
+
+
 def rendered(name: str) -> str:
     state, given, fields = CASES[name]
     return brief(TDD, Run("tdd-1", "tdd", state, 9, given, limits=dict(TDD.limits), **fields)).briefing
@@ -84,14 +112,33 @@ def test_a_briefing_of_tdd_is_the_recorded_one(name: str) -> None:
     holds(GOLDEN / "briefings" / "tdd" / f"{name}.md", rendered(name))
 
 
+def test_the_prompt_of_a_branchs_reviewer_is_the_recorded_one() -> None:
+    holds(GOLDEN / "prompts" / "execute-reviewer.md", review_prompt())
+
+
+@pytest.mark.parametrize("name", EXECUTIONS)
+def test_a_briefing_of_execute_is_the_recorded_one(name: str) -> None:
+    state, given, fields = EXECUTIONS[name]
+    run = Run("execute-bd-7-1", "execute", state, 9, given, limits=dict(EXECUTE.limits), **fields)
+    holds(GOLDEN / "briefings" / "execute" / f"{name}.md", brief(EXECUTE, run).briefing)
+
+
 def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
-    assert {f.stem for f in (GOLDEN / "prompts").iterdir()} == {f"{workflow}-{role}" for workflow, role in ROLES}
+    made = {*(f"{workflow}-{role}" for workflow, role in ROLES), "execute-reviewer"}
+    assert {f.stem for f in (GOLDEN / "prompts").iterdir()} == made
+    assert {f.stem for f in (GOLDEN / "briefings" / "execute").iterdir()} == set(EXECUTIONS)
+    assert {state for state, _, _ in EXECUTIONS.values()} == {name for name, state in EXECUTE.states.items() if state.actor != "system"}
     assert {f.stem for f in (GOLDEN / "briefings" / "tdd").iterdir()} == set(CASES)
     assert {state for state, _, _ in CASES.values()} == {name for name, state in TDD.states.items() if state.actor != "system"}
 
 
 def test_every_prompt_file_belongs_to_a_role_or_a_workflow_that_is_driven() -> None:
-    wanted = {"agent", *(role_file(workflow, role) for workflow, role in ROLES), *(f"hand-in-{workflow}" for workflow, _ in ROLES)}
+    wanted = {
+        "agent",
+        "review-branch",
+        *(role_file(workflow, role) for workflow, role in ROLES),
+        *(f"hand-in-{workflow}" for workflow, _ in ROLES),
+    }
     assert {f.stem for f in PROMPTS.iterdir()} == wanted
 
 

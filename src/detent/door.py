@@ -238,6 +238,7 @@ class Door:
             child.start,
             0,
             child.data,
+            limits=dict(child.limits),
             parent=parent.id,
             worktree=child.worktree or parent.worktree,
         )

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from detent.app.clock import now
+from detent.app.shared import open_journal
 from detent.door import AnyEvent, AnyRun, Door, Hands, always
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place, find_place
@@ -13,6 +14,10 @@ from detent.kernel.holder import this_process
 from detent.kernel.journal import Head, SqliteJournal
 from detent.kernel.table import Table
 
+if TYPE_CHECKING:
+    from detent.kernel.journal_postgres import PostgresJournal
+
+AnyJournal = Union[SqliteJournal, "PostgresJournal"]
 __all__ = ["WORKFLOWS", "App", "journal_at", "now", "open_app", "tables"]
 
 WORKFLOWS = ("pr", "tdd", "execute", "pipeline", "task")
@@ -25,16 +30,16 @@ def tables() -> dict[str, Table[Any]]:
     return all_tables()
 
 
-def journal_at(start: Path) -> SqliteJournal:
+def journal_at(start: Path) -> "AnyJournal":
     """The journal of the repository that a folder is in; it must be there."""
-    return SqliteJournal(find_place(start).journal)
+    return open_journal(find_place(start))
 
 
 class App(NamedTuple):
     """Everything a command needs, wired to the checkout it was called in."""
 
     place: Place
-    journal: SqliteJournal
+    journal: "AnyJournal"
     door: Door
     world: Any  # of the person's own checkout
     worlds: Any  # of any run
@@ -72,7 +77,7 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
 
     outer = dict(os.environ if env is None else env)
     place = find_place(start)
-    journal = _journal(place, create)
+    journal = _journal(place, outer, create)
     tables = _LazyTables()
 
     def history(run: str) -> Iterator[AnyEvent]:
@@ -92,9 +97,9 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
     return App(place, journal, Door(hands), worlds.own, worlds)
 
 
-def _journal(place: Place, create: bool) -> SqliteJournal:
+def _journal(place: Place, outer: Mapping[str, str], create: bool) -> "AnyJournal":
     try:
-        return SqliteJournal(place.journal, create)
+        return open_journal(place, outer, create)
     except NoJournal as e:
         raise DetentError("there is no run in this repository yet", "start one with `detent start`, or call `detent get-task`") from e
 

@@ -119,7 +119,7 @@ def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Pa
     from detent.sandbox.visible import toolchains
 
     level = level_of(settings, driven)
-    sandbox = _chosen(level, outer.get("HOME", ""), settings.sandbox.memory, settings.sandbox.cpus)
+    sandbox = _chosen(level, outer.get("HOME", ""), settings.sandbox.memory, settings.sandbox.cpus, settings.sandbox.image)
     if level == PULL:
         return Cell(sandbox, (), True)
     kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
@@ -128,8 +128,8 @@ def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Pa
 
 
 @cache
-def _chosen(level: str, home: str, memory: str, cpus: int) -> Sandbox:
-    return choose(level, {"HOME": home} if home else {}, Limits(memory=size(memory), cpus=cpus))
+def _chosen(level: str, home: str, memory: str, cpus: int, image: str) -> Sandbox:
+    return choose(level, {"HOME": home} if home else {}, Limits(memory=size(memory), cpus=cpus), image)
 
 
 def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:

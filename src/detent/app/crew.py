@@ -43,11 +43,11 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     first = app.door.load(run_id).run
     settings = msgspec.json.decode(first.data.setup.settings, type=Settings)
     outer: Mapping[str, str] = app.world.outer
-    cell = cell_of(settings, True, outer, home_of(first, app.place.root))
     limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
-        return _turn(app, run, briefing, settings, cell)
+        app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
+        return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
@@ -158,10 +158,24 @@ def _backoff(run: AnyRun) -> float:
     return float(backoff(run))
 
 
+def driver_of(app: App, run: str) -> str:
+    """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
+    file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
+    try:
+        seen = file.stat()
+        wanted = f" {os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino} "
+        held = any("FLOCK" in line and wanted in line for line in Path("/proc/locks").read_text().splitlines())
+        return (file.read_text() or "?") if held else ""
+    except OSError:
+        return ""
+
+
 @contextmanager
 def only_driver(app: App, run: str) -> Iterator[None]:
     """One driver of a run at a time, whatever happens to it: the lock goes with the process. Its file stays: one that is removed could be held twice."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
     with file.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

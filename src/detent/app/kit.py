@@ -14,6 +14,7 @@ from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
+from detent.git.workspace import local_root
 from detent.world import Kit
 
 if TYPE_CHECKING:
@@ -39,28 +40,36 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
 
 def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
     """How to make the kit of a run; made once per run and call, as soon as it is known how its tests are run."""
-    made: dict[str, Kit] = {}
+    made: dict[tuple[str, bool], Kit] = {}
 
     def kit(run: AnyRun) -> Kit:
-        if run.id in made:
-            return made[run.id]
+        key = (run.id, bool(run.data.setup.workspace) and local_root(run.data.setup.workspace).is_dir())
+        if key in made:
+            return made[key]
         fresh = _make(place, run, env)
         if fresh.suite.base is not None:
-            made[run.id] = fresh
+            made[key] = fresh
         return fresh
 
     return kit
 
 
-def home_of(run: AnyRun, root: Path) -> Path:
-    """The project's own checkout, where its environment lies: the one a run is bound to, or, for an execution, the one it is driven from."""
-    return root if run.worktree in ("", run.data.setup.workspace) else Path(run.worktree)
+def home_of(run: AnyRun, settings: Settings, root: Path) -> Path:
+    """Where the project's environment lies: in a workspace that has a set-up of its own; else in the person's checkout.
+
+    That is the one that a run is bound to, or, for an execution, the one it is driven from.
+    """
+    place = run.data.setup.workspace
+    if settings.workspace.setup and place and local_root(place).is_dir():
+        return local_root(place)
+    return root if run.worktree in ("", place) else Path(run.worktree)
 
 
 def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
-    setup, home = run.data.setup, home_of(run, place.root)
-    root = Path(setup.workspace) if setup.workspace == run.worktree and setup.workspace else place.root
+    setup = run.data.setup
     settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
+    home = home_of(run, settings, place.root)
+    root = local_root(setup.workspace) if setup.workspace == run.worktree and setup.workspace else place.root
     base = (
         msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
     )

@@ -36,7 +36,7 @@ def kept_live(app: App, run: str, watch: Callable[[Seen], None]) -> Callable[[Se
     def see(seen: Seen) -> None:
         watch(seen)
         if text := _line(seen):
-            _append(file, text)
+            append(file, text)
 
     return see
 
@@ -51,7 +51,7 @@ def _line(seen: Seen) -> str:
     return f"{MARK}{json.dumps({**said, **verdict, 'text': seen.text})}\n"
 
 
-def _append(file: Path, text: str) -> None:
+def append(file: Path, text: str) -> None:
     """What cannot be written is left out: the output is for looking at, the journal is the record."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

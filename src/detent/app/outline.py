@@ -29,7 +29,8 @@ class Part(NamedTuple):
 
 def title_of(run: AnyRun) -> str:
     """What the run is about, on one line."""
-    words = " ".join(TITLES.get(run.workflow, _nothing)(run).split())
+    lines = [line.strip() for line in TITLES.get(run.workflow, _nothing)(run).splitlines()]
+    words = " ".join(next((line for line in lines if line), str(run.id)).lstrip("# ").split())
     return words if len(words) <= LONGEST_TITLE else f"{words[: LONGEST_TITLE - 1]}…"
 
 

@@ -1,5 +1,6 @@
 """`run` and `resume` in push mode: start or find the run, drive it, and say what came of it."""
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -69,7 +70,7 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
         "run": run.id,
         "workflow": run.workflow,
         "state": acting.state,
-        "outcome": OUTCOMES[end] if end else "halted" if acting.state in STUCK else "waiting",
+        "outcome": "halted" if acting.state in STUCK else OUTCOMES[end] if end else "waiting",
         "branch": run.data.branch.removeprefix("refs/heads/") or None,
         "commits": [c._asdict() for c in commits_of(app, run)],
         "cycles": getattr(run.data, "cycle", 0),
@@ -82,7 +83,18 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
             "usd": round(total.usd, 6),
         },
         "seconds": round(seconds, 1),
+        **(_of_item(app, run) if run.workflow == "execute" else {}),
     }
+
+
+def _of_item(app: App, run: AnyRun) -> dict[str, Any]:
+    """What is said of an execution beside."""
+    from detent.workflows.execute_data import public_status
+    from detent.world.execute import warnings_file
+
+    file = warnings_file(app.place.common_dir, run.id)
+    warnings = json.loads(file.read_text("utf-8")) if file.exists() else []
+    return {"item": run.data.item.id, "status": public_status(run.state), "reason": run.data.reason or None, "warnings": warnings}
 
 
 def _tests(run: AnyRun) -> dict[str, list[str]]:

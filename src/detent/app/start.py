@@ -52,12 +52,13 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     if not setup.workspace:
         first = _first_state(app, git, setup, run_id, settings)
     first = msgspec.structs.replace(first, data=msgspec.structs.replace(first.data, setup=setup))
-    event = app.door.start(msgspec.structs.replace(first, limits=_limits(settings), worktree=str(app.place.root)), sent)
+    event = app.door.start(msgspec.structs.replace(first, limits=limits_of(settings), worktree=str(app.place.root)), sent)
     publish(world.place, {n: t for n, t in published(event.run).items() if n != PLAN_FILE or t is not None})
     return run_id
 
 
-def _limits(settings: Settings) -> dict[str, int]:
+def limits_of(settings: Settings) -> dict[str, int]:
+    """How often a run of `pr` may fail, as the project configures it."""
     return {
         "instrument": settings.debug.instrument,
         "reduce_scope": settings.debug.reduce_scope,

@@ -10,6 +10,7 @@ import msgspec
 from detent.app import App
 from detent.app.fit import Terms, ground, suite_at
 from detent.app.kit import settings_at
+from detent.app.start import limits_of
 from detent.app.trackers import tracker_of
 from detent.config import Settings
 from detent.effects.publish import exclude
@@ -34,9 +35,9 @@ def start(app: App, item: str, sent: Sent, terms: Terms) -> str:
 def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
     """How to queue items, one after another: what is the same for all of them is found out once."""
     git = app.world.git
-    settings, main = project_settings(git, app.world.outer)
+    settings, _ = project_settings(git, app.world.outer)
     tracker = tracker_of(settings.tracker.kind, app.place, app.world.outer)
-    setup = _setup(app, settings, main, terms)
+    setup = setup_of(app, terms)
     exclude(app.place)
     fingerprint.remember(app.place)
 
@@ -99,8 +100,10 @@ def _kept(item: Item) -> WorkItem:
     return WorkItem(item.id, " ".join(item.title.split())[:LONGEST_TITLE] or item.id, item.description.strip())
 
 
-def _setup(app: App, settings: Settings, main: str, terms: Terms) -> Setup:
+def setup_of(app: App, terms: Terms) -> Setup:
+    """What is fixed for an execution that is queued now."""
     git: Git = app.world.git
+    settings, main = project_settings(git, app.world.outer)
     fixed = ground(git, settings, main, app.world.outer.get("PATH", os.defpath), terms.agent, "execute")
     shared = {name: getattr(fixed, name) for name in fixed.__struct_fields__}
     setup = Setup(
@@ -109,6 +112,7 @@ def _setup(app: App, settings: Settings, main: str, terms: Terms) -> Setup:
         pull_request=settings.git.merge == "pull-request",
         hours=f"{settings.queue.timeout / 3600:g}",
         silence=f"{settings.queue.silence / 3600:g}",
+        limits={"plain": {}, "tdd": {"retries": settings.tdd.retries}, "pr": limits_of(settings)}[settings.queue.strategy],
     )
     if not terms.baseline:
         return setup

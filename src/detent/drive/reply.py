@@ -10,6 +10,7 @@ import msgspec
 
 from detent.door import AnyRun
 from detent.kernel.model import Briefing, Sent
+from detent.kernel.spans import Object, last_span, spans_of
 
 LONGEST = 400_000  # characters of a reply that are looked through, its end
 LONGEST_REPORT = 50_000  # characters of a final report that are kept, its end
@@ -17,25 +18,11 @@ SUMMARY = 500
 ALREADY = "ALREADY_SATISFIED"
 TEXTS = ("summary", "test_command", "expectation", "analysis_decision", "commit_hash", "reply")
 ACTIONS = {"request_scope_reduction": "scope-reduction", "escalate_for_external_help": "escalate"}
-Object = Mapping[str, object]
 
 
 def objects(text: str) -> Iterator[Object]:
     """The JSON objects that stand in a text, in order, none inside another."""
     return (value for _, _, value in spans_of(text))
-
-
-def spans_of(text: str) -> Iterator[tuple[int, int, Object]]:
-    """The JSON objects that stand in a text, each with where it begins and ends."""
-    decoder, at = json.JSONDecoder(), text.find("{")
-    while at >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            value, end = None, at + 1
-        if isinstance(value, dict):
-            yield at, end, value
-        at = text.find("{", end)
 
 
 def _last(text: str, *names: str) -> Object:
@@ -72,8 +59,7 @@ def _pr(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
 
 def _role(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
     """A role's reply: the last JSON object of its words, as it stands there, so that the strict reader sees every key."""
-    spans = [text[at:end] for at, end, value in spans_of(text) if "status" in value]
-    reply = spans[-1] if spans else ""
+    reply = last_span(text, "status")
     said = json.loads(reply).get("summary", "") if reply else ""
     return Sent("submit", summary=str(said)[:SUMMARY] or summary_of(text), reply=reply)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from detent.git.place import Place
 
-EXCLUDED = ("/ACTIVE_PR.json", "/ORCHESTRATION_STATE.json", "/FINDINGS.json", "/error.log", "/*.rejected", "/.agents-work/")
+EXCLUDED = ("/ACTIVE_PR.json", "/ORCHESTRATION_STATE.json", "/FINDINGS.json", "/error.log", "/*.rejected", "/.agents-work/", "/.detent/")
 MARK = "# written by detent"
 
 

@@ -10,6 +10,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.look import Look
 from detent.kernel.model import Data, Sent, Value
+from detent.kernel.spans import last_span
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 BLOCKED = re.compile(r"BLOCKED:\s*(\S.*)")
@@ -33,6 +34,11 @@ class BranchReview(Value, frozen=True, omit_defaults=False):
     issues: tuple[Issue, ...]
     summary: str
     pr_ready: bool
+
+
+def review_in(words: str) -> str:
+    """The review in a reviewer's last words: their last object that says whether the branch is ready; else all of them."""
+    return last_span(words, "pr_ready") or words.strip()
 
 
 def read_review(text: str) -> BranchReview:

@@ -25,6 +25,12 @@ def choose_root(place: Place, run: str) -> Path:
     return state_dir() / "workspaces" / f"{place.root.name}-{run}"
 
 
+def local_root(stored: str) -> Path:
+    """Where a workspace stands on this machine. Another one that shares the journal may keep its state elsewhere."""
+    path = Path(stored)
+    return path if path.parent.is_dir() else state_dir() / "workspaces" / path.name
+
+
 def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
 
@@ -45,7 +51,7 @@ def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     inner = Git(place, git.env)
     if fresh:
         (place.git_dir / "index.lock").unlink(missing_ok=True)
-        inner.run("read-tree", "-u", "--reset", "HEAD")
+        inner.run("-c", "checkout.workers=0", "read-tree", "-u", "--reset", "HEAD")  # as many at once as the machine has cores
     return inner
 
 

@@ -37,7 +37,11 @@ def state_dir() -> Path:
 def anchor_file(journal: Path) -> Path:
     """The anchor of a journal, by the path of its folder and the folder's own number, so that a new folder has a new anchor."""
     folder = journal.parent.parent
-    key = f"{folder.resolve()}\n{folder.stat().st_ino if folder.exists() else 0}\n{journal.name}"
+    return anchor_of(f"{folder.resolve()}\n{folder.stat().st_ino if folder.exists() else 0}\n{journal.name}")
+
+
+def anchor_of(key: str) -> Path:
+    """The anchor of the journal that has this key and no other."""
     return state_dir() / "anchors" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
 

@@ -1,10 +1,10 @@
-"""The journal: one row per event, in SQLite, never changed afterwards. Acknowledged means durable (WAL, synchronous=FULL).
+"""The journal: one row per event, never changed afterwards; here in SQLite. Acknowledged means durable (WAL, synchronous=FULL).
 
 Owns the file, its schema, the hash chain, claims and the outbox of owed effects. Knows nothing of tables: a row's body is bytes to it.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -100,7 +100,9 @@ class Journal(Protocol):
 
 
 HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
-ENTRY_COLUMNS = "run, seq, workflow, state, on_, status, at, ifnull(attempt, ''), tree, body, brief, parent, worktree, ended, owes, n, hash"
+ENTRY_COLUMNS = (
+    "run, seq, workflow, state, on_, status, at, coalesce(attempt, ''), tree, body, brief, parent, worktree, ended, owes, n, hash"
+)
 TAIL = "SELECT (SELECT ifnull(max(seq), 0) FROM events WHERE run = ?), n, hash FROM events WHERE n = (SELECT max(n) FROM events)"
 INSERT = f"""
 INSERT INTO events(n, run, seq, workflow, state, on_, status, at, attempt, tree, body, brief, parent, worktree, ended, owes, prev, hash)
@@ -122,7 +124,7 @@ def chain(prev: str, n: int, entry: Entry) -> str:
     return sha256(f"{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + body).hexdigest()
 
 
-def _to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
+def to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
     """An entry as the row of the table."""
     return (n, *entry[:7], entry.attempt or None, *entry[8:13], int(entry.ended), "\n".join(entry.owes), prev, digest)
 
@@ -131,6 +133,86 @@ def _read_entry(row: tuple[Any, ...]) -> Entry:
     """A row of ENTRY_COLUMNS as an entry."""
     *rest, ended, owes, n, digest, _ = row
     return Entry._make((*rest, ended, tuple(owes.split("\n")) if owes else (), n, digest))
+
+
+Rows = Callable[..., Iterator[tuple[Any, ...]]]  # a query and its arguments to the rows that answer it
+
+
+def read_holder(journal: Path | str, run: str, text: str) -> Holder:
+    """Who holds a claim, as the journal has it."""
+    try:
+        return msgspec.json.decode(text, type=Holder)
+    except msgspec.DecodeError as e:
+        raise JournalDamaged(f"{journal}: the claim on run {run} cannot be read: {e}", "nothing was changed; see `detent doctor`") from e
+
+
+class Reading:
+    """What is read of a journal, alike in every database. Each row of an event is checked against its hash."""
+
+    def __init__(self, name: str, rows: Rows) -> None:
+        self.name, self.rows = name, rows
+
+    def _entries(self, where: str, *args: str | int) -> list[Entry]:
+        return [self._sound(row) for row in self.rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE {where}", *args)]
+
+    def _entry(self, where: str, *args: str | int) -> Entry | None:
+        found = self._entries(where, *args)
+        return found[0] if found else None
+
+    def _sound(self, row: tuple[Any, ...]) -> Entry:
+        """A row as an entry, if its hash is its own."""
+        try:
+            entry = _read_entry(row)
+            sound = chain(row[-1], entry.n, entry) == entry.hash
+        except (TypeError, ValueError, AttributeError):  # a column holds something of another type
+            sound = False
+        if not sound:
+            raise JournalDamaged(f"{self.name}: event {row[-3]} was altered", "nothing was changed; see `detent doctor`")
+        return entry._replace(ended=bool(entry.ended))
+
+    def last(self, run: str) -> Entry | None:
+        return self._entry("run = ? ORDER BY seq DESC LIMIT 1", run)
+
+    def at(self, run: str, seq: int) -> Entry | None:
+        return self._entry("run = ? AND seq = ?", run, seq)
+
+    def attempt(self, run: str, attempt: str) -> Entry | None:
+        return self._entry("run = ? AND attempt = ?", run, attempt)
+
+    def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
+        return self._entries("run = ? AND seq > ? ORDER BY seq LIMIT ?", run, after, limit)
+
+    def heads(self, run: str = "") -> Sequence[Head]:
+        where, args = ("WHERE run = ?", (run,)) if run else ("", ())
+        rows = self.rows(f"SELECT {HEAD_COLUMNS} FROM heads {where} ORDER BY n DESC", *args)
+        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+
+    def children(self, parent: str) -> Sequence[Head]:
+        rows = self.rows(f"SELECT {HEAD_COLUMNS} FROM heads WHERE parent = ? AND parent <> '' ORDER BY run", parent)
+        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+
+    def owed(self, run: str) -> Sequence[Owed]:
+        """What the events of a run owe, in order, beyond the last effect that is settled."""
+        mark = next(self.rows("SELECT seq, pos FROM settled WHERE run = ?", run), (0, 0))
+        owing = self.rows("SELECT seq, owes FROM events WHERE run = ? AND seq >= ? AND owes <> '' ORDER BY seq", run, mark[0])
+        every = [Owed(run, seq, pos, effect) for seq, owes in owing for pos, effect in enumerate(owes.split("\n"))]
+        return [owed for owed in every if owed[1:3] > mark]
+
+    def first_fault(self) -> str | None:
+        """Read the whole chain; the first row that does not fit, in a sentence."""
+        prev, expect = GENESIS, 1
+        try:
+            for row in self.rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
+                entry = self._sound(row)
+                if entry.n != expect or row[-1] != prev:
+                    return f"{self.name}: event {entry.n} does not follow the one before it"
+                prev, expect = entry.hash, expect + 1
+            for one, other in ((HEADS_BY_EVENTS, HEADS_KEPT), (HEADS_KEPT, HEADS_BY_EVENTS)):
+                for row in self.rows(f"{one} EXCEPT {other}"):
+                    return f"{self.name}: the list of runs does not show run {row[1]} as its newest event does"
+        except JournalDamaged as e:
+            return e.message
+        return None
 
 
 class Writing:
@@ -170,6 +252,7 @@ class SqliteJournal:
         self.path = path
         self.db, self.id = open_journal(path, create)
         self._anchor = AnchorFile(anchor_file(path))
+        self._read = Reading(str(path), self._rows)
 
     def close(self) -> None:
         self.db.close()
@@ -186,7 +269,7 @@ class SqliteJournal:
             self._check(db, entry.run, at, expect, claim)
             n = before + 1
             digest = chain(prev, n, entry)
-            db.execute(INSERT, _to_row(entry, n, prev, digest))
+            db.execute(INSERT, to_row(entry, n, prev, digest))
             db.execute(KEEP_HEAD, (n,))
         self._anchor.write(Anchor(self.id, n, digest))
 
@@ -205,51 +288,26 @@ class SqliteJournal:
         except sqlite3.DatabaseError as e:
             raise JournalDamaged(f"{self.path} cannot be read: {e}", "it was left as it is; see `detent doctor`") from e
 
-    def _entries(self, where: str, *args: str | int) -> list[Entry]:
-        return [self._sound(row) for row in self._rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE {where}", *args)]
-
-    def _entry(self, where: str, *args: str | int) -> Entry | None:
-        found = self._entries(where, *args)
-        return found[0] if found else None
-
-    def _sound(self, row: tuple[Any, ...]) -> Entry:
-        """A row as an entry, if its hash is its own."""
-        try:
-            entry = _read_entry(row)
-            sound = chain(row[-1], entry.n, entry) == entry.hash
-        except (TypeError, ValueError, AttributeError):  # a column holds something of another type
-            sound = False
-        if not sound:
-            raise JournalDamaged(f"{self.path}: event {row[-3]} was altered", "nothing was changed; see `detent doctor`")
-        return entry._replace(ended=bool(entry.ended))
-
     def last(self, run: str) -> Entry | None:
-        return self._entry("run = ? ORDER BY seq DESC LIMIT 1", run)
+        return self._read.last(run)
 
     def at(self, run: str, seq: int) -> Entry | None:
-        return self._entry("run = ? AND seq = ?", run, seq)
+        return self._read.at(run, seq)
 
     def attempt(self, run: str, attempt: str) -> Entry | None:
-        return self._entry("run = ? AND attempt = ?", run, attempt)
+        return self._read.attempt(run, attempt)
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
-        return self._entries("run = ? AND seq > ? ORDER BY seq LIMIT ?", run, after, limit)
+        return self._read.events(run, after, limit)
 
     def heads(self, run: str = "") -> Sequence[Head]:
-        where, args = ("WHERE run = ?", (run,)) if run else ("", ())
-        rows = self._rows(f"SELECT {HEAD_COLUMNS} FROM heads {where} ORDER BY n DESC", *args)
-        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+        return self._read.heads(run)
 
     def children(self, parent: str) -> Sequence[Head]:
-        rows = self._rows(f"SELECT {HEAD_COLUMNS} FROM heads WHERE parent = ? AND parent <> '' ORDER BY run", parent)
-        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+        return self._read.children(parent)
 
     def owed(self, run: str) -> Sequence[Owed]:
-        """What the events of a run owe, in order, beyond the last effect that is settled."""
-        mark = next(self._rows("SELECT seq, pos FROM settled WHERE run = ?", run), (0, 0))
-        owing = self._rows("SELECT seq, owes FROM events WHERE run = ? AND seq >= ? AND owes <> '' ORDER BY seq", run, mark[0])
-        every = [Owed(run, seq, pos, effect) for seq, owes in owing for pos, effect in enumerate(owes.split("\n"))]
-        return [owed for owed in every if owed[1:3] > mark]
+        return self._read.owed(run)
 
     def settled(self, owed: Owed) -> None:
         """Mark an effect as settled, and all that was owed before it."""
@@ -260,20 +318,12 @@ class SqliteJournal:
         """Take the run, or say who has it. A holder that is dead is broken."""
         with self._writing(durable=False) as db:
             row = db.execute("SELECT epoch, holder FROM claims WHERE run = ?", (run,)).fetchone()
-            held = self._holder(run, row[1]) if row and row[1] else None
+            held = read_holder(self.path, run, row[1]) if row and row[1] else None
             if held and is_alive(held):
                 raise Busy(f"run {run} is being worked on by process {held.pid} on {held.host} ({held.doing}) since {held.since}")
             epoch = (row[0] if row else 0) + 1
             db.execute("INSERT OR REPLACE INTO claims VALUES (?,?,?)", (run, epoch, msgspec.json.encode(holder).decode()))
         return Claim(run, epoch)
-
-    def _holder(self, run: str, text: str) -> Holder:
-        try:
-            return msgspec.json.decode(text, type=Holder)
-        except msgspec.DecodeError as e:
-            raise JournalDamaged(
-                f"{self.path}: the claim on run {run} cannot be read: {e}", "nothing was changed; see `detent doctor`"
-            ) from e
 
     def release(self, claim: Claim) -> None:
         with self._writing(durable=False) as db:
@@ -285,17 +335,4 @@ class SqliteJournal:
             db.execute("INSERT OR REPLACE INTO hot VALUES (?,?,?,?,?,?,?)", hot)
 
     def first_fault(self) -> str | None:
-        """Read the whole chain; the first row that does not fit, in a sentence."""
-        prev, expect = GENESIS, 1
-        try:
-            for row in self._rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
-                entry = self._sound(row)
-                if entry.n != expect or row[-1] != prev:
-                    return f"{self.path}: event {entry.n} does not follow the one before it"
-                prev, expect = entry.hash, expect + 1
-            for one, other in ((HEADS_BY_EVENTS, HEADS_KEPT), (HEADS_KEPT, HEADS_BY_EVENTS)):
-                for row in self._rows(f"{one} EXCEPT {other}"):
-                    return f"{self.path}: the list of runs does not show run {row[1]} as its newest event does"
-        except JournalDamaged as e:
-            return e.message
-        return None
+        return self._read.first_fault()

@@ -165,6 +165,7 @@ class Child(msgspec.Struct, frozen=True):
     start: str
     data: Data
     worktree: str = ""
+    limits: Mapping[str, int] = {}  # where they differ from the table's
 
 
 def no_children(run: Run[Data]) -> tuple[Child, ...]:

@@ -72,8 +72,9 @@ class TableBoard:
             text = c.execute(sa.select(meta.c.value).where(meta.c.key == "paused")).scalar()
         return Pause(**json.loads(text)) if text else Pause()
 
-    def open(self) -> int:
-        """How many executions have not ended."""
+    def counts(self) -> dict[str, int]:
+        """How many executions there are in each state that is not an end."""
         j = self.database.tables.jobs
         with self.database.engine.begin() as c:
-            return c.execute(sa.select(sa.func.count()).select_from(j).where(j.c.state.in_(LIVE))).scalar_one()
+            rows = c.execute(sa.select(j.c.state, sa.func.count()).where(j.c.state.in_(LIVE)).group_by(j.c.state)).all()
+        return {**dict.fromkeys(LIVE, 0), **{state: int(n) for state, n in rows}}

@@ -22,6 +22,7 @@ from detent.queue.lease import Fence, Leases, end_this_process
 from detent.queue.output import Output
 from detent.queue.protocol import Pace, Seen, Task
 from detent.sandbox.process import Ran, run
+from detent.sandbox.warden import command
 
 ASK_AGAIN = 0.5  # seconds between two questions to a database that does not answer
 AGAIN_AFTER = 5.0  # seconds until an execution that has not ended is taken up once more
@@ -79,9 +80,10 @@ class LocalWorker:
         }
         dbos = DBOS(config=config)
         register(self)
-        DBOS.listen_queues([QUEUE])
+        DBOS.listen_queues([])  # to nothing, until it knows how many slots this worker has
         DBOS.launch()
         own_slots(dbos._sys_db, lambda: 0 if self.leaving.is_set() else self.slots)
+        dbos._listening_queues = [QUEUE]
 
     def leave(self) -> None:
         """End every program here and give back what they were for. Nothing is lost: each goes on from its journal."""
@@ -180,7 +182,8 @@ class LocalWorker:
         return await self._nothing()
 
     def _run(self, id: str, here: Running) -> Ran:
-        """Run the program. The thread that starts it waits for it, so that it ends with this worker and not with a thread."""
+        """Run the program under a warden, which ends all of it if this worker is killed. The kernel tells it of the death of the thread
+        that started it, so that thread waits for its end."""
         child = self.task.child(id)
 
         def wanted() -> bool:
@@ -193,7 +196,7 @@ class LocalWorker:
             self.see(Seen("output", id, here.output.last))
 
         try:
-            return run(child.argv, child.cwd, child.env, self.task.timeout, wanted, watch=watch)
+            return run(command(child.argv), child.cwd, child.env, self.task.timeout, wanted, watch=watch)
         finally:
             here.output.flush()
 

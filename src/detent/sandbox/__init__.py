@@ -10,35 +10,51 @@ from detent.sandbox.protocol import Room, Sandbox
 __all__ = ["SANDBOXES", "Limits", "Room", "Sandbox", "choose", "why_none"]
 
 
-def _bubblewrap(home: Path, limits: Limits) -> Sandbox:
+def _bubblewrap(home: Path, limits: Limits, image: str = "") -> Sandbox:
     from detent.sandbox.bubblewrap import make
 
     return make(home, limits)
 
 
-def _none(home: Path, limits: Limits, because: str = "") -> Sandbox:
+def _engine(name: str) -> "Made":
+    def made(home: Path, limits: Limits, image: str) -> Sandbox:
+        from detent.sandbox.container import make
+
+        return make(name, home, limits, image)
+
+    return made
+
+
+def _none(home: Path, limits: Limits, image: str = "", because: str = "") -> Sandbox:
     from detent.sandbox.none import Unisolated
 
     return Unisolated(because)
 
 
-SANDBOXES: dict[str, Callable[[Path, Limits], Sandbox]] = {
+Made = Callable[[Path, Limits, str], Sandbox]
+SANDBOXES: dict[str, Made] = {
     "bubblewrap": _bubblewrap,
+    "podman": _engine("podman"),
+    "docker": _engine("docker"),
+    "container": _engine("container"),
     "none": _none,
 }
 
 
-def choose(level: str, outer: Mapping[str, str], limits: Limits = Limits()) -> Sandbox:  # noqa: B008 - a frozen value
-    """The sandbox of a level. "auto" takes bubblewrap if it works, else none, and `why_none` says why. Asked for by name, it must work."""
+def choose(level: str, outer: Mapping[str, str], limits: Limits = Limits(), image: str = "") -> Sandbox:  # noqa: B008 - a frozen value
+    """The sandbox of a level. "auto" takes bubblewrap if it works, else none, and `why_none` says why. Asked for by name, it must work.
+
+    `image` is for containers: the name of an image, or a folder that holds a root file system; empty, the machine's own system.
+    """
     home = Path(outer.get("HOME") or Path.home())
     if level in SANDBOXES:
-        return SANDBOXES[level](home, limits)
+        return SANDBOXES[level](home, limits, image)
     if level != "auto":
         raise DetentError(f"there is no sandbox '{level}'", f"there are: {', '.join(SANDBOXES)}")
     try:
         return _bubblewrap(home, limits)
     except DetentError as e:
-        return _none(home, limits, e.message)
+        return _none(home, limits, because=e.message)
 
 
 def why_none(sandbox: Sandbox) -> str:

@@ -78,7 +78,7 @@ def run(
 
     `watch` gets each piece of output as it comes; `first` is called in the child before it becomes the program.
     """
-    _adopt_orphans()
+    adopt_orphans()
     before = _children(os.getpid())
     begun = time.monotonic()
     out = Bounded(watch)
@@ -190,15 +190,34 @@ _RUNNING: set[int] = set()  # what threads of this process run at the moment: a 
 _STARTING = threading.Lock()
 
 
-def _adopt_orphans() -> None:
+def adopt_orphans() -> None:
+    """Become the parent of whatever our descendants leave behind."""
     with contextlib.suppress(AttributeError):
         _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def die_with_parent(number: int) -> None:
+    """Have the kernel send this process a signal when the thread that started it ends."""
+    with contextlib.suppress(AttributeError):
+        _LIBC.prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
+def end_descendants() -> None:
+    """End every process below this one, whatever sessions they made for themselves, until none is left."""
+    adopt_orphans()
+    for _ in range(1000):
+        below = _below(os.getpid())
+        if not [pid for pid in below if not _has_ended(pid)]:
+            return
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.005)
+
+
 def _begin(first: Callable[[], None]) -> None:
     """In the child, before it becomes the program: our own sudden death ends it too, and it leaves no dump of its memory."""
-    with contextlib.suppress(AttributeError):
-        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    die_with_parent(signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     first()
 
@@ -234,11 +253,14 @@ def _descendants(root: int, before: set[int]) -> set[int]:
     """
     with _STARTING:
         new = _children(os.getpid()) - before - _RUNNING
-    todo = [root, *(pid for pid in new if _session(pid) != os.getsid(0))]
-    seen: set[int] = set()
+    return _below(root) | {root}.union(*(_below(pid) | {pid} for pid in new if _session(pid) != os.getsid(0)))
+
+
+def _below(root: int) -> set[int]:
+    """Every process below one, without itself."""
+    todo, seen = [root], set[int]()
     while todo:
-        pid = todo.pop()
-        if pid not in seen:
-            seen.add(pid)
-            todo += _children(pid)
+        fresh = _children(todo.pop()) - seen
+        seen |= fresh
+        todo += fresh
     return seen

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.tracker.protocol import STATUSES, Change, Item, NewItem, Status, Tracker, TrackerError, UnknownItem, open_of
+from detent.tracker.said import Said
 
 __all__ = [
     "STATUSES",
@@ -22,27 +23,39 @@ __all__ = [
 ]
 
 
-class Said(NamedTuple):
-    """What a program said and how it ended."""
-
-    code: int | None
-    out: str
-    err: str
-
-
 class Means(NamedTuple):
     """What a tracker may need of the machine, handed in."""
 
     root: Path  # the checkout whose items these are
     store: Path  # a folder that all checkouts of the repository share
     clock: Callable[[], str]
+    find: Callable[[str], str]  # a program by its name; empty if it is not there
     call: Callable[[Sequence[str], Mapping[str, str]], Said]  # run a program in the checkout, with these variables too
+    url: str = ""  # the database that several machines share; empty if there is none
 
 
 def _builtin(means: Means) -> Tracker:
+    if means.url:
+        from detent.tracker.builtin_shared import SharedBuiltin
+
+        return SharedBuiltin(means.url, means.clock)
     from detent.tracker.builtin import Builtin
 
     return Builtin(means.store / "items.db", means.clock)
 
 
-TRACKERS: dict[str, Callable[[Means], Tracker]] = {"builtin": _builtin}
+def _beads(means: Means) -> Tracker:
+    """By its program; without one, by its data file. Neither: there is nothing to ask, and that is no empty list."""
+    from detent.tracker.beads import Beads
+    from detent.tracker.beads_file import DATA, BeadsFile
+
+    if program := means.find("bd"):
+        return Beads(program, means.call)
+    if (means.root / DATA).is_file():
+        return BeadsFile(means.root / DATA, means.store / "beads.lock", means.clock)
+    raise TrackerError(
+        f"[tracker] kind is beads, and there is neither the program bd nor {DATA}", 'install bd, or set kind = "builtin" in detent.toml'
+    )
+
+
+TRACKERS: dict[str, Callable[[Means], Tracker]] = {"builtin": _builtin, "beads": _beads}

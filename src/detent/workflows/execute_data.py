@@ -1,5 +1,6 @@
 """What the `execute` workflow keeps about one execution of a work item, and the pure changes over it. Knows no git, no tracker, no processes."""
 
+import json
 from collections.abc import Mapping
 from typing import Literal
 
@@ -14,6 +15,7 @@ from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
 
+HEAD, TAIL = 4_000, 16_000  # characters of an output that a follow-up item shows
 CHILD = "work"  # the name of the inner run, where the strategy has one
 PUBLIC: Mapping[str, str] = {
     "QUEUED": "QUEUED",
@@ -59,6 +61,7 @@ class Setup(Ground, frozen=True):
     pull_request: bool = False
     hours: str = "6"
     silence: str = "6"
+    limits: dict[str, int] = {}  # of the inner run, as the project configures them
 
 
 class ItemChange(Value, frozen=True):
@@ -187,8 +190,14 @@ def follow_up_of(run: Run[ExecuteData]) -> FollowUp | None:
     item = run.data.item
     if run.state not in ("FAILED", "BLOCKED", "TIMEOUT"):
         return None
-    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {run.data.branch}\n\n{run.last_error}"
+    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {run.data.branch}\n\n{_bounded(run.last_error)}"
     return FollowUp(f"{item.id}:{run.cause}", f"{TITLES[run.cause]}: {item.title}", text.rstrip() + "\n", item.id)
+
+
+def _bounded(text: str) -> str:
+    """An output as an item can hold it: its beginning and its end."""
+    cut = len(text) - HEAD - TAIL
+    return text if cut <= 0 else f"{text[:HEAD]}\n[… {cut} characters left out; the journal has them]\n{text[-TAIL:]}"
 
 
 def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
@@ -197,17 +206,31 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
     if run.state != "RUNNING_CHILD":
         return ()
     if data.setup.strategy == "pr":
-        same = _inner(data.setup)
+        same = replace(_inner(data.setup), settings=_with_plan(data.setup.settings, data.plan))
         setup = pr_data.Setup(plan=data.plan, branching=False, **{name: getattr(same, name) for name in same.__struct_fields__})
         inner = pr_data.PrData(setup=setup, branch=data.branch, base=data.base, good_tree=data.good_tree)
-        return (Child(CHILD, "pr", "INITIALIZING", inner),)
+        return (Child(CHILD, "pr", "INITIALIZING", inner, limits=data.setup.limits),)
     request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
-    return (Child(CHILD, "tdd", "PLAN", tdd_data.begin(request, setup=_inner(data.setup), base=data.base, tree=data.good_tree)),)
+    begun = tdd_data.begin(request, setup=_inner(data.setup), base=data.base, tree=data.good_tree)
+    return (Child(CHILD, "tdd", "PLAN", begun, limits=data.setup.limits),)
 
 
 def _inner(setup: Setup) -> Ground:
     """What a child needs to judge, as its parent has it."""
     return Ground(setup.settings, setup.path, setup.command, setup.preflight, setup.baseline, setup.workspace, setup.agent)
+
+
+def _with_plan(settings: str, plan: str) -> str:
+    """A configuration whose plan is the item's text."""
+    known = json.loads(settings or "{}")
+    return json.dumps({**known, "pr": {**known.get("pr", {}), "plan": plan}})
+
+
+def plan_of(item: WorkItem) -> str:
+    """The item's text as a plan with one entry; what stands in its description is no entry."""
+    title = item.title.replace("[DONE]", "").strip() or item.id
+    quoted = "".join(f"> {line}\n" for line in item.description.splitlines())
+    return f"# Work item {item.id}\n\n- Bead {item.id}: {title}\n\n{quoted}"
 
 
 def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:

@@ -21,3 +21,8 @@ def system_prompt(workflow: str, role: str, workspace: str) -> str:
         workspace=workspace, role=_file(role_file(workflow, role)), hand_in=_file(f"hand-in-{workflow}")
     )
     return text + "\n"
+
+
+def review_prompt() -> str:
+    """What the reviewer of a branch is told."""
+    return _file("review-branch") + "\n"

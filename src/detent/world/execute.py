@@ -2,34 +2,31 @@
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
+from detent.agents.redact import redactor, secrets_of
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import make_branch
+from detent.effects.publish import write_whole
 from detent.errors import CannotTell
+from detent.evidence.claims import REF
 from detent.git.commits import bring_to, commit_phase
+from detent.git.evidence_ref import push_evidence
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
-from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
-from detent.tracker import Change, Item, NewItem, Status, Tracker, TrackerError, UnknownItem, open_of
-from detent.workflows.execute_data import follow_up_of, item_after
+from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
+from detent.workflows.execute_data import follow_up_of, item_after, plan_of
+from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items
 from detent.world.furnish import furnish
-from detent.world.repo import Effects, Jobs, RepoWorld, outcome
+from detent.world.items import KEY, reached
+from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome
 
+PLAN = f"{ITEM_FOLDER}plan.md"
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
-KEY = "detent:"  # before the key of an item that the machine filed
-
-
-@contextmanager
-def reached() -> Iterator[None]:
-    """A tracker that cannot be reached says nothing about the item."""
-    try:
-        yield
-    except TrackerError as e:
-        raise CannotTell(f"{e.message} ({e.hint})" if e.hint else e.message) from e
 
 
 def holder(run: AnyRun) -> str:
@@ -103,8 +100,19 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str]) -> Sent:
     made = make_branch(git, run.id, 1, choose, ways.main, ways.remote)
     root = choose_root(world.place, run.id)
     inner = make_workspace(git, root, made.branch, made.base)
-    furnish(inner, world.kit_of(run), world.gear.wanted)
-    return outcome("started", **facts, branch=made.branch, base=made.base, tree=made.tree, workspace=str(root), at=world.clock())
+    furnish(inner, world.kit_of(run), world.place.root, world.collector(run).env, world.gear.wanted)
+    plan = lay_plan(root, run) if run.data.setup.strategy == "pr" else ""
+    where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan}
+    return outcome("started", **facts, **where, at=world.clock())
+
+
+def lay_plan(root: Path, run: AnyRun) -> str:
+    """The item's text as a plan, where the agent finds it; its path. One that is there stays: its entry may be marked."""
+    file = root / PLAN
+    if not file.exists() and is_plain(root, PLAN):
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, plan_of(run.data.item))
+    return PLAN
 
 
 def _push(world: RepoWorld, run: AnyRun) -> Sent:
@@ -113,6 +121,8 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
     if not has_remote(git, remote):
         return outcome("pushed", commit=tip)
     pushed = push_branch(git, remote, tip, branch)
+    if pushed.ok and (said := push_evidence(git, REF, remote)):
+        raise CannotTell(f"the evidence could not be pushed with the branch: {said}")
     return outcome("pushed", commit=tip) if pushed.ok else outcome("rejected", pushed.output)
 
 
@@ -140,7 +150,14 @@ def _rebase(world: RepoWorld, run: AnyRun) -> Sent:
     return outcome("rebased", commit=tip)
 
 
-JOBS: Jobs = {"prepare": _prepare, "push": _push, "rebase": _rebase}
+JOBS: Jobs = {
+    "prepare": _prepare,
+    "push": _push,
+    "rebase": _rebase,
+    "review_branch": review_branch,
+    "watch_items": watch_items,
+    "open_pull_request": open_pull_request,
+}
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -152,7 +169,7 @@ def _commit(world: RepoWorld, event: AnyEvent) -> None:
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
     """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
-    if str(world.place.root) == event.run.data.setup.workspace:
+    if (place := event.run.data.setup.workspace) and world.place.root == local_root(place):
         world.snapshot(event.run)
 
 
@@ -173,7 +190,8 @@ def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
     follow = follow_up_of(event.run)
     if follow is None:
         return
-    tracker = world.kit_of(event.run).tracker()
+    tracker, redact = world.kit_of(event.run).tracker(), redactor(secrets_of(world.outer))  # a tracker's data may be pushed
+    follow = msgspec.structs.replace(follow, title=redact(follow.title), description=redact(follow.description))
     new = NewItem(follow.title, follow.description, type="bug", labels=("follow-up",), found_in=follow.linked_to, key=KEY + follow.key)
     filed = tracker.add(new)
     if follow.description.strip() not in filed.description:  # it was there before: the details of this time are a note
@@ -200,7 +218,7 @@ def warnings_file(common: Path, run: str) -> Path:
 
 def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
     if place := event.run.data.setup.workspace:
-        remove_workspace(workspace_place(world.place.common_dir, Path(place)))
+        remove_workspace(workspace_place(world.place.common_dir, local_root(place)))
 
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
@@ -215,6 +233,7 @@ EFFECTS: Effects = {
     "snapshot": _snapshot,
     "update_item": _update_item,
     "file_follow_up": _file_follow_up,
+    "file_issues": file_issues,
     "note_on_item": _note,
     "sync_tracker": _sync,
     "clean_up": _clean_up,

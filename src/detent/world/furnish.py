@@ -1,12 +1,134 @@
-"""Furnishing a workspace: what is ignored by git and needed all the same is copied, and the project's set-up runs. Done once for a workspace."""
+"""Furnishing a workspace: what git ignores and the work needs is copied, and the project's set-up runs. Done once for a workspace.
 
-from collections.abc import Callable
+What a set-up makes is kept by the lock files it was made for, so that the next workspace gets a copy of it. Knows no run and no state.
+"""
 
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+
+from detent.errors import CannotTell
 from detent.git.repo import Git
 from detent.git.workspace import borrow
 from detent.world.kit import Kit
 
+LOCKS = (
+    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "uv.lock", "poetry.lock", "pdm.lock",
+    "Pipfile.lock", "requirements*.txt", "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock",
+)  # fmt: skip
+PATIENCE = 1800.0  # seconds for a set-up
+KEPT = 4  # how many set-ups are kept; the one that was used longest ago goes first
+SMALL = 100_000
 
-def furnish(git: Git, kit: Kit, wanted: Callable[[], bool]) -> None:
-    """Make a fresh checkout ready to be worked in."""
-    borrow(kit.home, git.place.root)
+
+def furnish(git: Git, kit: Kit, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
+    """Make a fresh checkout ready to be worked in; `origin` is the person's own. CannotTell if it cannot be. Doing it again changes nothing."""
+    command, copies = kit.settings.get("workspace.setup", ""), json.loads(kit.settings.get("workspace.copy", "") or "[]")
+    mark = git.place.git_dir / "detent" / "furnished"
+    if not command:
+        borrow(kit.home, git.place.root)
+    if mark.exists() or not (command or copies):
+        return
+    for name in copies:
+        _copy(git, origin, name)
+    if command:
+        _set_up(git, kit, command, env, wanted)
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.write_text("done\n", "ascii")
+
+
+def _copy(git: Git, origin: Path, name: str) -> None:
+    """Copy what a name stands for. What git does not ignore would become part of every change, so it is refused."""
+    for source in sorted(origin.glob(name)) if any(c in name for c in "*?[") else [origin / name]:
+        path = str(source.relative_to(origin))
+        target = git.place.root / path
+        if not os.path.lexists(source) or os.path.lexists(target):
+            continue
+        if git.call("check-ignore", "-q", "--no-index", "--", path).code != 0:
+            raise CannotTell(
+                f"[workspace] copy names {path}, which git does not ignore: it would become part of every change; commit it, or ignore it"
+            )
+        _put(source, target)
+
+
+def _put(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir() and not source.is_symlink():
+        shutil.copytree(source, target, symlinks=True)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+# -- the set-up --------------------------------------------------------------------------------------------------------------
+
+
+def _set_up(git: Git, kit: Kit, command: str, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
+    cache = _cache(git, kit, command)
+    if cache is not None and cache.is_dir():
+        _bring(cache, git.place.root)
+        return
+    before = _ignored(git)
+    try:
+        ran = kit.start(["sh", "-c", command], git.place.root, env, PATIENCE, wanted)
+    except OSError as e:
+        raise CannotTell(f"[workspace] setup could not be started: {e.strerror}") from e
+    if ran.exit_code != 0:
+        how = "did not end in time" if ran.timed_out else f"failed with exit code {ran.exit_code}"
+        raise CannotTell(f"[workspace] setup (`{command}`) {how}:\n{ran.output[-2000:]}")
+    if cache is not None:
+        _keep(cache, git.place.root, [path for path in _ignored(git) if path not in before])
+
+
+def _cache(git: Git, kit: Kit, command: str) -> Path | None:
+    """Where what a set-up makes is kept; None where no lock file says what it depends on."""
+    files = [line.split("\t", 1) for line in git.run("ls-tree", "-r", "-z", "HEAD").items]
+    locks = [f"{about} {path}" for about, path in files if any(fnmatch(path.rpartition("/")[2], lock) for lock in LOCKS)]
+    if not locks:
+        return None
+    key = hashlib.sha256("\n".join([command, kit.suite.path, kit.suite.sandbox, *sorted(locks)]).encode("utf-8", "surrogateescape"))
+    return git.place.common_dir / "detent" / "setups" / key.hexdigest()[:32]
+
+
+def _ignored(git: Git) -> list[str]:
+    """What git ignores in a checkout; a folder that is ignored as a whole is one entry."""
+    return [path.rstrip("/") for path in git.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").items]
+
+
+def _keep(cache: Path, root: Path, paths: list[str]) -> None:
+    """Keep copies of what was made. Whoever was first, wins; the copies are the same."""
+    scratch = cache.with_name(f".{cache.name}.{os.getpid()}")
+    shutil.rmtree(scratch, ignore_errors=True)
+    (scratch / "files").mkdir(parents=True)
+    for path in paths:
+        _put(root / path, scratch / "files" / path)
+    (scratch / "made.json").write_text(json.dumps({"root": str(root), "paths": paths}), "utf-8")
+    try:
+        scratch.rename(cache)
+    except OSError:
+        shutil.rmtree(scratch, ignore_errors=True)
+    for old in sorted((c for c in cache.parent.iterdir() if not c.name.startswith(".")), key=lambda c: c.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _bring(cache: Path, root: Path) -> None:
+    """Lay what was kept into a checkout. Programs that name the folder they were made in get the new one."""
+    made = json.loads((cache / "made.json").read_text("utf-8"))
+    os.utime(cache)
+    for path in made["paths"]:
+        if not os.path.lexists(root / path):
+            _put(cache / "files" / path, root / path)
+            _rename(root / path, made["root"].encode(), str(root).encode())
+
+
+def _rename(path: Path, old: bytes, new: bytes) -> None:
+    for folder, _, names in os.walk(path):
+        for name in names if os.path.basename(folder) == "bin" else ():
+            file = Path(folder) / name
+            about = file.lstat()
+            if stat.S_ISREG(about.st_mode) and about.st_size < SMALL and old in (text := file.read_bytes()):
+                file.write_bytes(text.replace(old, new))

@@ -26,16 +26,18 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
             return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
         return None
 
-    def open_pr(argv: list[str]) -> None:
-        env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
-        try:
-            ran = run_program(argv, world.place.root, env, 120, world.gear.wanted)
-        except OSError as e:
-            raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
-        if ran.exit_code != 0:
-            raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
+    return land(world.git, run.data.branch, world.clock(), kit.ways, verify, lambda argv: open_pr(world, collect, argv))
 
-    return land(world.git, run.data.branch, world.clock(), kit.ways, verify, open_pr)
+
+def open_pr(world: RepoWorld, collect: Collector, argv: list[str]) -> None:
+    """Run the program that opens a pull request."""
+    env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
+    try:
+        ran = run_program(argv, world.place.root, env, 120, world.gear.wanted)
+    except OSError as e:
+        raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
+    if ran.exit_code != 0:
+        raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
 
 
 def _broke(collect: Collector, run: AnyRun, report: TestReport) -> bool:

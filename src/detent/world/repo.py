@@ -23,6 +23,7 @@ from detent.world.kit import Kit
 FINDINGS = "FINDINGS.json"
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
 NOWHERE = Path("/nonexistent")
+ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace; no part of any tree
 
 
 Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
@@ -118,7 +119,7 @@ class RepoWorld:
 
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")
-        if session and name.startswith(f"{session}/"):
+        if (session and name.startswith(f"{session}/")) or name.startswith(ITEM_FOLDER):
             return self.place.root / name if is_plain(self.place.root, name) else NOWHERE
         known = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log", FINDINGS)
         return where(self.place, name) if name in known else None

@@ -16,6 +16,7 @@ from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.interfaces.cli.doctor_clients import client_rows
+from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_project import Check, project_checks
 from detent.kernel.anchor import anchor_file
 
@@ -29,7 +30,7 @@ def command(as_json: bool, accept: bool) -> int:
         place = find_place(Path.cwd())
         anchor_file(place.journal).unlink(missing_ok=True)
         fingerprint.remember(place)
-    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), *_clients()]
+    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), disk_check(), *_clients()]
     if as_json:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:

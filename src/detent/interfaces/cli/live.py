@@ -65,14 +65,26 @@ def tell_result(done: dict[str, Any]) -> None:
     )
     if done["error"]:
         click.echo(f"\n{plain(done['error'])[:3000].rstrip()}\n")
+    for warning in done.get("warnings", ()):
+        click.echo(f"  {plain(warning)}")
     ways = {
         "done": f"Look at it: git log -p {done['branch']}" if done["branch"] else "",
         "halted": "Look: detent status. Go on: detent resume [--guidance TEXT]",
         "waiting": f"A person is asked: detent {'decisions' if done['workflow'] == 'pipeline' else 'status'}. Then go on: detent resume",
         "aborted": "",
     }
+    if done["workflow"] == "execute":
+        ways |= _of_execution(done)
     if way := ways[done["outcome"]]:
         click.echo(way)
+
+
+def _of_execution(done: dict[str, Any]) -> dict[str, str]:
+    """What can be done about an execution. One that has ended is not gone on with: a new attempt is a new one."""
+    again = f"A new attempt: detent queue retry {done['item']}, or detent run --workflow execute {done['item']} --again"
+    halted = again if done["status"] == "BLOCKED" else f"Look: detent status --run {done['run']}. Go on: detent resume --run {done['run']}"
+    waits = f"A person is asked: detent status --run {done['run']}. Then go on: detent resume --run {done['run']}"
+    return {"aborted": again, "halted": halted, "waiting": waits}
 
 
 class Silent:

@@ -1,0 +1,54 @@
+"""What machines share: the queue's settings, and with them where the journal is. Reads the settings only if they could say so."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from detent.errors import DetentError
+from detent.git.place import Place
+from detent.kernel.journal import SqliteJournal
+
+if TYPE_CHECKING:
+    from detent.config import Settings
+    from detent.kernel.journal_postgres import PostgresJournal
+
+FILES = ("detent.toml", "pyproject.toml")
+
+
+def queue_settings(place: Place, env: Mapping[str, str]) -> "Settings":
+    """The settings of this checkout; only [queue] is used of them."""
+    from detent.config import load
+
+    def read(path: str) -> str | None:
+        file = place.root / path
+        return file.read_text("utf-8", "replace") if file.is_file() else None
+
+    return load(read, env)
+
+
+def shared_url(place: Place, env: Mapping[str, str]) -> str:
+    """The address of the database that machines share; empty where everything is in files of this repository."""
+    if not env.get("DETENT_QUEUE_URL") and not any(_mentions(f"{place.root}/{name}") for name in FILES):
+        return ""
+    return queue_settings(place, env).queue.url
+
+
+def _mentions(file: str) -> bool:
+    """Whether a file could name such a database at all: reading it properly takes longer than most calls."""
+    try:
+        with open(file, "rb") as opened:
+            return b"postgres" in opened.read()
+    except OSError:
+        return False
+
+
+def open_journal(place: Place, env: Mapping[str, str] | None = None, create: bool = False) -> "SqliteJournal | PostgresJournal":
+    """The journal of this repository: its own file, or the database that [queue] url names."""
+    url = shared_url(place, os.environ if env is None else env)
+    if not url:
+        return SqliteJournal(place.journal, create)
+    try:
+        from detent.kernel.journal_postgres import PostgresJournal
+    except ModuleNotFoundError as e:
+        raise DetentError(f"a journal in PostgreSQL needs the package {e.name}", "install it: pip install 'detent[queue]'") from e
+    return PostgresJournal(url, create)

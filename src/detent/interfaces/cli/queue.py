@@ -1,0 +1,207 @@
+"""`detent queue`: what is to be executed, for people: add, list, look, follow, cancel, try again, hold and release."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from detent.interfaces.cli.queue_text import as_row, lines, told
+from detent.interfaces.cli.tell import channel, plain
+
+if TYPE_CHECKING:
+    from detent.app import App
+    from detent.queue.engine import DurableQueue
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+EVERY = 1.0  # seconds between two looks at growing output
+
+
+@contextmanager
+def opened(create: bool = False) -> "Iterator[tuple[App, DurableQueue]]":
+    from detent.app.queueing import open_queue
+    from detent.interfaces.cli.runner import here
+
+    app = here(create)
+    queue = open_queue(app.place, app.world.outer)
+    try:
+        yield app, queue
+    finally:
+        queue.close()
+
+
+def said(verb: str, note: str = "") -> Any:
+    """What a person says, as the journal keeps it."""
+    from detent.app.policy import user
+    from detent.kernel.model import Sent
+
+    return Sent(verb, by="human", channel=channel(), note=note, facts={"who": user()})
+
+
+@click.group("queue")
+def command() -> None:
+    """Say which work items are to be executed, and look at how they do.
+
+    `detent work` executes them, on this machine or on several. Each execution has a branch, a workspace and an agent of its own, and a
+    run in the journal: its id here is the id of that run.
+
+    \b
+    detent queue add it-1 it-2        queue two items; one that needs the other waits for it
+    detent queue add --ready          queue every open item that waits for nothing
+    detent queue list                 what runs, what comes next, what waits for what
+    detent queue logs it-1 --follow   what its agent says, as it says it
+    detent work                       execute what is queued
+    """
+
+
+@command.command("add")
+@click.argument("items", nargs=-1, metavar="ITEM…")
+@click.option("--ready", is_flag=True, help="Every open item that waits for nothing and is not queued yet.")
+@click.option("-p", "--priority", type=click.IntRange(0, 4), help="0 comes first. Without it, the item's own.")
+@click.option("--agent", default="", metavar="SPEC", help="Who works; without it, [agents] decides. See `detent run --help`.")
+@click.option("--context", default="", metavar="TEXT", help="What the agents should know beside the item.")
+@click.option("--again", is_flag=True, help="Run items although they failed or were blocked before.")
+@AS_JSON
+def add(items: tuple[str, ...], ready: bool, priority: int | None, agent: str, context: str, again: bool, as_json: bool) -> None:
+    """Queue items. Adding one that is queued already changes nothing.
+
+    An item that depends on others waits for them without taking a slot; those must be closed, queued, or added with it.
+    """
+    if not items and not ready:
+        raise click.UsageError("name the items, or say --ready; `detent items list` shows them")
+    from detent.app.fit import Terms
+    from detent.app.push import said_agent
+    from detent.app.queueing import Asked
+    from detent.app.queueing import add as add_items
+
+    with opened(create=True) as (app, queue):
+        terms = Terms("", agent=said_agent(agent), context=context, again=again)
+        added = add_items(app, queue, items, ready, Asked(terms, said("start"), priority))
+        if as_json:
+            click.echo(json.dumps({"executions": [as_row(e) for e in added]}))
+        else:
+            click.echo("\n".join(told(e) for e in added) or "Nothing is ready. `detent items list` shows what waits for what.")
+
+
+@command.command("list")
+@click.option("--all", "everything", is_flag=True, help="Also what has ended, the newest first.")
+@click.option("-n", "limit", type=click.IntRange(1), default=200, show_default=True, help="The most to show.")
+@AS_JSON
+def list_(everything: bool, limit: int, as_json: bool) -> None:
+    """Show what runs, what comes next, and what waits; with the workers, and why nothing starts if that is so."""
+    from detent.queue.protocol import LIVE
+
+    with opened() as (_, queue):
+        found, workers, pause = queue.all(() if everything else LIVE, limit), queue.workers(), queue.paused()
+        if as_json:
+            rows = {"executions": [as_row(e) for e in found], "workers": [w._asdict() for w in workers], "paused": pause.reason or None}
+            click.echo(json.dumps(rows))
+            return
+        if pause.reason:
+            click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Go on: detent queue resume")
+        click.echo("\n".join(told(e) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
+        if found and not workers:
+            click.echo("No worker is there. Start one: detent work")
+
+
+@command.command("show")
+@click.argument("id")
+@AS_JSON
+def show(id: str, as_json: bool) -> None:
+    """Show one execution, by its id or by its item."""
+    with opened() as (app, queue):
+        found = queue.one(id)
+        heads = app.journal.heads(found.id)
+        row = {**as_row(found), "run_state": heads[0].state if heads else None}
+        if as_json:
+            click.echo(json.dumps(row))
+            return
+        click.echo(told(found))
+        click.echo(f"  attempt {found.attempt}, taken up {found.starts} times, on {found.worker or 'no worker'}")
+        click.echo(f"  run {found.id}: {row['run_state'] or 'not in this journal'}; see `detent show {found.id}`")
+        for piece in queue.logs(found.id)[-1:]:
+            click.echo("".join(f"  │ {line}\n" for line in lines(piece.text)[-10:]), nl=False)
+
+
+@command.command("logs")
+@click.argument("id")
+@click.option("-f", "--follow", is_flag=True, help="Go on until the execution ends.")
+@click.option("--after", type=click.IntRange(0), default=0, metavar="N", help="Only what came after piece N.")
+@AS_JSON
+def logs(id: str, follow: bool, after: int, as_json: bool) -> None:
+    """Print what an execution wrote. It is kept with the queue, so it can be read on any machine.
+
+    With --json: the pieces with their numbers; ask on with --after and the last number.
+    """
+    from detent.queue.protocol import ENDS
+
+    if follow and as_json:
+        raise click.UsageError("--follow and --json do not go together; ask again with --after")
+    with opened() as (_, queue):
+        found = queue.one(id)
+        if as_json:
+            pieces = queue.logs(found.id, after)
+            click.echo(json.dumps({"id": found.id, "pieces": [p._asdict() for p in pieces], "after": pieces[-1].seq if pieces else after}))
+            return
+        while True:
+            over = queue.one(found.id).state in ENDS
+            for piece in queue.logs(found.id, after):
+                after = piece.seq
+                click.echo("".join(f"{line}\n" for line in lines(piece.text)), nl=False)
+            if over or not follow:
+                return
+            time.sleep(EVERY)
+
+
+@command.command("cancel")
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@click.option("--reason", default="", metavar="TEXT", help="Why; kept with the execution.")
+@AS_JSON
+def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Want executions no more. What runs is ended with all its processes; work that was done stays in its branch and snapshots."""
+    from detent.app.queueing import cancel as cancel_one
+
+    with opened() as (app, queue):
+        done = [cancel_one(app, queue, id, reason, said("cancel", reason)) for id in ids]
+        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(told(e) for e in done))
+
+
+@command.command("retry")
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@AS_JSON
+def retry(ids: tuple[str, ...], as_json: bool) -> None:
+    """Try executions again that failed, are blocked or were cancelled. Each is a new run with a fresh agent; the old one stays as it is."""
+    from detent.app.fit import Terms
+    from detent.app.queueing import Asked
+    from detent.app.queueing import retry as retry_one
+
+    with opened() as (app, queue):
+        done = [retry_one(app, queue, id, Asked(Terms("", again=True), said("start"))) for id in ids]
+        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(told(e) for e in done))
+
+
+@command.command("pause")
+@click.argument("reason", default="")
+@AS_JSON
+def pause(reason: str, as_json: bool) -> None:
+    """Let nothing new start, on any machine. What runs goes on. The queue pauses by itself after five failures in a row."""
+    from detent.app.policy import user
+
+    with opened(create=True) as (_, queue):
+        held = queue.pause(reason or "a person paused it", user())
+        row = {"paused": held.reason, "by": held.by, "since": held.since}
+        click.echo(json.dumps(row) if as_json else f"Paused by {held.by}: {plain(held.reason)}. Go on: detent queue resume")
+
+
+@command.command("resume")
+@AS_JSON
+def resume(as_json: bool) -> None:
+    """Let executions start again. Failures in a row are counted anew."""
+    with opened(create=True) as (_, queue):
+        before = queue.resume()
+        if as_json:
+            click.echo(json.dumps({"paused": None, "was": before.reason or None}))
+        else:
+            click.echo(f"Going on; it was paused because: {plain(before.reason)}" if before.reason else "It was not paused.")

@@ -1,0 +1,53 @@
+"""Executions of the queue as text and as JSON, and the lines that their programs write. Shows; decides nothing."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from detent.interfaces.cli.tell import plain
+from detent.queue.protocol import Execution
+
+COLOURS = {"running": "cyan", "done": "green", "failed": "red", "blocked": "magenta", "cancelled": "yellow"}
+
+
+def when(seconds: float | None) -> str | None:
+    """A time of the queue, for programs."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def as_row(e: Execution) -> dict[str, Any]:
+    times = {name: when(getattr(e, name)) for name in ("added", "started", "ended")}
+    return {**e._asdict(), **times, "worker": e.worker or None, "reason": e.reason or None, "waits_for": list(e.waits_for)}
+
+
+def told(e: Execution) -> str:
+    """One execution in a line, and why it is as it is in another."""
+    state = click.style(f"{e.state:<9}", fg=COLOURS.get(e.state))
+    line = f"{state} {e.id:<24} P{e.priority} {plain(e.title)[:80]}".rstrip()
+    why = f"waits for {', '.join(e.waits_for)}" if e.waits_for else e.reason or (f"on {e.worker}" if e.worker else "")
+    return f"{line}\n          {plain(why)}" if why else line
+
+
+def lines(text: str) -> list[str]:
+    """What a program wrote, for people: the events of a run in words, all else as it is."""
+    return [said for line in text.splitlines() if (said := in_words(line))]
+
+
+def in_words(line: str) -> str:
+    """One line; empty if it says nothing to a person."""
+    try:
+        event = json.loads(line) if line.startswith("{") else None
+    except ValueError:
+        event = None
+    if not isinstance(event, dict):
+        return plain(line)
+    kind, text = event.get("event", ""), " ".join(str(event.get("text") or event.get("error") or "").split())
+    if kind == "verdict":
+        text = f"{event.get('at', '')} {event.get('status', '')} → {event.get('state', '')}  {'; '.join(event.get('reasons', ()))}"
+    elif kind in ("turn", "state"):
+        text = f"{event.get('state', '')} {event.get('role', '')}"
+    elif "outcome" in event:
+        text = f"{event['outcome']}: {event.get('state', '')}  branch {event.get('branch') or '-'}"
+    return plain(text).strip()

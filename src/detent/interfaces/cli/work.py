@@ -1,0 +1,78 @@
+"""`detent work`: a worker of the queue, and a view of its slots."""
+
+import json
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from detent.queue.engine import DurableQueue
+    from detent.queue.worker import LocalWorker
+
+LOOK = 0.5  # seconds between two looks at the queue
+
+
+@click.command("work")
+@click.option("--slots", type=click.IntRange(1), help="Executions at once on this worker; [queue] slots bounds all workers together.")
+@click.option("--once", is_flag=True, help="End when nothing is left that could run.")
+@click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object at the end instead of text.")
+def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
+    """Execute what is queued, until Ctrl-C. Start it on as many machines as share the queue.
+
+    \b
+    detent work                 up to [queue] slots executions at once
+    detent work --slots 1       one after the other
+    detent work --once          work off the queue, then end; exit 1 if something failed
+
+    Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
+    worker that is killed is noticed by the others within half a minute, on the same machine at once.
+    """
+    from detent.app.queueing import open_queue, task_of
+    from detent.app.shared import queue_settings
+    from detent.interfaces.cli.runner import here
+    from detent.interfaces.cli.work_view import view_of
+    from detent.queue.protocol import Pace
+
+    app = here(create=True)
+    settings = queue_settings(app.place, app.world.outer)
+    limit, own = settings.queue.slots, slots or settings.queue.slots
+    if own > limit:
+        raise click.UsageError(f"--slots {own} is more than the whole queue runs at once; raise [queue] slots, which is {limit}")
+    queue = open_queue(app.place, app.world.outer)
+    from detent.queue.worker import LocalWorker
+
+    view = view_of(queue, own, as_json, events)
+    worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings), own, Pace(), view.put)
+    worker.start(limit)
+    try:
+        view.show(lambda: once and _is_idle(queue, worker))
+        code = _result(queue, view.ends, as_json or events)
+    except KeyboardInterrupt:
+        code = 130
+    finally:
+        view.close()
+        worker.leave()
+    if code == 130 and not (as_json or events):
+        click.echo("Left. What ran here goes on with the next worker.", err=True)
+    return code
+
+
+def _is_idle(queue: "DurableQueue", worker: "LocalWorker") -> bool:
+    """Whether nothing runs, and nothing could: what is left waits for what failed, or the queue is paused."""
+    counts = queue.counts()
+    return not worker.running and not counts["running"] and (not counts["ready"] or bool(queue.paused().reason))
+
+
+def _result(queue: "DurableQueue", ends: Counter[str], as_json: bool) -> int:
+    counts, pause = queue.counts(), queue.paused().reason
+    row: dict[str, Any] = {state: ends[state] for state in ("done", "failed", "blocked", "cancelled")}
+    row |= {"left": counts["ready"] + counts["waiting"], "paused": pause or None}
+    if as_json:
+        sys.stdout.write(json.dumps(row) + "\n")
+    else:
+        said = ", ".join(f"{n} {state}" for state, n in row.items() if isinstance(n, int) and n) or "nothing to do"
+        click.echo(f"Worked off: {said}." + (f" The queue is paused: {pause}" if pause else ""))
+    return 1 if row["failed"] or pause else 10 if row["blocked"] else 0

@@ -1,0 +1,165 @@
+"""What people are asked, with everything they need to answer, and an answer bound to what was shown. Decides nothing: the door does."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from detent.app import App
+from detent.app.asked import choices
+from detent.app.outline import title_of
+from detent.door import AnyRun
+from detent.errors import DetentError
+from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
+from detent.interfaces.http import shapes
+from detent.interfaces.http.reading import NotThere, head_of
+from detent.kernel.journal import Head
+from detent.world.session import kept_documents, read_document
+
+CHANGES = "changes-requested"
+WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
+
+
+def questions(app: App, every: bool) -> shapes.Decisions:
+    """Every open question of every open run, the oldest run last; with `every`, those that were answered too."""
+    found = [q for h in app.journal.heads() if not h.parent and (every or not h.ended) for q in _of_run(app, h, every)]
+    return shapes.Decisions(decisions=tuple(found))
+
+
+def open_questions(app: App, head: Head) -> list[shapes.DecisionRow]:
+    return [q for q in _of_run(app, head, False) if q.status == "pending"]
+
+
+def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes.DecisionRow]:
+    top = app.door.load(head.run).run
+    for run in app.worlds.gear.family(head.run) if every else ():
+        if isinstance(run.data, DecisionData):
+            yield from (_row(app, top, run, d) for d in run.data.decisions if d.status != "pending")
+    acting = app.door.acting(head.run)
+    if head.ended or app.door.hands.tables[acting.workflow].states[acting.state].actor != "human":
+        return
+    asked = pending(acting.data) if isinstance(acting.data, DecisionData) else None
+    yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
+
+
+def _row(app: App, top: AnyRun, run: AnyRun, asked: Decision) -> shapes.DecisionRow:
+    return shapes.DecisionRow(
+        id=f"{run.id}:{asked.decision_id}",
+        run=run.id,
+        title=title_of(top),
+        workflow=top.workflow,
+        state=run.state,
+        kind=asked.kind,
+        decision=asked.decision_id,
+        question=asked.question,
+        asked_at=app.worlds.gear.when(run.id, asked.asked),
+        security=asked.security,
+        status=asked.status,
+        answer=asked.answer or asked.resolution_reason,
+        answered_by=f"{asked.who} · {asked.channel}".strip(" ·") if asked.status != "pending" else "",
+    )
+
+
+def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes.DecisionRow:
+    """A run that waits to be released, or asks something that its table alone knows."""
+    event = app.door.load(run.id)
+    briefing = event.briefing
+    return shapes.DecisionRow(
+        id=f"{run.id}:{WAITS}",
+        run=run.id,
+        title=title_of(top),
+        workflow=top.workflow,
+        state=run.state,
+        kind=run.cause or "halted",
+        decision=WAITS,
+        question=run.last_reason or (briefing.goal if briefing else "") or "The run waits for a person.",
+        asked_at=event.at,
+        security=False,
+        status="pending",
+        answer="",
+        answered_by="",
+    )
+
+
+# -- one question --------------------------------------------------------------------------------------------------------------
+
+
+def shown(app: App, id: str) -> shapes.DecisionShown:
+    """One open question with what there is to look at, and the digest that an answer is bound to."""
+    run, row = _open(app, id)
+    asked = pending(run.data) if row.decision != WAITS else None
+    text, options, artifacts = _told(app, run, asked), _options(app, run, asked), _artifacts(app, run, asked)
+    parts = [row.id, text, *(o.value for o in options), *(f"{a.path}\n{a.text}" for a in artifacts)]
+    return shapes.DecisionShown(
+        row=row,
+        shown=sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest(),
+        text=text,
+        options=options,
+        free=asked is not None and asked.kind == "question",
+        to=tuple(t for t in CORRECTIONS if t) if asked and asked.kind == "approval" else (),
+        artifacts=artifacts,
+        may_cancel=asked is not None,
+    )
+
+
+def _open(app: App, id: str) -> tuple[AnyRun, shapes.DecisionRow]:
+    run_id = id.rpartition(":")[0]
+    head = head_of(app, run_id)
+    top = head_of(app, head.parent) if head.parent else head
+    row = next((q for q in open_questions(app, top) if q.id == id), None)
+    if row is None:
+        raise NotThere(f"{id} is not open", "it was answered, or the run moved on; GET /api/decisions lists what is open")
+    return app.door.load(row.run).run, row
+
+
+def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
+    """The words that a person reads, in markdown."""
+    if asked is None:
+        event = app.door.load(run.id)
+        return event.briefing.briefing if event.briefing else run.last_error or run.last_reason
+    points = "".join(f"\n- **{p.id}**: {p.text}" for p in asked.points)
+    trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
+    return asked.question + (f"\n\n### Findings\n{points}" if points else "") + trouble
+
+
+def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Option, ...]:
+    if asked is None:
+        return tuple(
+            shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in choices(app, run).items()
+        )
+    plain = tuple(shapes.Option(value=v, words="note", needed=v == "guidance") for v in asked.options if v in ANSWERS[asked.kind])
+    if asked.kind == "approval":
+        return (*plain, shapes.Option(value=CHANGES, words="changes", needed=True))
+    return plain or tuple(shapes.Option(value=v, words="note") for v in asked.options)
+
+
+def _artifacts(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Artifact, ...]:
+    """The documents that the question is about, as they stand where the work is done."""
+    if asked is None:
+        report = getattr(run.data, "report", "")
+        return (shapes.Artifact(path="report.md", text=report),) if report else ()
+    root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(app.world.git, run)
+    found = {p: read_document(root, p) if root.is_dir() else None for p in asked.shown}
+    texts = {p: t if t is not None else _blob(app, kept.get(p, "")) for p, t in found.items()}
+    start = f"{run.data.session}/"
+    return tuple(shapes.Artifact(path=p.removeprefix(start), text=t) for p, t in texts.items())
+
+
+def _blob(app: App, blob: str) -> str:
+    return app.world.git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") if blob else ""
+
+
+def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, dict[str, str]]:
+    """(run, verb, fields) of what a person says, if what they were shown is what stands there now."""
+    now = shown(app, id)
+    if now.shown != asked.shown:
+        raise DetentError("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+    if asked.cancel:
+        return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
+    if now.row.decision != WAITS:
+        return now.row.run, "answer", {"decision": now.row.decision, "value": asked.value, "note": asked.note, "to": asked.to}
+    sent = choices(app, app.door.load(now.row.run).run).get(asked.value)
+    if sent is None:
+        raise DetentError(f"'{asked.value}' is no answer here", f"it takes: {', '.join(o.value for o in now.options)}")
+    if sent.verb == "resume":
+        return now.row.run, "resume", {"guidance": asked.note}
+    return now.row.run, "answer", {"decision": sent.decision, "value": sent.value, "note": asked.note}

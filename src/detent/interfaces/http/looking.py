@@ -1,0 +1,168 @@
+"""What lies beside the events of a run: diffs, tests by name, transcripts, running output, claims, the table it runs on. Reads only."""
+
+import json
+import re
+from pathlib import Path
+
+import msgspec
+
+from detent.app import WORKFLOWS, App
+from detent.app.live import LONGEST_READ, live_file, read_from
+from detent.app.push import commits_of
+from detent.evidence.claims import REF
+from detent.evidence.collect import Kept
+from detent.evidence.look import TestReport
+from detent.git.notes import list_notes
+from detent.interfaces.http import shapes
+from detent.interfaces.http.reading import NotThere, event_row, head_of, two_events
+from detent.kernel.codec import from_entry
+from detent.kernel.draw import arrows, as_table
+
+LARGEST_DIFF = 2_000_000
+MOST_TESTS = 2000
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
+DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "--src-prefix=a/", "--dst-prefix=b/")
+
+
+def diff(app: App, run: str, seq: int) -> shapes.Diff:
+    """What one event's tree changed over the last good one; of the whole branch, where no event is named."""
+    base, tip = _event_trees(app, run, seq) if seq else _branch_trees(app, run)
+    if not base or not tip:
+        raise NotThere("nothing was changed yet", "a diff is there once work was handed in")
+    raw = app.world.git.run(*DIFF, "--end-of-options", base, tip, "--").raw
+    text = raw[:LARGEST_DIFF].decode("utf-8", "replace")
+    return shapes.Diff(base=base, tip=tip, text=text, left_out=max(0, len(raw) - LARGEST_DIFF))
+
+
+def _event_trees(app: App, run: str, seq: int) -> tuple[str, str]:
+    found = two_events(app, run, seq)
+    return _good(app, found[0].run.data), found[-1].found.tree
+
+
+def _branch_trees(app: App, run: str) -> tuple[str, str]:
+    head_of(app, run)
+    data = app.door.load(run).run.data
+    base = getattr(data, "base", "")
+    return app.world.git.tree(base) if base else "", _good(app, data)
+
+
+def _good(app: App, data: object) -> str:
+    """The last good tree; the tree it began from, where there is none yet."""
+    good, base = getattr(data, "good_tree", ""), getattr(data, "base", "")
+    return str(good or (app.world.git.tree(base) if base else ""))
+
+
+def tests(app: App, run: str, seq: int) -> shapes.Tests:
+    """Every test of the tree that an event judged, the ones that did not pass first."""
+    found = two_events(app, run, seq)
+    tree = found[-1].found.tree
+    report, before = _report(app, tree), _report(app, _good(app, found[0].run.data))
+    if report is None:
+        return shapes.Tests(tree=tree, known=False, tests=(), left_out=0)
+    known = before.ids if before else report.ids
+    order = {"failed": 0, "error": 0, "skipped": 2, "passed": 3}
+    ids = sorted(report.outcomes, key=lambda i: (order[report.outcomes[i]], i in known, i))
+    rows = [shapes.TestRow(id=i, outcome=report.outcomes[i], new=i not in known, message=report.messages.get(i, "")) for i in ids]
+    return shapes.Tests(tree=tree, known=True, tests=tuple(rows[:MOST_TESTS]), left_out=max(0, len(rows) - MOST_TESTS))
+
+
+def _report(app: App, tree: str) -> TestReport | None:
+    try:
+        raw = (app.place.common_dir / "detent" / "evidence" / f"{tree}.json").read_bytes() if tree else b""
+        return msgspec.json.decode(raw, type=Kept).report if raw else None
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+# -- what agents said ----------------------------------------------------------------------------------------------------------
+
+
+def output(app: App, run: str, asked: shapes.OutputAsked) -> shapes.Output:
+    """The running output of a driven run, from an offset on."""
+    head_of(app, run)
+    return _chunk(live_file(app, run), asked)
+
+
+def _chunk(file: Path, asked: shapes.OutputAsked) -> shapes.Output:
+    return shapes.Output(**read_from(file, asked.after, max(1, min(asked.limit, LONGEST_READ)))._asdict())
+
+
+def _folder(app: App, run: str) -> Path:
+    return app.place.common_dir / "detent" / "transcripts" / run
+
+
+def transcripts(app: App, run: str) -> shapes.Transcripts:
+    """The turns of agents, the newest first."""
+    head = head_of(app, run)
+    table = app.door.hands.tables[head.workflow]
+    made = [from_entry(table, e) for e in app.journal.events(run, max(0, head.seq - 5000), 5000)]
+    judged = {row.attempt: row for row in (event_row(app, e, None) for e in made) if row.attempt}
+    files = sorted(_folder(app, run).glob("*.jsonl"), key=lambda f: f.stat().st_mtime_ns, reverse=True)
+    return shapes.Transcripts(transcripts=tuple(_transcript(f, judged.get(f.stem)) for f in files[:500]))
+
+
+def _transcript(file: Path, row: shapes.EventRow | None) -> shapes.TranscriptRow:
+    first = _first(file)
+    return shapes.TranscriptRow(
+        attempt=file.stem,
+        at=str(first.get("at", "")),
+        state=row.was if row else str(_asked(first).get("state", "")),
+        role=str(_asked(first).get("role", "")),
+        size=file.stat().st_size,
+        open=row is None,
+        usage=row.usage if row else None,
+        status=row.status if row else "",
+    )
+
+
+def _first(file: Path) -> dict[str, object]:
+    try:
+        with file.open("rb") as source:
+            value = json.loads(source.readline(2_000_000))
+        return value if isinstance(value, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _asked(first: dict[str, object]) -> dict[str, object]:
+    try:
+        value = json.loads(str(first.get("briefing", "{}")))
+        return value if isinstance(value, dict) else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def transcript(app: App, run: str, attempt: str, asked: shapes.OutputAsked) -> shapes.Output:
+    """One turn as it was recorded: JSON Lines, secrets left out."""
+    head_of(app, run)
+    file = _folder(app, run) / f"{attempt}.jsonl"
+    if not NAME.fullmatch(attempt) or not file.is_file() or file.is_symlink():
+        raise NotThere(f"there is no transcript {attempt}", f"GET /api/runs/{run}/transcripts lists them")
+    return _chunk(file, asked)
+
+
+# -- what was proved, and the table --------------------------------------------------------------------------------------------
+
+
+def proof(app: App, run: str) -> shapes.Proof:
+    """The claims that the run published for its commits, and the command that replays them."""
+    head_of(app, run)
+    now, git = app.door.load(run).run, app.world.git
+    notes = list_notes(git, REF) if git.resolve(f"refs/notes/{REF}") else {}
+    commits = commits_of(app, now)
+    base, branch = getattr(now.data, "base", ""), getattr(now.data, "branch", "").removeprefix("refs/heads/")
+    rows = [shapes.ProofRow(commit=c.hash, subject=c.subject, claim=_note(app, notes.get(c.hash, ""))) for c in commits]
+    return shapes.Proof(branch=branch, commits=tuple(rows), verify=f"detent verify {base[:12]}..{branch}" if base and branch else "")
+
+
+def _note(app: App, blob: str) -> str:
+    return app.world.git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") if blob else ""
+
+
+def workflow(app: App, name: str) -> shapes.Workflow:
+    if name not in WORKFLOWS:
+        raise NotThere(f"there is no workflow {name}", f"known: {', '.join(WORKFLOWS)}")
+    table = app.door.hands.tables[name]
+    states = tuple(shapes.StateRow(name=n, actor=s.actor, role=s.role, end=s.end, start=n in table.starts) for n, s in table.states.items())
+    drawn = tuple(shapes.Arrow(at=at, to=to, on=tuple(on)) for (at, to), on in arrows(table).items())
+    return shapes.Workflow(name=name, title=table.title, states=states, arrows=drawn, table=as_table(table))

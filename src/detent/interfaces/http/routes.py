@@ -1,0 +1,262 @@
+"""The table of the API: one row per call, with what it takes and what it answers. The server and its OpenAPI page are both made from it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from detent import __version__
+from detent.app import WORKFLOWS, App
+from detent.interfaces.http import executing, inbox, looking, reading, shapes, speaking
+from detent.interfaces.http import shapes_execute as work
+from detent.interfaces.http.shape import Shape
+from detent.interfaces.http.tally import Tally
+from detent.kernel.model import Verdict
+
+
+class Call(NamedTuple):
+    """One request, read: the words of its address, and its query or body."""
+
+    app: App
+    tally: Tally
+    desk: executing.Desk
+    path: dict[str, str]
+    asked: Any  # the value that the route's `takes` names
+
+    @property
+    def run(self) -> str:
+        return self.path["run"]
+
+
+class Route(NamedTuple):
+    """One call of the API. `takes` is read from the query of a GET, from the body of a POST."""
+
+    method: str
+    path: str
+    takes: type[Shape]
+    gives: type[Any]
+    does: Callable[[Call], Any]
+    says: str
+    status: int = 200
+
+
+def _start(call: Call) -> shapes.RunShown:
+    return reading.run_shown(call.app, call.tally, speaking.start(call.app, call.asked))
+
+
+def _event_number(call: Call) -> int:
+    text = call.path["seq"]
+    if not text.isdigit() or len(text) > 12:
+        raise reading.NotThere(f"'{text}' is no number of an event", "events are numbered from 1")
+    return int(text)
+
+
+GET, POST, NONE = "GET", "POST", shapes.Nothing
+ROUTES: tuple[Route, ...] = (
+    Route(
+        GET,
+        "/api/runs",
+        shapes.RunsAsked,
+        shapes.Runs,
+        lambda c: reading.runs(c.app, c.tally, c.asked),
+        "The runs of this repository, those that changed last first.",
+    ),
+    Route(POST, "/api/runs", shapes.StartAsked, shapes.RunShown, _start, "Start a run that the machine drives.", 201),
+    Route(
+        GET,
+        "/api/runs/{run}",
+        NONE,
+        shapes.RunShown,
+        lambda c: reading.run_shown(c.app, c.tally, c.run),
+        "One run: where it stands, its plan, its budget, its children.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/events",
+        shapes.EventsAsked,
+        shapes.Events,
+        lambda c: reading.events(c.app, c.run, c.asked.after, c.asked.limit),
+        "The events after a number, in order: for polling.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/events/{seq}",
+        NONE,
+        shapes.EventShown,
+        lambda c: reading.event_shown(c.app, c.run, _event_number(c)),
+        "One event with its whole output.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/tests",
+        shapes.TestsAsked,
+        shapes.Tests,
+        lambda c: looking.tests(c.app, c.run, c.asked.event),
+        "The tests of the tree that an event judged, one by one.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/diff",
+        shapes.DiffAsked,
+        shapes.Diff,
+        lambda c: looking.diff(c.app, c.run, c.asked.event),
+        "What an event's tree changed; without one, the whole branch.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/output",
+        shapes.OutputAsked,
+        shapes.Output,
+        lambda c: looking.output(c.app, c.run, c.asked),
+        "The running output of a driven run, from a byte offset on.",
+    ),
+    Route(
+        GET, "/api/runs/{run}/transcripts", NONE, shapes.Transcripts, lambda c: looking.transcripts(c.app, c.run), "The turns of agents."
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/transcripts/{attempt}",
+        shapes.OutputAsked,
+        shapes.Output,
+        lambda c: looking.transcript(c.app, c.run, c.path["attempt"], c.asked),
+        "One turn as it was recorded, as JSON Lines.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/proof",
+        NONE,
+        shapes.Proof,
+        lambda c: looking.proof(c.app, c.run),
+        "The claims for the run's commits, and how to replay them.",
+    ),
+    Route(
+        POST,
+        "/api/runs/{run}/resume",
+        shapes.ResumeAsked,
+        Verdict,
+        lambda c: speaking.resume(c.app, c.run, c.asked.guidance),
+        "Release a run that waits, and drive it on.",
+    ),
+    Route(
+        POST,
+        "/api/runs/{run}/steer",
+        shapes.SteerAsked,
+        Verdict,
+        lambda c: speaking.steer(c.app, c.run, c.asked.text),
+        "Tell the agent something; it stands in its next briefing.",
+    ),
+    Route(
+        POST,
+        "/api/runs/{run}/abort",
+        shapes.AbortAsked,
+        Verdict,
+        lambda c: speaking.abort(c.app, c.run, c.asked.reason),
+        "End a run for good.",
+    ),
+    Route(
+        GET,
+        "/api/decisions",
+        shapes.DecisionsAsked,
+        shapes.Decisions,
+        lambda c: inbox.questions(c.app, c.asked.all),
+        "What people are asked now.",
+    ),
+    Route(
+        GET,
+        "/api/decisions/{id}",
+        NONE,
+        shapes.DecisionShown,
+        lambda c: inbox.shown(c.app, c.path["id"]),
+        "One open question, what to look at, and the digest an answer is bound to.",
+    ),
+    Route(
+        POST,
+        "/api/decisions/{id}",
+        shapes.AnswerAsked,
+        Verdict,
+        lambda c: speaking.answer(c.app, c.path["id"], c.asked),
+        "Answer a question, as it was shown.",
+    ),
+    Route(
+        GET,
+        "/api/executions",
+        work.ExecutionsAsked,
+        work.Executions,
+        lambda c: executing.executions(c.app, c.desk, c.asked),
+        "What runs, what comes next, what waits; with `all`, what has ended too.",
+    ),
+    Route(
+        POST, "/api/executions", work.ExecuteAsked, work.Executions, lambda c: executing.start(c.app, c.desk, c.asked), "Queue items.", 201
+    ),
+    Route(
+        GET,
+        "/api/executions/{id}",
+        NONE,
+        work.ExecutionRow,
+        lambda c: executing.one(c.app, c.desk, c.path["id"]),
+        "One execution, by its id or its item.",
+    ),
+    Route(
+        GET,
+        "/api/executions/{id}/logs",
+        work.LogsAsked,
+        work.Logs,
+        lambda c: executing.logs(c.app, c.desk, c.path["id"], c.asked.after),
+        "What it wrote after a piece: for polling.",
+    ),
+    Route(
+        POST,
+        "/api/executions/{id}/cancel",
+        work.CancelAsked,
+        work.ExecutionRow,
+        lambda c: executing.cancel(c.app, c.desk, c.path["id"], c.asked.reason),
+        "Want it no more: its processes end, its run is told so.",
+    ),
+    Route(
+        POST,
+        "/api/executions/{id}/retry",
+        NONE,
+        work.ExecutionRow,
+        lambda c: executing.retry(c.app, c.desk, c.path["id"]),
+        "Try it again, with a fresh agent.",
+    ),
+    Route(
+        POST,
+        "/api/queue",
+        work.PauseAsked,
+        work.Executions,
+        lambda c: executing.hold(c.app, c.desk, c.asked),
+        "Let nothing new start, or let it go on.",
+    ),
+    Route(
+        GET, "/api/items", work.ItemsAsked, work.Items, lambda c: executing.items(c.app, c.asked), "The work items, the most urgent first."
+    ),
+    Route(POST, "/api/items", work.ItemAsked, work.ItemRow, lambda c: executing.add_item(c.app, c.asked), "File an item.", 201),
+    Route(
+        POST,
+        "/api/items/{id}/close",
+        work.CancelAsked,
+        work.ItemRow,
+        lambda c: executing.close_item(c.app, c.path["id"], c.asked.reason),
+        "Close an item.",
+    ),
+    Route(
+        POST,
+        "/api/reviews",
+        work.ReviewAsked,
+        work.Review,
+        lambda c: executing.review(c.app, c.asked),
+        "Have a branch reviewed by a fresh agent; its issues become items.",
+    ),
+    Route(GET, "/api/workflows", NONE, shapes.Workflows, lambda c: shapes.Workflows(workflows=WORKFLOWS), "The workflows by name."),
+    Route(
+        GET,
+        "/api/workflows/{name}",
+        NONE,
+        shapes.Workflow,
+        lambda c: looking.workflow(c.app, c.path["name"]),
+        "A workflow's states and the ways between them.",
+    ),
+)
+
+
+def health() -> shapes.Health:
+    return shapes.Health(status="ok", version=__version__)

@@ -1,0 +1,371 @@
+"""What goes over the wire: every request and every answer of the API, as values. The OpenAPI page is made of these. No behaviour."""
+
+from typing import Literal
+
+from detent.interfaces.http.shape import Shape
+from detent.kernel.model import Evidence, Status
+
+# -- what is asked -------------------------------------------------------------------------------------------------------------
+
+
+class RunsAsked(Shape, frozen=True, kw_only=True):
+    group: Literal["", "waiting", "working", "ended"] = ""
+    workflow: str = ""
+    q: str = ""  # words of the title, the id, the state or the branch
+    children: bool = False
+    limit: int = 100
+    offset: int = 0
+
+
+class EventsAsked(Shape, frozen=True, kw_only=True):
+    after: int = 0  # the newest event that is known
+    limit: int = 200
+
+
+class StreamAsked(Shape, frozen=True, kw_only=True):
+    after: int = -1  # -1: from now on; the header Last-Event-ID comes first
+
+
+class DiffAsked(Shape, frozen=True, kw_only=True):
+    event: int = 0  # 0: the whole branch
+
+
+class OutputAsked(Shape, frozen=True, kw_only=True):
+    after: int = 0  # a byte offset; negative: from the end
+    limit: int = 1_000_000
+
+
+class TestsAsked(Shape, frozen=True, kw_only=True):
+    __test__ = False
+    event: int
+
+
+class Nothing(Shape, frozen=True, kw_only=True):
+    """Nothing is asked for beside the address."""
+
+
+class StartAsked(Shape, frozen=True, kw_only=True):
+    request: str = ""  # what is wanted; for pr the path of the plan
+    workflow: Literal["tdd", "pr", "pipeline"] = "tdd"
+    agent: str = ""  # who works; empty: as [agents] says
+    baseline: bool = False
+    lean: bool = False
+    yes_to: tuple[str, ...] = ()
+
+
+class ResumeAsked(Shape, frozen=True, kw_only=True):
+    guidance: str = ""
+
+
+class SteerAsked(Shape, frozen=True, kw_only=True):
+    text: str
+
+
+class AbortAsked(Shape, frozen=True, kw_only=True):
+    reason: str = ""
+
+
+class AnswerAsked(Shape, frozen=True, kw_only=True):
+    """An answer to a question. `shown` is the digest that came with the question: it binds the answer to what was shown."""
+
+    shown: str
+    value: str = ""
+    note: str = ""
+    to: str = ""
+    cancel: str = ""
+
+
+class DecisionsAsked(Shape, frozen=True, kw_only=True):
+    all: bool = False  # also those that were answered
+
+
+class TokenAsked(Shape, frozen=True, kw_only=True):
+    once: str
+
+
+# -- what is answered ----------------------------------------------------------------------------------------------------------
+
+
+class Health(Shape, frozen=True, kw_only=True):
+    status: str
+    version: str
+
+
+class Fault(Shape, frozen=True, kw_only=True):
+    """What went wrong, in a sentence, and the way out."""
+
+    error: str
+    hint: str = ""
+
+
+class Token(Shape, frozen=True, kw_only=True):
+    token: str
+
+
+class Usage(Shape, frozen=True, kw_only=True):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    usd: float = 0.0
+    seconds: float = 0.0
+    turns: int = 0
+
+
+class StepRow(Shape, frozen=True, kw_only=True):
+    kind: str
+    text: str
+    status: str
+    proof: int = 0
+
+
+class PartRow(Shape, frozen=True, kw_only=True):
+    name: str
+    title: str
+    status: str
+    steps: tuple[StepRow, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+class RunRow(Shape, frozen=True, kw_only=True):
+    """A run on the board. `group` says whom it waits for."""
+
+    run: str
+    workflow: str
+    state: str
+    title: str
+    group: Literal["waiting", "working", "ended"]
+    outcome: Literal["", "done", "aborted"]
+    cause: str
+    at: str
+    started: str
+    events: int
+    parent: str
+    acting: str  # the child that is at work, where one is
+    acting_state: str
+    step: str
+    branch: str
+    pushed: bool  # driven by the machine
+    driven: bool  # a process drives it now
+    done: int  # parts of its plan that are done
+    parts: int
+    usage: Usage
+    last: str  # the newest verdict
+    checkout: str
+
+
+class Runs(Shape, frozen=True, kw_only=True):
+    runs: tuple[RunRow, ...]
+    total: int
+    counts: dict[str, int]  # by group, whatever is filtered
+    next: int | None
+    project: str
+    agent: str  # the agent that is configured
+
+
+class Limit(Shape, frozen=True, kw_only=True):
+    name: str
+    used: float
+    most: float
+
+
+class PathTaken(Shape, frozen=True, kw_only=True):
+    at: str
+    to: str
+    times: int
+
+
+class Commit(Shape, frozen=True, kw_only=True):
+    hash: str
+    phase: str
+    subject: str
+
+
+class RunShown(Shape, frozen=True, kw_only=True):
+    """Everything about one run but its events."""
+
+    run: RunRow
+    request: str
+    briefing: str
+    actor: str
+    role: str
+    instruction: str
+    counts: dict[str, int]
+    limits: dict[str, int]
+    budget: tuple[Limit, ...]
+    plan: tuple[PartRow, ...]
+    children: tuple[RunRow, ...]
+    path: tuple[PathTaken, ...]
+    commits: tuple[Commit, ...]
+    base: str
+    workspace: str
+    agent: str
+    sandbox: str
+    guidance: str
+    last_error: str
+    unproven: tuple[str, ...]
+    held_by: str
+    trouble: str  # why the process that should drive it ended
+    asks: tuple[str, ...]  # the ids of its open questions
+    output_size: int
+
+
+class EventRow(Shape, frozen=True, kw_only=True):
+    seq: int
+    at: str
+    by: str
+    channel: str
+    on: str
+    was: str
+    state: str
+    status: Status
+    reasons: tuple[str, ...]
+    flagged: tuple[str, ...]
+    summary: str
+    tree: str
+    evidence: Evidence | None
+    usage: Usage | None
+    attempt: str  # whose transcript can be read
+    step: str
+    output_size: int
+
+
+class Events(Shape, frozen=True, kw_only=True):
+    run: str
+    events: tuple[EventRow, ...]
+    last: int
+
+
+class EventShown(Shape, frozen=True, kw_only=True):
+    event: EventRow
+    output: str
+    report: str
+    note: str
+    held: tuple[str, ...]  # the gates that passed
+    command: str
+    instruction: str
+
+
+class TestRow(Shape, frozen=True, kw_only=True):
+    __test__ = False
+    id: str
+    outcome: str
+    new: bool
+    message: str
+
+
+class Tests(Shape, frozen=True, kw_only=True):
+    __test__ = False
+    tree: str
+    known: bool
+    tests: tuple[TestRow, ...]
+    left_out: int
+
+
+class Diff(Shape, frozen=True, kw_only=True):
+    base: str
+    tip: str
+    text: str
+    left_out: int  # bytes
+
+
+class Output(Shape, frozen=True, kw_only=True):
+    text: str
+    next: int
+    size: int
+
+
+class TranscriptRow(Shape, frozen=True, kw_only=True):
+    attempt: str
+    at: str
+    state: str
+    role: str
+    size: int
+    open: bool  # its turn is not judged yet
+    usage: Usage | None
+    status: str
+
+
+class Transcripts(Shape, frozen=True, kw_only=True):
+    transcripts: tuple[TranscriptRow, ...]
+
+
+class ProofRow(Shape, frozen=True, kw_only=True):
+    commit: str
+    subject: str
+    claim: str  # JSON, as the note on the commit holds it
+
+
+class Proof(Shape, frozen=True, kw_only=True):
+    branch: str
+    commits: tuple[ProofRow, ...]
+    verify: str  # the command that proves it again
+
+
+class StateRow(Shape, frozen=True, kw_only=True):
+    name: str
+    actor: str
+    role: str
+    end: str
+    start: bool
+
+
+class Arrow(Shape, frozen=True, kw_only=True):
+    at: str
+    to: str
+    on: tuple[str, ...]
+
+
+class Workflow(Shape, frozen=True, kw_only=True):
+    name: str
+    title: str
+    states: tuple[StateRow, ...]
+    arrows: tuple[Arrow, ...]
+    table: str
+
+
+class Workflows(Shape, frozen=True, kw_only=True):
+    workflows: tuple[str, ...]
+
+
+class Artifact(Shape, frozen=True, kw_only=True):
+    path: str
+    text: str
+
+
+class Option(Shape, frozen=True, kw_only=True):
+    """One way to answer. `words`: a text goes with it; `needed`: it must not be empty."""
+
+    value: str
+    words: Literal["", "note", "guidance", "changes"] = ""
+    needed: bool = False
+
+
+class DecisionRow(Shape, frozen=True, kw_only=True):
+    id: str
+    run: str
+    title: str
+    workflow: str
+    state: str
+    kind: str
+    decision: str
+    question: str
+    asked_at: str
+    security: bool
+    status: str
+    answer: str
+    answered_by: str
+
+
+class Decisions(Shape, frozen=True, kw_only=True):
+    decisions: tuple[DecisionRow, ...]
+
+
+class DecisionShown(Shape, frozen=True, kw_only=True):
+    row: DecisionRow
+    shown: str  # the digest that an answer is bound to
+    text: str  # markdown: what the person is asked, whole
+    options: tuple[Option, ...]
+    free: bool  # any text is an answer
+    to: tuple[str, ...]  # whom changes can be sent to
+    artifacts: tuple[Artifact, ...]
+    may_cancel: bool

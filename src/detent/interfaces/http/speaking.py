@@ -1,0 +1,74 @@
+"""What people say on the page: start, go on, steer, stop, answer. Everything through the same functions as the command line, with the channel `web`."""
+
+import os
+import sys
+
+from detent.app import App
+from detent.app.crew import driver_of
+from detent.app.fit import Terms
+from detent.app.policy import read_policies
+from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
+from detent.interfaces.cli.runner import begin, only_for, spoken
+from detent.interfaces.http import shapes
+from detent.interfaces.http.inbox import answer_of
+from detent.interfaces.http.reading import driver_log, head_of
+from detent.kernel.model import Verdict
+from detent.sandbox.detached import start_detached
+
+CHANNEL = "web"
+FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
+
+
+def start(app: App, asked: shapes.StartAsked) -> str:
+    """Create a run and have it driven; its id."""
+    policies = read_policies(asked.yes_to)
+    only_for("pipeline", asked.workflow, {"lean": asked.lean, "yes_to": bool(policies)})
+    fit_for_push(app, asked.agent)
+    terms = Terms(asked.request, baseline=asked.baseline, lean=asked.lean, policies=policies, agent=said_agent(asked.agent))
+    run = begin(app, asked.workflow, terms, CHANNEL)
+    drive_on(app, run)
+    return run
+
+
+def resume(app: App, run: str, guidance: str) -> Verdict:
+    """Release a run that waits for it, and drive on one that the machine drives."""
+    head = head_of(app, run)
+    now = app.door.load(run).run
+    verdict = FRESH
+    if not is_pushed(now) or app.door.acting(run).state in STUCK or head.ended:
+        verdict = spoken(app, CHANNEL, "resume", run, guidance=guidance)
+    elif guidance:
+        verdict = spoken(app, CHANNEL, "steer", run, note=guidance)
+    return _driven(app, run, verdict)
+
+
+def steer(app: App, run: str, text: str) -> Verdict:
+    head_of(app, run)
+    return spoken(app, CHANNEL, "steer", run, note=text)
+
+
+def abort(app: App, run: str, reason: str) -> Verdict:
+    """End a run for good. The process that drives it notices by itself."""
+    head_of(app, run)
+    return spoken(app, CHANNEL, "abort", run, note=reason)
+
+
+def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
+    run, verb, fields = answer_of(app, id, asked)
+    return _driven(app, run, spoken(app, CHANNEL, verb, run, **fields))
+
+
+def _driven(app: App, run: str, verdict: Verdict) -> Verdict:
+    if verdict.status in ("SUCCESS", "FAILURE", "NEEDS_ANALYSIS"):
+        drive_on(app, run)
+    return verdict
+
+
+def drive_on(app: App, run: str) -> None:
+    """See to it that a process drives the run, where it is the machine's to drive. It lives on when this server ends."""
+    head = head_of(app, run)
+    top = head_of(app, head.parent) if head.parent else head
+    if top.ended or not is_pushed(app.door.load(top.run).run) or driver_of(app, top.run):
+        return
+    words = ["-C", str(app.place.root), "run", "--run", top.run, "--json"]
+    start_detached([sys.executable, "-I", "-m", "detent", *words], app.place.root, os.environ, driver_log(app, top.run))

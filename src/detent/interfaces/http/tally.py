@@ -1,0 +1,62 @@
+"""What a run came to so far, added up over its events: cost, time, and the ways it took. Each event is read once, whoever asks. Decides nothing."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from detent.app import App
+from detent.drive.spent import Spent, spent_in
+from detent.interfaces.http.shapes import Usage
+from detent.kernel.codec import from_entry
+
+PAGE = 500
+GRANTS = ("resume", "guided")  # what a person says by which the same budget is given again
+
+
+class Sum(NamedTuple):
+    """What the events up to a number came to."""
+
+    seq: int = 0
+    started: str = ""
+    whole: Spent = Spent()
+    granted: Spent = Spent()  # since a person released it last
+    path: Counter[tuple[str, str]] = Counter()
+
+
+def add(one: Spent, other: Spent) -> Spent:
+    return Spent(one.usage + other.usage, one.seconds + other.seconds, one.turns + other.turns)
+
+
+class Tally:
+    """The sums of all runs that were asked about. Threads may ask at once: the worst is that an event is read twice."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Sum] = {}
+
+    def of(self, app: App, run: str, newest: int) -> Sum:
+        found = self._kept.get(run, Sum(path=Counter()))
+        while found.seq < newest and (further := self._further(app, run, found)).seq > found.seq:
+            self._kept[run] = found = further
+        return found
+
+    def _further(self, app: App, run: str, sum: Sum) -> Sum:
+        path = Counter(sum.path)
+        for entry in app.journal.events(run, sum.seq, PAGE):
+            event = from_entry(app.door.hands.tables[entry.workflow], entry)
+            spent = spent_in([event], whole=True)
+            granted = Spent() if event.on in GRANTS and event.status == "SUCCESS" else sum.granted
+            if event.was and event.was != event.run.state:
+                path[(event.was, event.run.state)] += 1
+            sum = Sum(entry.seq, sum.started or entry.at, add(sum.whole, spent), add(granted, spent), path)
+        return sum
+
+
+def usage_of(spent: Spent) -> Usage:
+    use = spent.usage
+    return Usage(
+        input_tokens=use.input_tokens + use.written_tokens,
+        output_tokens=use.output_tokens,
+        cached_tokens=use.cached_tokens,
+        usd=round(use.usd, 6),
+        seconds=round(spent.seconds, 1),
+        turns=spent.turns,
+    )

@@ -1,0 +1,289 @@
+"""The journal in PostgreSQL, for several machines: the same rows, the same chain, the same answers as in a file.
+
+A claim is also a lock of its connection: the server gives it back when the process or its machine is gone, so nobody has to guess
+whether a holder on another machine lives. Needs a connection of its own, not one that a pooler shares. One object per thread.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import Any, TypeVar
+
+import msgspec
+import psycopg
+from psycopg import conninfo
+
+from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
+from detent.kernel.anchor import Anchor, AnchorFile, anchor_of, read_anchor
+from detent.kernel.holder import Holder, is_alive
+from detent.kernel.journal import GENESIS, HEAD_COLUMNS, INSERT, TAIL, Claim, Entry, Head, Hot, Owed, Reading, chain, read_holder, to_row
+from detent.kernel.journal_file import START, VERSION, WAY_OUT
+
+APPENDING = 0x64746E746A  # the number of the lock under which events get their place in the chain
+PATIENCE = 30.0  # seconds that a server may be away
+NOTICE = 5.0  # seconds until a server must have noticed that a process of this machine is gone
+KEEPALIVE = {"idle": 10, "interval": 5, "count": 3}  # a machine without power is noticed within half a minute
+SCHEMA = """
+CREATE SCHEMA IF NOT EXISTS detent;
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE events(
+  n BIGINT PRIMARY KEY, run TEXT NOT NULL, seq BIGINT NOT NULL, workflow TEXT NOT NULL, state TEXT NOT NULL, on_ TEXT NOT NULL,
+  status TEXT NOT NULL, at TEXT NOT NULL, attempt TEXT, tree TEXT NOT NULL, parent TEXT NOT NULL, worktree TEXT NOT NULL,
+  ended INTEGER NOT NULL, owes TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, body BYTEA NOT NULL, brief TEXT NOT NULL);
+CREATE UNIQUE INDEX by_run ON events(run, seq);
+CREATE UNIQUE INDEX by_attempt ON events(run, attempt) WHERE attempt IS NOT NULL;
+CREATE TABLE heads(
+  run TEXT PRIMARY KEY, seq BIGINT NOT NULL, n BIGINT NOT NULL, workflow TEXT NOT NULL, state TEXT NOT NULL,
+  parent TEXT NOT NULL, worktree TEXT NOT NULL, at TEXT NOT NULL, ended INTEGER NOT NULL);
+CREATE INDEX by_parent ON heads(parent) WHERE parent <> '';
+CREATE TABLE settled(run TEXT PRIMARY KEY, seq BIGINT NOT NULL, pos BIGINT NOT NULL);
+CREATE TABLE claims(run TEXT PRIMARY KEY, epoch BIGINT NOT NULL, holder TEXT NOT NULL);
+"""
+KEEP_HEAD = f"""
+INSERT INTO heads(n, {HEAD_COLUMNS}) SELECT n, {HEAD_COLUMNS} FROM events WHERE n = ?
+ON CONFLICT(run) DO UPDATE SET ({HEAD_COLUMNS}, n) = ROW({", ".join(f"excluded.{c.strip()}" for c in HEAD_COLUMNS.split(","))}, excluded.n)"""
+SETTLE = """
+INSERT INTO settled VALUES (?,?,?)
+ON CONFLICT(run) DO UPDATE SET seq = excluded.seq, pos = excluded.pos WHERE (settled.seq, settled.pos) < (excluded.seq, excluded.pos)"""
+T = TypeVar("T")
+
+
+def sql(text: str) -> bytes:
+    """A statement as this database writes it."""
+    return text.replace("ifnull(", "coalesce(").replace("?", "%s").encode()
+
+
+def lock_of(run: str) -> int:
+    """The number of a run's lock."""
+    return int.from_bytes(sha256(f"claim {run}".encode()).digest()[:8], "big", signed=True)
+
+
+class PostgresJournal:
+    """The journal in a database that several machines share."""
+
+    def __init__(self, url: str, create: bool = False) -> None:
+        parts = conninfo.conninfo_to_dict(url)
+        self.name = f"postgresql://{parts.get('host', '')}:{parts.get('port') or 5432}/{parts.get('dbname', '')}"
+        self._url, self._held = url, dict[str, Claim]()
+        self._unsure = False  # whether the server went away during the present append, maybe after it had written it
+        file = anchor_of(self.name)
+        self._anchor, self._read = AnchorFile(file), Reading(self.name, self._rows)
+        self.db = self._connected()
+        try:
+            self.id = self._opened(create, read_anchor(file), file.exists())
+        except BaseException:
+            self.db.close()
+            raise
+
+    def close(self) -> None:
+        self.db.close()
+        self._anchor.close()
+
+    # -- the connection ----------------------------------------------------------------------------------------------------------
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        server = " ".join(f"-c tcp_keepalives_{name}={value}" for name, value in KEEPALIVE.items())
+        ours = {f"keepalives_{name}": value for name, value in KEEPALIVE.items()}
+        try:
+            db = psycopg.connect(self._url, autocommit=True, connect_timeout=10, options=f"-c search_path=detent {server}", **ours)  # type: ignore[arg-type]
+        except psycopg.Error as e:
+            said = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
+            raise JournalError(
+                f"the journal at {self.name} cannot be reached: {said}", "look at [queue] url, and whether the server runs"
+            ) from e
+        return db
+
+    def _patient(self, work: Callable[[], T]) -> T:
+        """Do something; if the server went away meanwhile, once more when it is back. What was held is held again, if nobody took it."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return work()
+            except psycopg.OperationalError as e:
+                if not self.db.broken:
+                    raise
+                self._reconnect(until, e)
+
+    def _reconnect(self, until: float, e: psycopg.Error) -> None:
+        while True:
+            try:
+                self.db.close()
+                self.db = self._connected()
+                break
+            except JournalError:
+                if time.monotonic() > until:
+                    raise JournalError(f"the journal at {self.name} went away: {e}", "nothing was changed; try again") from e
+                time.sleep(0.2)
+        self._unsure = True
+        for run in list(self._held):
+            if not self._lock(run):
+                del self._held[run]  # another has it by now; its epoch says so to whoever appends
+
+    def _lock(self, run: str) -> bool:
+        return bool(self._one("SELECT pg_try_advisory_lock(?)", lock_of(run))[0])
+
+    def _one(self, text: str, *args: Any) -> Any:
+        return self.db.execute(sql(text), args).fetchone()
+
+    def _rows(self, text: str, *args: str | int) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from self._patient(lambda: self.db.execute(sql(text), args).fetchall())
+        except psycopg.Error as e:
+            raise JournalDamaged(f"{self.name} cannot be read: {e}", "it was left as it is; see `detent doctor`") from e
+
+    @contextmanager
+    def _writing(self, durable: bool = True) -> Iterator[None]:
+        """One transaction. What may be done again after a power cut need not wait for the disk."""
+        try:
+            with self.db.transaction():
+                if not durable:
+                    self.db.execute("SET LOCAL synchronous_commit = off")
+                yield
+        except psycopg.OperationalError:
+            raise
+        except psycopg.Error as e:
+            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"look at the database {self.name}") from e
+
+    # -- opening -----------------------------------------------------------------------------------------------------------------
+
+    def _opened(self, create: bool, anchor: Anchor | None, anchored: bool) -> str:
+        """The journal's id. Refuses one that is gone, newer, older, or not what the anchor remembers."""
+        there = self._one("SELECT to_regclass('detent.meta')")[0] is not None
+        if not there:
+            if anchored:
+                raise JournalDamaged(f"{self.name} is gone, and had {f'{anchor.n} events' if anchor else 'events'}", WAY_OUT)
+            if not create:
+                raise NoJournal(f"there is no journal at {self.name}", START)
+            self._create()
+        facts = dict(self.db.execute("SELECT key, value FROM meta").fetchall())
+        version = int(facts.get("version", 0))
+        if version > VERSION:
+            raise JournalNewer(
+                f"{self.name} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent"
+            )
+        if version < VERSION:
+            raise JournalOlder(
+                f"{self.name} was written by an older Detent (schema {version}; this one knows {VERSION})", "use the older Detent"
+            )
+        self._holds(anchor, facts["id"])
+        return str(facts["id"])
+
+    def _create(self) -> None:
+        with self._writing():
+            self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
+            if self._one("SELECT to_regclass('detent.meta')")[0] is None:  # else another was quicker
+                self.db.execute(SCHEMA.encode())
+                self.db.execute("INSERT INTO meta VALUES ('id', %s), ('version', %s)", (os.urandom(16).hex(), str(VERSION)))
+
+    def _holds(self, anchor: Anchor | None, journal: str) -> None:
+        """The journal contains the event that this machine's anchor remembers."""
+        if anchor is None:
+            return
+        if anchor.journal != journal:
+            raise JournalDamaged(f"{self.name} is another journal than the one that was here", WAY_OUT)
+        row = self._one("SELECT hash FROM events WHERE n = ?", anchor.n)
+        if row is None:
+            count = self._one("SELECT coalesce(max(n), 0) FROM events")[0]
+            raise JournalDamaged(f"{self.name} was cut: it has {count} events and had at least {anchor.n}", WAY_OUT)
+        if row[0] != anchor.hash:
+            raise JournalDamaged(f"{self.name}: event {anchor.n} is not the one that was written", WAY_OUT)
+
+    # -- writing -----------------------------------------------------------------------------------------------------------------
+
+    def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
+        """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
+        self._anchor.ready()
+        self._unsure = False
+        self._anchor.write(self._patient(lambda: self._append(entry, expect, claim)))
+
+    def _append(self, entry: Entry, expect: int, claim: Claim | None) -> Anchor:
+        with self._writing():
+            self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
+            at, before, prev = self._one(TAIL, entry.run) or (0, 0, GENESIS)
+            if self._unsure and (there := self._read.at(entry.run, entry.seq)) and there._replace(n=0, hash="") == entry:
+                return Anchor(self.id, there.n, there.hash)
+            self._check(entry.run, at, expect, claim)
+            digest = chain(prev, before + 1, entry)
+            self.db.execute(sql(INSERT), to_row(entry, before + 1, prev, digest))
+            self.db.execute(sql(KEEP_HEAD), (before + 1,))
+        return Anchor(self.id, before + 1, digest)
+
+    def _check(self, run: str, at: int, expect: int, claim: Claim | None) -> None:
+        if at != expect:
+            raise Moved(f"run {run} is at event {at}, not at {expect}")
+        if claim is not None and (self._one("SELECT epoch FROM claims WHERE run = ?", run) or (0,))[0] != claim.epoch:
+            raise Busy(f"run {run} was taken over by another process", "call get_task to see where it stands")
+
+    def settled(self, owed: Owed) -> None:
+        """Mark an effect as settled, and all that was owed before it."""
+
+        def mark() -> None:
+            with self._writing(durable=False):
+                self.db.execute(sql(SETTLE), owed[:3])
+
+        self._patient(mark)
+
+    def claim(self, run: str, holder: Holder) -> Claim:
+        """Take the run, or say who has it. One whose connection is gone holds nothing."""
+        claim = self._patient(lambda: self._claim(run, holder))
+        self._held[run] = claim
+        return claim
+
+    def _claim(self, run: str, holder: Holder) -> Claim:
+        with self._writing(durable=False):
+            self.db.execute("INSERT INTO claims VALUES (%s, 0, '') ON CONFLICT DO NOTHING", (run,))
+            epoch, text = self._one("SELECT epoch, holder FROM claims WHERE run = ? FOR UPDATE", run)
+            held = read_holder(self.name, run, text) if text else None
+            if run in self._held or not self._locked(run, held):
+                by = f"process {held.pid} on {held.host} ({held.doing}) since {held.since}" if held else "another process"
+                raise Busy(f"run {run} is being worked on by {by}")
+            self.db.execute(
+                "UPDATE claims SET epoch = %s, holder = %s WHERE run = %s", (epoch + 1, msgspec.json.encode(holder).decode(), run)
+            )
+        return Claim(run, epoch + 1)
+
+    def _locked(self, run: str, held: Holder | None) -> bool:
+        """Get the run's lock. The server may need a moment to notice that a process is gone of which this machine knows it."""
+        until = time.monotonic() + NOTICE
+        while not (got := self._lock(run)) and (held is None or not is_alive(held)) and time.monotonic() < until:
+            self._one("SELECT pg_sleep(0.05)")
+        return got
+
+    def release(self, claim: Claim) -> None:
+        if self._held.get(claim.run) != claim:
+            return
+        del self._held[claim.run]
+        with suppress(psycopg.OperationalError):  # a connection that is gone holds nothing
+            self._one("SELECT pg_advisory_unlock(?)", lock_of(claim.run))
+            self.db.execute("UPDATE claims SET holder = '' WHERE run = %s AND epoch = %s", claim)
+
+    def keep_hot(self, hot: Hot) -> None:
+        """There is no quick way to a database elsewhere."""
+
+    # -- reading -----------------------------------------------------------------------------------------------------------------
+
+    def last(self, run: str) -> Entry | None:
+        return self._read.last(run)
+
+    def at(self, run: str, seq: int) -> Entry | None:
+        return self._read.at(run, seq)
+
+    def attempt(self, run: str, attempt: str) -> Entry | None:
+        return self._read.attempt(run, attempt)
+
+    def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
+        return self._read.events(run, after, limit)
+
+    def heads(self, run: str = "") -> Sequence[Head]:
+        return self._read.heads(run)
+
+    def children(self, parent: str) -> Sequence[Head]:
+        return self._read.children(parent)
+
+    def owed(self, run: str) -> Sequence[Owed]:
+        return self._read.owed(run)
+
+    def first_fault(self) -> str | None:
+        return self._read.first_fault()

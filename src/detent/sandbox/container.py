@@ -1,0 +1,258 @@
+"""Isolation by a container engine: the same room as bubblewrap's, with an image or another root if one is set. Owns how it is called and judged.
+
+Limits are set by the engine and read back inside before the program starts; where one does not hold, it is not started. Variables, input
+and what happened go through files that only this container sees. A keeper ends the container when we die.
+"""
+
+import contextlib
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from detent.errors import CannotTell, DetentError
+from detent.kernel.anchor import state_dir
+from detent.sandbox import calls, keeper, mounts, root
+from detent.sandbox.engine import USER, WAYS, Engine, bounds, clean_up, environment, find, folders, opened, own_folder, who
+from detent.sandbox.guard import hold
+from detent.sandbox.limits import Limits
+from detent.sandbox.process import Ran, run
+from detent.sandbox.protocol import DEVNULL, Room, always
+
+BOUNDARY = (
+    "--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroupns=private", "--ipc=private", "--hostname=detent",
+    "--pull=never", "--log-driver=none", "--interactive",  # else its input is the machine's /dev/null, which crun gives to root inside
+)  # fmt: skip
+PODMAN = (
+    f"--security-opt=mask={':'.join(f'/proc/{name}' for name in mounts.HIDDEN_IN_PROC)}", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false", "--image-volume=ignore",
+)  # fmt: skip
+ERRORS = {subprocess.STDOUT: "output", subprocess.DEVNULL: "nowhere"}
+LIMITS = {"memory": "memory", "processes": "the number of processes", "processors": "the use of processors"}
+
+
+def clamped(limits: Limits) -> Limits:
+    """Not more than the machine has: an engine refuses that."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return limits._replace(memory=min(limits.memory, memory), cpus=min(limits.cpus, os.cpu_count() or 1))
+
+
+class Container:
+    """Runs programs in a room of their own, each in a container of its own."""
+
+    def __init__(self, engine: Engine, home: Path, limits: Limits, image: str = "") -> None:
+        self.engine, self.home, self.limits, self.image = engine, home, clamped(limits), image
+        self.name, self.program = engine.name, engine.program
+        self.boundary: tuple[str, ...] = BOUNDARY
+        self.profile = calls.profile(platform.machine(), os.getuid() == 0)
+        self.tmp_size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+    @property
+    def unheld(self) -> tuple[str, ...]:
+        """Limits that are not held: none, since nothing runs without them."""
+        return ()
+
+    @property
+    def bare(self) -> "Container":
+        """The same boundary around the machine's own system: what is tried there needs nothing of an image."""
+        return Container(self.engine, self.home, self.limits) if self.name == "podman" else self
+
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        room: Room,
+        wanted: Callable[[], bool] = always,
+        stdin: Path = DEVNULL,
+        stderr: int = subprocess.STDOUT,
+        watch: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        """Run a program in its room. OSError: it is not there inside. CannotTell: the room could not be made, did not last or has no limits."""
+        inside = mounts.enter(room, self.home)
+        if not any(cwd.resolve().is_relative_to(place) for place in (*inside.roots, *(what for what, _ in inside.readable))):
+            raise CannotTell(f"the sandbox broke: chdir {cwd}: it is not in the room")
+        name = f"detent-{os.urandom(8).hex()}"
+        with ExitStack() as stack:
+            held = stack.enter_context(hold(inside.guarded, inside.roots))
+            folder = stack.enter_context(own_folder(self.engine, name))
+            home = Path(env.get("HOME", self.home))
+            self._write(folder, {"HOME": str(home), **env}, stdin, ERRORS.get(stderr, "apart"))
+            places = root.room(inside, held, home, self.tmp_size)
+            below, system = self._root(stack, folder, home, places)
+            words = [*self._words(folder, name, cwd.resolve(), inside.network), *_mounted([*below, *places]), *system]
+            command = self._kept(folder, name, stderr, [*words, "/usr/bin/env", "-i", "/bin/sh", "/.detent/start", *argv])
+            try:
+                ran = run(
+                    command,
+                    Path("/"),
+                    environment(),
+                    timeout,
+                    wanted,
+                    stderr=subprocess.DEVNULL if stderr in ERRORS else stderr,
+                    watch=watch,
+                )
+            except (OSError, subprocess.SubprocessError) as e:
+                raise CannotTell(f"the sandbox broke: {self.name} could not be started: {e}") from e
+            return self._judged(ran, folder, name, argv[0])
+
+    def _kept(self, folder: Path, name: str, stderr: int, words: list[str]) -> list[str]:
+        errors = str(folder / "said") if stderr in ERRORS else "-"
+        start = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), errors]
+        return [*start, *self.engine.remove(name), "--", *words]
+
+    def _write(self, folder: Path, env: Mapping[str, str], stdin: Path, errors: str) -> None:
+        """What is handed to the first program inside, as files that nobody else can read."""
+        if bad := [name for name in env if not name.isidentifier() or not name.isascii()]:
+            raise CannotTell(f"the variable {bad[0]!r} cannot be handed into a container")
+        if any("\0" in value for value in env.values()):
+            raise ValueError("a path or a variable holds a zero byte")
+        inside = folder / "inside"
+        inside.mkdir()
+        (inside / "start").write_bytes((Path(__file__).with_name("start.sh")).read_bytes())
+        (inside / "env").write_bytes(b"".join(os.fsencode(f"export {name}={shlex.quote(value)}\n") for name, value in env.items()))
+        limits = self.limits
+        (inside / "limits").write_text(f"memory={limits.memory} processes={limits.processes} cpus={limits.cpus} errors={errors}\n")
+        (inside / "input").write_bytes(b"" if stdin == DEVNULL else stdin.read_bytes())
+        (inside / "status").touch()
+        (folder / "status").touch()
+        (folder / "calls.json").write_bytes(self.profile)
+
+    def _root(self, stack: ExitStack, folder: Path, home: Path, places: list[root.Mount]) -> tuple[list[root.Mount], list[str]]:
+        """The mounts below those of the room, and the words for the root: an image by name, another system's folder, or our own system."""
+        kept = [root.Mount(Path("/.detent"), folder / "inside"), root.Mount(Path("/.detent/status"), folder / "status", True)]
+        if self.name == "podman" and (own := root.devices(folder / "dev")):
+            kept.append(own)
+        named = self.image and not self.image.startswith("/")
+        if named and not (self.name == "podman" and os.getuid() == 0):
+            return kept, [self.image]
+        uid, gid = os.getuid() or USER, os.getgid() or USER
+        texts = {
+            "passwd": f"detent:x:{uid}:{gid}::{home}:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
+            "group": f"detent:x:{gid}:\nnogroup:x:65534:\n",
+            "hosts": "127.0.0.1 localhost detent\n::1 localhost\n",
+        }
+        source = stack.enter_context(opened(self.engine, self.image, folder)) if named else Path(self.image) if self.image else None
+        below = root.build(folder / "root", source, texts, (place.at for place in places))
+        return [*below, *kept], ["--rootfs", str(folder / "root")]
+
+    def _words(self, folder: Path, name: str, cwd: Path, network: bool) -> list[str]:
+        """The boundary and the limits."""
+        memory, cpus, processes = self.limits
+        words = [
+            *self.engine.command,
+            "run",
+            "--name",
+            name,
+            f"--label=detent={folders()}",
+            *self.boundary,
+            *(PODMAN if self.name == "podman" else ()),
+        ]
+        words += [*who(self.engine), *bounds(), f"--security-opt=seccomp={folder / 'calls.json'}", "--workdir", str(cwd)]
+        words += [f"--memory={memory}", f"--memory-swap={memory}", f"--cpus={cpus}", f"--pids-limit={processes}"]
+        return words if network else [*words, "--network=none"]
+
+    def _judged(self, ran: Ran, folder: Path, name: str, program: str) -> Ran:
+        """What became of it. The first program inside says so, or nothing is believed."""
+        ran = ran._replace(leftovers=0)  # they end with the container before anyone could count them
+        if ran.timed_out or ran.stopped:
+            self.engine.call(self.engine.remove(name))
+            return ran
+        said = _last(folder / "status")
+        match said.split():
+            case ["ended", code, ooms, forks]:
+                limit = "memory" if ooms != "0" else "processes" if forks != "0" else ""
+                return ran._replace(exit_code=int(code), limit=limit)
+            case ["missing", code]:
+                raise OSError(int(code), os.strerror(int(code)), program)
+            case ["limit", what, value, wanted]:
+                raise CannotTell(
+                    f"the sandbox does not hold {LIMITS[what]}: inside it is {value}, not {wanted}; '{program}' was not started"
+                )
+        self.engine.call(self.engine.remove(name))
+        heard = (folder / "said").read_text(errors="replace").strip()[-2000:] if (folder / "said").exists() else ""
+        raise CannotTell(f"the sandbox broke, so '{program}' did not run to its end inside it: {heard or f'{self.name} was ended'}")
+
+
+def _mounted(places: Sequence[root.Mount]) -> list[str]:
+    return [word for place in {each.at: each for each in places}.values() for word in place.words()]
+
+
+def _last(status: Path) -> str:
+    """The last line that was written; the program may have written others."""
+    with open(status, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - 200))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    return lines[-1] if lines else ""
+
+
+def make(name: str, home: Path, limits: Limits, image: str) -> Container:
+    """An engine by name, tried; "container" is whichever works. DetentError says what is missing."""
+    if name != "container":
+        return _made(name, home, limits, image)
+    try:
+        return _made("podman", home, limits, image)
+    except DetentError as podman:
+        try:
+            return _made("docker", home, limits, image)
+        except DetentError as docker:
+            raise DetentError(f"no container engine works here: {podman.message}; {docker.message}", podman.hint) from docker
+
+
+def _made(name: str, home: Path, limits: Limits, image: str) -> Container:
+    engine = find(name)
+    if name == "docker" and (not image or image.startswith("/")):
+        raise DetentError("docker needs an image by name", 'set [sandbox] image = "NAME", or level = "podman", which can do without')
+    if image.startswith("/") and not Path(image).is_dir():
+        raise DetentError(f"[sandbox] image: there is no folder {image}", "name a folder that holds a root file system, or an image")
+    if image and not image.startswith("/") and engine.call([*engine.command, "image", "inspect", image]).returncode != 0:
+        raise DetentError(f"{name} has no image {image}, and none is fetched while programs run", f"`{name} pull {image}`, or build it")
+    clean_up(engine)
+    faults = []
+    for way in _remembered(engine) or WAYS[name]:
+        made = Container(engine._replace(way=way), home, limits, image)
+        fault = _fault(made)
+        if not fault:
+            _remember(made.engine)
+            return made
+        faults.append(fault)
+    hint = f"try `{name} run` by hand, or set [sandbox] level to another one; see docs/sandbox.md"
+    raise DetentError(f"{name} does not work here, and nothing is run without it: {' | '.join(faults)}", hint)
+
+
+def _fault(made: Container) -> str:
+    """What is wrong when it is asked to run nothing; empty if it can."""
+    with tempfile.TemporaryDirectory(prefix="detent-") as folder:
+        try:
+            ran = made.run(["true"], Path(folder), {"PATH": "/usr/bin:/bin"}, 60, Room(Path(folder)))
+        except (CannotTell, OSError) as e:
+            return str(e)
+    return "" if ran.exit_code == 0 else f"it ended with {ran.exit_code}: {ran.output}"
+
+
+def _key(engine: Engine) -> str:
+    stamp = engine.program.stat()
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot} {os.getuid()} {engine.program} {stamp.st_ino} {stamp.st_mtime_ns}"
+
+
+def _remembered(engine: Engine) -> tuple[tuple[str, ...], ...]:
+    """The way that worked last, and then the others."""
+    try:
+        key, way = json.loads((state_dir() / f"{engine.name}.json").read_bytes())
+    except (OSError, ValueError):
+        return ()
+    first = tuple(way)
+    return (first, *(each for each in WAYS[engine.name] if each != first)) if key == _key(engine) and first in WAYS[engine.name] else ()
+
+
+def _remember(engine: Engine) -> None:
+    with contextlib.suppress(OSError):
+        state_dir().mkdir(parents=True, exist_ok=True, mode=0o700)
+        (state_dir() / f"{engine.name}.json").write_text(json.dumps([_key(engine), engine.way]))

@@ -1,0 +1,146 @@
+"""Container engines: podman and docker. Owns where they are, which words they take on this machine, and what they may have left behind.
+
+The words are found by trying, once, and what worked is remembered for this boot and this program. Knows nothing of rooms.
+"""
+
+import contextlib
+import fcntl
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.errors import CannotTell, DetentError
+from detent.kernel.anchor import state_dir
+
+PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
+SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+INSTALL = {"podman": "install it (Debian, Ubuntu: apt-get install podman)", "docker": "install docker and start its engine"}
+# Ways to call podman, the plainest first: its own choice, then what hosts with older control groups need.
+WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "podman": (
+        (),
+        ("--cgroup-manager=cgroupfs",),
+        ("--runtime=crun", "--cgroup-manager=cgroupfs"),
+        ("--runtime=runc", "--cgroup-manager=cgroupfs"),
+    ),
+    "docker": ((),),
+}
+USER = 1000  # who root is inside
+FILES = 1 << 16  # open files of one process, at most
+NOBODY = 100_000  # who root inside is outside: nobody
+
+
+class Engine(NamedTuple):
+    """An engine and the words it is called with."""
+
+    name: str
+    program: Path
+    way: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> list[str]:
+        return [str(self.program), *self.way]
+
+    def remove(self, container: str) -> list[str]:
+        """The words that end a container and leave nothing of it."""
+        return [*self.command, "rm", "-f", *(("-t", "0", "-i") if self.name == "podman" else ()), container]
+
+    def call(self, words: Sequence[str], timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                words, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as e:
+            raise DetentError(f"{self.name} does not answer: {e}", INSTALL[self.name]) from e
+
+
+def find(name: str, folders: Sequence[str] = PROGRAM_FOLDERS) -> Engine:
+    """An engine, in the folders of the system only. DetentError: it is not there, or it has nobody to talk to."""
+    found = (Path(folder) / name for folder in folders)
+    program = next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
+    if program is None:
+        raise DetentError(f"{name} is not installed, and nothing is run without it", INSTALL[name])
+    engine = Engine(name, program)
+    asked = engine.call([*engine.command, "version"])
+    if asked.returncode != 0:
+        said = asked.stderr.strip().splitlines()
+        raise DetentError(
+            f"{name} does not work here, and nothing is run without it: {said[-1] if said else 'it says nothing'}", INSTALL[name]
+        )
+    return engine
+
+
+def environment() -> dict[str, str]:
+    """What the engine itself sees: where programs are, and where a user's engine keeps its things."""
+    kept = ("HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST")
+    return {"PATH": SEARCHED, **{name: value for name in kept if (value := os.environ.get(name))}}
+
+
+def who(engine: Engine) -> list[str]:
+    """The words that make a program somebody without rights whose files are ours outside."""
+    uid, gid = os.getuid(), os.getgid()
+    if engine.name == "docker":
+        return ["--user", f"{uid or USER}:{gid or USER}"]
+    if uid != 0:
+        return ["--userns=keep-id", "--user", f"{uid}:{gid}"]
+    maps = [word for kind in ("--uidmap", "--gidmap") for pair in (f"0:{NOBODY}:1", f"{USER}:0:1") for word in (kind, pair)]
+    return [*maps, "--user", f"{USER}:{USER}"]
+
+
+def bounds() -> list[str]:
+    """Not more than we have ourselves: an engine's own defaults may be more than it may give."""
+    most = int(Path("/proc/sys/kernel/pid_max").read_text())  # engines lower their own to this
+    words = ["--ulimit", "core=0:0"]
+    for name, kind, top in (("nofile", resource.RLIMIT_NOFILE, FILES), ("nproc", resource.RLIMIT_NPROC, most)):
+        hard = resource.getrlimit(kind)[1]
+        least = top if hard == resource.RLIM_INFINITY else min(hard, top)
+        words += ["--ulimit", f"{name}={least}:{least}"]
+    return words
+
+
+def folders() -> Path:
+    """Where runs keep what their containers are made of."""
+    return state_dir() / "containers"
+
+
+@contextlib.contextmanager
+def own_folder(engine: Engine, name: str) -> Iterator[Path]:
+    """The folder of one container. As long as we live it is locked; who finds it unlocked may clean up."""
+    folder = folders() / name
+    folder.mkdir(parents=True, mode=0o700)
+    with open(folder / "engine", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write("\n".join(engine.remove(name)))
+        file.flush()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def opened(engine: Engine, image: str, folder: Path) -> Iterator[Path]:
+    """An image as a folder that can be read: root's engine cannot make a container of it whose files are ours."""
+    (folder / "image").write_text(image)
+    done = engine.call([*engine.command, "image", "mount", image])
+    if done.returncode != 0:
+        raise CannotTell(f"the sandbox broke: {engine.name} cannot open the image {image}: {done.stderr.strip()}")
+    try:
+        yield Path(done.stdout.strip())
+    finally:
+        engine.call([*engine.command, "image", "unmount", image])
+
+
+def clean_up(engine: Engine) -> None:
+    """Remove the containers of runs that died with their keepers."""
+    for file in sorted(folders().glob("*/engine")):
+        with contextlib.suppress(OSError), open(file) as kept:
+            fcntl.flock(kept, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            engine.call(engine.remove(file.parent.name))
+            if (image := file.with_name("image")).exists():
+                engine.call([*engine.command, "image", "unmount", image.read_text()])
+            shutil.rmtree(file.parent, ignore_errors=True)

@@ -1,0 +1,113 @@
+"""What a container's file system is made of: a fresh root in a folder, and the mounts upon it. Owns their order; starts nothing.
+
+The root is made anew for every run, of the machine's own system or of a folder that holds another one. So whatever an engine writes there to
+mount upon goes away with it, and neither the machine nor that folder is ever touched. An image by name is the engine's own affair.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.errors import DetentError
+from detent.sandbox import mounts
+from detent.sandbox.devices import make_devices
+from detent.sandbox.guard import Held
+
+OWN = ("proc", "sys", "dev", "run", "tmp", ".detent")  # of every container, never taken from a root
+WRITTEN = tuple(Path("/etc") / name for name in ("passwd", "group", "hosts", "hostname", "resolv.conf", "mtab"))
+LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
+
+
+class Mount(NamedTuple):
+    """One mount: a folder or file of the machine, or an empty folder in memory."""
+
+    at: Path
+    what: Path | None = None  # None: in memory
+    writable: bool = False
+    size: int = 0
+    mode: str = "0777"  # nobody else is in there
+
+    def words(self) -> tuple[str, str]:
+        """In the words that podman and docker share."""
+        if any(sign in str(path) for path in (self.at, self.what) for sign in (",", '"', "\n")):
+            raise DetentError(f"{self.what or self.at} cannot be mounted in a container: its name holds a comma or a quote", "rename it")
+        if self.what is None:
+            return "--mount", f"type=tmpfs,dst={self.at},tmpfs-size={self.size},tmpfs-mode={self.mode}"
+        return "--mount", f"type=bind,src={self.what},dst={self.at}" + ("" if self.writable else ",ro")
+
+
+def build(at: Path, source: Path | None, texts: dict[str, str], also: Iterable[Path]) -> list[Mount]:
+    """Make a root in an empty folder, of the machine's system or of one in another folder; the mounts that complete it."""
+    for name in (*OWN, "etc"):
+        (at / name).mkdir(parents=True)
+    (at / "tmp").chmod(0o777)  # what is mounted upon it gets these rights
+    for name, text in texts.items():
+        (at / "etc" / name).write_text(text)
+    return list(machine(at) if source is None else _taken(at, source, Path("/"), {*also, *WRITTEN}))
+
+
+def machine(root: Path) -> Iterator[Mount]:
+    """The system that Detent runs on: programs and libraries, and a few files of /etc."""
+    for name in mounts.SYSTEM:
+        if os.path.islink(name):
+            _link(root, Path(name), os.readlink(name))
+        elif os.path.isdir(name):
+            yield Mount(Path(name), Path(name))
+    etc = Path("/etc")
+    patterns = [str(found.relative_to(etc)) for pattern in mounts.ETC_PATTERNS for found in sorted(etc.glob(pattern))]
+    for path in filter(Path.exists, (etc / name for name in (*mounts.ETC, *patterns))):
+        real = path.resolve()
+        if real.is_relative_to("/usr"):
+            _link(root, path, str(real))
+        else:
+            yield Mount(path, real)
+
+
+def _taken(root: Path, source: Path, at: Path, further: set[Path]) -> Iterator[Mount]:
+    """Another system. Where something is mounted further in, the folders above it are made anew, so that it can be."""
+    for entry in sorted(os.scandir(source / at.relative_to("/")), key=lambda e: e.name):
+        inside = at / entry.name
+        if at == Path("/") and entry.name in OWN:
+            continue
+        if entry.is_symlink():
+            _link(root, inside, os.readlink(entry.path))
+        elif entry.is_dir() and any(inside in path.parents for path in further):
+            (root / inside.relative_to("/")).mkdir(parents=True, exist_ok=True)
+            yield from _taken(root, source, inside, further)
+        elif inside not in further and (entry.is_dir() or entry.is_file()):
+            yield Mount(inside, Path(entry.path))
+
+
+def _link(root: Path, at: Path, target: str) -> None:
+    link = root / at.relative_to("/")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+
+
+def devices(at: Path) -> Mount | None:
+    """Devices of the container's own. Those of the machine belong to root, and so may a program in there: it could change their rights."""
+    if os.getuid() != 0:
+        return None
+    at.mkdir()
+    make_devices(at)
+    for name, target in LINKS.items():
+        (at / name).symlink_to(target)
+    for name in ("pts", "shm", "mqueue"):
+        (at / name).mkdir()
+    (at / "shm").chmod(0o777)
+    return Mount(Path("/dev"), at)
+
+
+def room(inside: mounts.Inside, held: Held, home: Path, size: int) -> list[Mount]:
+    """The mounts of a room. Engines sort them from the outside in; of two at one place the later here wins."""
+    layers = {path: Mount(path, None, True, size) for path in (Path("/tmp"), Path("/dev/shm"))}
+    fixed = map(Path, (*mounts.SYSTEM, "/etc", "/proc", "/dev"))
+    if home not in layers and not any(home.is_relative_to(place) for place in (*inside.roots, *fixed)):
+        layers[home] = Mount(home, None, True, size)
+    pins = {path: Mount(path, path, True) for path in held.pins}
+    read = {where: Mount(where, what) for what, where in inside.readable}
+    layers |= pins | read | {path: Mount(path, path, True) for path in inside.roots}
+    guards = {path: Mount(path, path) for path, words in held.guards.items() if words}
+    layers = {path: each for path, each in layers.items() if not any(path.is_relative_to(guard) for guard in guards)}
+    return list((layers | guards).values())

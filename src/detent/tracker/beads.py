@@ -1,0 +1,121 @@
+"""Beads through its own program: `bd --json`. Owns the words of its calls; what answers cannot be read is an error.
+
+Whoever runs several machines has the program on each of them; beads brings the items together.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from detent.tracker.bead import FOUND_IN, items_in, unwrapped
+from detent.tracker.protocol import Change, Item, NewItem, TrackerError, UnknownItem, noted
+from detent.tracker.said import Said
+
+ID = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+ENVELOPE = {"BD_JSON_ENVELOPE": "1"}
+LONGEST = 60_000  # characters of one text that is handed over
+NOT_THERE = ("not found", "no issue found", "no issues found", "does not exist")
+NO_COMMAND = ("unknown command", "deprecated", "no longer")
+
+
+class Beads:
+    """The items that `bd` keeps."""
+
+    name = "beads"
+
+    def __init__(self, program: str, call: Callable[[Sequence[str], Mapping[str, str]], Said]) -> None:
+        self.program, self.call = program, call
+
+    def items(self, *ids: str) -> list[Item]:
+        if not ids:
+            return self._asked("list", "--all", "--limit", "0")
+        for id in ids:
+            _sound(id)
+        found = {item.id: item for item in self._asked("show", *ids, about=ids[0])}
+        for id in ids:
+            if id not in found:
+                raise UnknownItem(id)
+        return [found[id] for id in ids]
+
+    def add(self, new: NewItem) -> Item:
+        there = next((item for item in self.items() if item.key == new.key), None) if new.key else None
+        if there is not None:
+            return there
+        flags = [f"--description={_text(new.description)}", f"--priority={new.priority}", f"--type={new.type}"]
+        flags += [f"--labels={','.join(new.labels)}"] if new.labels else []
+        flags += [f"--external-ref={new.key}"] if new.key else []
+        flags += [f"--deps={FOUND_IN}:{new.found_in}"] if new.found_in else []
+        made = self._asked("create", *flags, "--", _text(new.title))
+        if len(made) != 1:
+            raise TrackerError("`bd create` did not say what it made", "try it by hand")
+        return self.change(made[0].id, Change(depends_on=new.depends_on)) if new.depends_on else self.items(made[0].id)[0]
+
+    def claim(self, id: str, who: str) -> bool:
+        """`--claim` is a compare-and-swap. What it refuses is looked at: it may be ours already, from before a crash."""
+        _sound(id)
+        said = self._call("--actor", who, "update", id, "--claim")
+        if said.code == 0:
+            return True
+        item = self.items(id)[0]
+        if item.assignee == who or item.assignee or item.status == "closed":
+            return item.assignee == who and item.status != "closed"
+        raise TrackerError(f"`bd update {id} --claim` failed: {_words(said)}", "try it by hand")
+
+    def change(self, id: str, change: Change) -> Item:
+        now = self.items(id)[0]
+        notes = noted(now.notes, change.note)
+        flags = [f"--status={change.status}"] if change.status not in ("", "closed", now.status) else []
+        flags += [f"--assignee={change.assignee}"] if change.assignee is not None and change.assignee != now.assignee else []
+        flags += [f"--notes={_text(notes)}"] if notes != now.notes else []
+        if flags:
+            self._done("update", id, *flags)
+        for label in change.labels:
+            if label not in now.labels:
+                self._done("label", "add", id, label)
+        for need in change.depends_on:
+            if need not in now.depends_on:
+                self.items(need)
+                self._done("dep", "add", id, need, "--type=blocks")
+        if change.status == "closed" and now.status != "closed":
+            self._done("close", id, "--reason=done")
+        return self.items(id)[0]
+
+    def sync(self) -> str:
+        """Not every bd has it: what the newer ones write needs no such word."""
+        said = self._call("sync", json=False)
+        missing = said.code != 0 and any(word in _words(said).lower() for word in NO_COMMAND)
+        return "" if said.code == 0 or missing else f"`bd sync`: {_words(said)}"
+
+    # -- inside --------------------------------------------------------------------------------------------------------------
+
+    def _call(self, *words: str, json: bool = True) -> Said:
+        cut = words.index("--") if "--" in words else len(words)
+        return self.call([self.program, *words[:cut], *(["--json"] if json else []), *words[cut:]], ENVELOPE)
+
+    def _done(self, *words: str) -> Said:
+        said = self._call(*words)
+        if said.code != 0:
+            raise TrackerError(f"`bd {' '.join(words[:2])}` failed: {_words(said)}", "see that bd works in this checkout: bd list")
+        return said
+
+    def _asked(self, *words: str, about: str = "") -> list[Item]:
+        said = self._call(*words)
+        if said.code != 0 and about and any(word in _words(said).lower() for word in NOT_THERE):
+            raise UnknownItem(about)
+        if said.code != 0:
+            raise TrackerError(f"`bd {words[0]}` failed: {_words(said)}", "see that bd works in this checkout: bd list")
+        return items_in(unwrapped(said.out, f"`bd {words[0]}`"), f"`bd {words[0]}`")
+
+
+def _sound(id: str) -> None:
+    """An id is a word, and never a flag."""
+    if not ID.fullmatch(id):
+        raise UnknownItem(id)
+
+
+def _text(text: str) -> str:
+    return text.replace("\0", "")[:LONGEST]
+
+
+def _words(said: Said) -> str:
+    """What a call that failed said; bd says it on either stream."""
+    return " ".join((said.err or said.out).split())[:500] or f"exit code {said.code}"

@@ -1,0 +1,33 @@
+"""What jobs and effects need of a tracker: its silence as "cannot tell", and the keys of what the machine files."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from detent.errors import CannotTell
+from detent.gates.item import Issue
+from detent.tracker import NewItem, TrackerError
+
+KEY = "detent:"  # before the key of an item that the machine filed
+PRIORITIES = (0, 4)
+
+
+@contextmanager
+def reached() -> Iterator[None]:
+    """A tracker that cannot be reached says nothing about the item."""
+    try:
+        yield
+    except TrackerError as e:
+        raise CannotTell(f"{e.message} ({e.hint})" if e.hint else e.message) from e
+
+
+def of_issue(issue: Issue, about: str, branch: str, found_in: str = "") -> NewItem:
+    """The item that an issue of a review becomes. The same issue of the same branch is the same item."""
+    same = hashlib.sha256(f"{issue.file_path}\n{issue.title}".encode("utf-8", "replace")).hexdigest()[:12]
+    lines = ", ".join(str(n) for n in issue.line_numbers)
+    where = f"{issue.file_path}{f', lines {lines}' if lines else ''}" if issue.file_path else "(no file named)"
+    text = f"{issue.description}\n\nSeverity: {issue.severity}\nWhere: {where}\nFound by the review of {branch}.\n"
+    low, high = PRIORITIES
+    sort = issue.type if issue.type in ("bug", "feature", "task", "chore") else "task"
+    title = " ".join(issue.title.split()) or "An issue without a title"
+    return NewItem(title, text, min(high, max(low, issue.priority)), sort, ("review",), (), found_in, f"{KEY}{about}:review:{same}")

@@ -1,0 +1,45 @@
+"""One process that drives an execution through the real machine, and can be killed at any point of it.
+
+Called as `python -m tests.execute_crash_child FOLDER AGENT ITEM [POINT]`. The points are those of drive_crash_child, and every call to the tracker.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from detent.app.crew import crew_of, only_driver
+from detent.app.fit import Terms
+from detent.app.start_execute import start
+from detent.door import AnyRun
+from detent.drive import drive
+from detent.kernel.model import Sent
+from detent.world import Kit
+from tests.drive_crash_child import POINTS, fragile
+from tests.real_crash_child import Fragile
+
+
+def main() -> None:
+    folder, agent, item = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    POINTS.die_at = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+    os.chdir(folder)
+    app = fragile(folder)
+    kit_of = app.world.kit_of
+
+    def fragile_kit(run: AnyRun) -> Kit:
+        kit: Kit = kit_of(run)
+        return kit._replace(tracker=lambda: Fragile(kit.tracker(), ("items", "add", "claim", "change", "sync"), POINTS))
+
+    app.world.kit_of = fragile_kit
+    known = app.journal.heads("execute-it-1-1")
+    run = known[0].run if known else start(app, item, Sent("start", by="human"), Terms(agent=agent))
+    crew = crew_of(app, run, lambda seen: None)
+    with only_driver(app, run):
+        briefing = drive(run, crew._replace(ask=POINTS.around(crew.ask)))
+        if briefing.actor == "none":
+            app.worlds.leave(app.door.load(run).run)
+    print(json.dumps({"points": POINTS.passed, "state": app.door.load(run).run.state}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""`detent queue` and `detent work` from the outside, on a project with a real remote and agents that are played from a script."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.driven import scripted
+from tests.executions import CONFIG, FAILS, WORKS, Till
+from tests.queues import lives
+
+SLEEPS = (
+    "import os, subprocess, sys, time\nopen(sys.argv[1], 'a').write(f'{os.getpid()}\\n')\nprint('at work', flush=True)\ntime.sleep(600)\n"
+)
+
+
+@pytest.fixture
+def till(tmp_path: Path) -> Till:
+    return Till(tmp_path)
+
+
+def queue(till: Till, *args: str, code: int = 0) -> dict[str, Any]:
+    ran = till.project.run("queue", *args, "--json")
+    assert ran.code == code, ran
+    return ran.json
+
+
+def wait(holds: Callable[[], object], what: str, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -> None:
+    one, two = till.file("Add prices"), till.file("Round prices", priority=1)
+    till.project.run("items", "dep", two, one)
+    alone = till.project.run("queue", "add", two)
+    assert (alone.code, f"{two} needs {one}, which is not closed and not in the queue" in alone.err) == (2, True)
+    assert till.project.run("runs", "--json").json["runs"] == [], "what is refused begins no run"
+    added = queue(till, "add", two, one)["executions"]
+    assert [(e["item"], e["state"], e["waits_for"]) for e in added] == [(two, "waiting", [one]), (one, "ready", [])]
+    assert queue(till, "add", one, two)["executions"] == [added[1], added[0]], "adding again changes nothing"
+    assert "waits for it-1" in till.project.run("queue", "list").out
+
+    assert queue(till, "pause", "the office moves")["paused"] == "the office moves"
+    listed = till.project.run("queue", "list").out
+    assert "PAUSED by" in listed and "the office moves" in listed and "No worker is there. Start one: detent work" in listed
+    assert queue(till, "resume") == {"paused": None, "was": "the office moves"}
+
+    gone = queue(till, "cancel", one, "--reason", "not now")["executions"][0]
+    assert (gone["state"], gone["reason"]) == ("cancelled", "not now")
+    assert till.run(gone["id"]).state == "CANCELLED", "the run is told so too"
+    again = queue(till, "retry", one)["executions"][0]
+    assert (again["state"], again["item"]) == ("ready", one)
+    assert again["id"] != gone["id"], "a retry is a new run; an end stays an end"
+    shown = queue(till, "show", one)
+    assert (shown["id"], shown["run_state"]) == (again["id"], "QUEUED")
+    assert [e["state"] for e in queue(till, "list", "--all")["executions"]] == ["ready", "waiting", "cancelled"]
+
+
+def test_what_cannot_be_is_said_in_a_sentence(till: Till) -> None:
+    for args, said in (
+        (("queue", "add"), "name the items, or say --ready"),
+        (("queue", "add", "it-9"), "there is no item 'it-9'"),
+        (("queue", "show", "it-9"), "there is no it-9 in the queue"),
+        (("work", "--slots", "9"), "--slots 9 is more than the whole queue runs at once; raise [queue] slots, which is 3"),
+    ):
+        ran = till.project.run(*args)
+        assert (ran.code, said in ran.err) == (2, True), ran
+
+
+def test_a_worker_takes_items_to_pushed_branches_in_the_order_of_their_needs(till: Till) -> None:
+    one, two, bad = till.file("Add prices"), till.file("Add taxes"), till.file("Add nothing")
+    till.project.run("items", "dep", two, one)
+    queue(till, "add", one, two, "--agent", scripted(till.project, WORKS))
+    broken = till.project.root.parent / "bad.json"
+    broken.write_text(json.dumps([FAILS, FAILS]))
+    queue(till, "add", bad, "--agent", f"scripted:{broken}")
+    worked = till.project.run("work", "--once", "--events")
+    assert worked.code == 1, worked
+    told = [json.loads(line) for line in worked.out.splitlines()]
+    assert told[-1] == {"done": 2, "failed": 1, "blocked": 0, "cancelled": 0, "left": 0, "paused": None}
+    order = [(t["event"], t["id"]) for t in told[:-1]]
+    assert order.index(("ended", "execute-it-1-1")) < order.index(("started", "execute-it-2-1"))
+    states = {e["item"]: (e["state"], e["attempt"]) for e in queue(till, "list", "--all")["executions"]}
+    assert states == {one: ("done", 1), two: ("done", 1), bad: ("failed", 1)}
+    assert till.there("log", "--format=%s", "-1", "beads-it-2-add-taxes").strip() == f"Bead {two}: Add taxes"
+    assert (till.item(one).status, till.item(bad).status) == ("closed", "in_progress")
+    text = till.project.run("queue", "logs", one).out
+    assert "done: COMPLETED" in text
+    pieces = queue(till, "logs", one)
+    assert queue(till, "logs", one, "--after", str(pieces["after"]))["pieces"] == []
+
+
+def test_ctrl_c_leaves_no_process_and_the_next_worker_goes_on(till: Till, tmp_path: Path) -> None:
+    one = till.file()
+    sleeper, pids = tmp_path / "sleeper.py", tmp_path / "pids"
+    sleeper.write_text(SLEEPS)
+    till.project.write({"detent.toml": CONFIG + f"[sandbox]\nlevel = 'none'\n[agents]\nworker = 'command:python3 {sleeper} {pids}'\n"})
+    till.git("commit", "-qam", "an agent that sleeps")
+    queue(till, "add", one)
+    worker = subprocess.Popen(
+        till.project.argv("work"), cwd=till.project.root, env=till.project.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        wait(lambda: pids.exists() and pids.read_text().strip(), "the agent works")
+        worker.send_signal(signal.SIGINT)
+        out, err = worker.communicate(timeout=60)
+    finally:
+        worker.kill()
+    assert worker.returncode == 130, (out, err)
+    assert not any(lives(int(pid)) for pid in pids.read_text().split())
+    assert [e["state"] for e in queue(till, "list")["executions"]] == ["ready"]
+    assert queue(till, "list")["workers"] == []
+
+
+def test_a_killed_worker_s_execution_is_taken_up_from_its_journal(till: Till, tmp_path: Path) -> None:
+    one = till.file()
+    gate, pids = tmp_path / "go", tmp_path / "pids"
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        "import os, pathlib, sys, time\n"
+        f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n')\n"
+        f"while not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.05)\n"
+        f"pathlib.Path('calc.py').write_text({WORKS['write']['calc.py']!r}); os.makedirs('tests', exist_ok=True)\n"
+        f"pathlib.Path('tests/test_add.py').write_text({WORKS['write']['tests/test_add.py']!r})\nprint('done')\n"
+    )
+    till.project.write({"detent.toml": CONFIG + f"[sandbox]\nlevel = 'none'\n[agents]\nworker = 'command:python3 {agent}'\n"})
+    till.git("commit", "-qam", "an agent that waits")
+    till.git("push", "-q", "origin", "main")
+    queue(till, "add", one)
+    with open(os.devnull, "wb") as nowhere:
+        worker = subprocess.Popen(till.project.argv("work"), cwd=till.project.root, env=till.project.env, stdout=nowhere, stderr=nowhere)
+    wait(lambda: pids.exists() and pids.read_text().strip(), "the agent works")
+    worker.kill()
+    worker.wait()
+    wait(lambda: not any(lives(int(pid)) for pid in pids.read_text().split()), "its agent ends with it")
+    gate.touch()
+    assert till.project.run("work", "--once").code == 0
+    run = queue(till, "show", one)
+    assert (run["state"], run["run_state"], run["starts"]) == ("done", "COMPLETED", 2)
+    assert till.there("log", "--format=%s", "main..beads-it-1-add-prices").splitlines() == [f"Bead {one}: Add prices"]
+    assert [e.on for e in till.events(run["id"])].count("started") == 1, "it went on from the journal"

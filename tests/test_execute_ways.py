@@ -1,0 +1,194 @@
+"""The other ways of an execution: the strategies tdd and pr, the review before a pull request, workspaces that are set up, beads as the tracker."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.driven import HONEST, workspaces
+from tests.executions import BRANCH, CODE, CONFIG, TEST, WORKS, Till
+from tests.trackers import beads_folder, put_bd
+
+RUN = "execute-it-1-1"
+
+
+def subjects(till: Till, branch: str) -> list[str]:
+    return till.there("log", "--reverse", "--format=%s", f"main..{branch}").splitlines()
+
+
+def test_with_the_strategy_tdd_the_phases_are_pushed_as_they_are(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'tdd'\n")
+    item = till.file("Sums", description="It adds two numbers.")
+    ran = till.execute(item, agent=HONEST)
+    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "beads-it-1-sums"), ran
+    first = ["plan: adds two numbers", "test: adds two numbers", "feat: adds two numbers", "refactor: no changes needed"]
+    assert subjects(till, "beads-it-1-sums")[:4] == first and [c["subject"] for c in ran.json["commits"]][:4] == first
+    assert till.run(f"{RUN}.work").parent == RUN and till.run(f"{RUN}.work").state == "COMPLETE"
+    assert till.item(item).status == "closed" and "tdd: Sums [DONE]" in till.item(item).notes
+    assert "refs/notes/detent-evidence" in till.there("for-each-ref") and not workspaces(till.project) and till.owed(RUN) == []
+
+
+def test_with_the_strategy_pr_the_items_text_is_the_plan_and_stays_out_of_the_tree(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'pr'\n")
+    item = till.file("add numbers", description="# Why\n- because")
+    ran = till.execute(item, agent=HONEST)
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    assert subjects(till, "beads-it-1-add-numbers") == ["Bead it-1: add numbers"]
+    assert till.there("ls-tree", "-r", "--name-only", "beads-it-1-add-numbers").splitlines().count(".detent/plan.md") == 0
+    assert till.run(f"{RUN}.work").state == "DONE" and "pr: add numbers [DONE]" in till.item(item).notes
+    assert till.there("rev-parse", "main") == till.git("rev-parse", "main")  # nothing was merged
+
+
+def test_an_inner_run_that_gives_up_fails_the_execution(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'tdd'\n[tdd]\nretries = 0\n")
+    item = till.file("Sums")
+    named = {"currentTest": {"description": "adds", "testFile": "tests/test_add.py", "implFile": "calc.py"}}
+    plans = {"state": "PLAN", "write": {"test-list.md": "- [ ] adds\n"}, "reply": named}
+    ran = till.execute(item, plans, {"state": "RED", "write": {"tests/test_add.py": "def test_x():\n    pass\n"}, "reply": "done"})
+    assert (ran.code, ran.json["state"], ran.json["reason"]) == (1, "FAILED", "the inner run ended in HALTED"), ran
+    assert till.run(f"{RUN}.work").state == "ABORTED" and till.item(item).status == "in_progress"
+    assert [i.title for i in till.items()][1:] == ["The inner run did not finish: Sums"] and till.owed(RUN) == []
+
+
+# -- the review --------------------------------------------------------------------------------------------------------------
+
+ISSUE = {"title": "No error handling", "description": "words are added too", "priority": 1, "type": "bug", "severity": "high"}
+ISSUE |= {"file_path": "calc.py", "line_numbers": [1, 2]}
+READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [], "summary": "all is well", "pr_ready": True}}
+NOT_READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [ISSUE], "summary": "one issue", "pr_ready": False}}
+
+
+def with_pull_requests(folder: Path) -> Till:
+    opened = folder / "opened"
+    return Till(folder, f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = \"sh -c 'echo x >> {opened}'\"\n")
+
+
+def test_a_branch_that_is_ready_becomes_a_pull_request_once(tmp_path: Path) -> None:
+    till = with_pull_requests(tmp_path)
+    item = till.file()
+    ran = till.execute(item, WORKS, READY)
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    assert [e.on for e in till.events(RUN)][-3:] == ["pushed-for-review", "ready", "opened"]
+    assert (tmp_path / "opened").read_text() == "x\n" and till.item(item).status == "closed"
+
+
+def test_a_branch_that_is_not_ready_waits_for_its_items_or_for_a_persons_word(tmp_path: Path) -> None:
+    till = with_pull_requests(tmp_path)
+    item = till.file()
+    ran = till.execute(item, WORKS, NOT_READY)
+    assert (ran.code, ran.json["state"], ran.json["outcome"]) == (10, "NOT_READY", "waiting"), ran
+    (issue,) = [i for i in till.items() if "review" in i.labels]
+    assert (issue.title, issue.priority, issue.type, issue.found_in) == ("No error handling", 1, "bug", (item,))
+    assert "words are added too" in issue.description and "calc.py, lines 1, 2" in issue.description
+    assert not (tmp_path / "opened").exists() and till.item(item).status == "in_progress"
+    assert till.project.run("run", "--run", RUN, "--json").code == 10  # looking again changes nothing
+    till.change(issue.id, status="closed")
+    done = till.project.run("run", "--run", RUN, "--json")
+    assert (done.code, done.json["state"]) == (0, "COMPLETED") and (tmp_path / "opened").read_text() == "x\n", done
+
+
+def test_a_person_overrules_the_review(tmp_path: Path) -> None:
+    till = with_pull_requests(tmp_path)
+    assert till.execute(till.file(), WORKS, NOT_READY).code == 10
+    said = till.project.run("answer", "REVIEW", "override", "--run", RUN, "--json")
+    assert (said.code, said.json["state"]) == (0, "OPENING"), said
+    assert till.project.run("resume", "--run", RUN, "--json").json["state"] == "COMPLETED"
+
+
+@pytest.mark.parametrize("reply", ["looks good to me", '{"issues": [], "summary": "s", "pr_ready": true, "extra": 1}'])
+def test_a_review_that_cannot_be_read_approves_nothing(tmp_path: Path, reply: str) -> None:
+    till = with_pull_requests(tmp_path)
+    ran = till.execute(till.file(), WORKS, {**READY, "reply": reply, "again": True})
+    assert (ran.code, ran.json["state"]) == (10, "HALTED") and "the review cannot be read" in ran.json["error"], ran
+    assert not (tmp_path / "opened").exists()
+
+
+def test_any_branch_can_be_reviewed_by_hand(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    till.git("switch", "-q", "-c", "mine")
+    till.project.write({"calc.py": CODE, "tests/test_add.py": TEST})
+    till.git("add", "-A")
+    till.git("commit", "-q", "-m", "mine")
+    till.git("switch", "-q", "main")
+    script = till.project.root.parent / "review.json"
+    script.write_text(json.dumps([{**NOT_READY, "again": True}]))
+    ran = till.project.run("review", "mine", "--agent", f"scripted:{script}", "--json")
+    assert (ran.code, ran.json["pr_ready"], ran.json["summary"], ran.json["items"]) == (1, False, "one issue", ["it-1"]), ran
+    again = till.project.run("review", "mine", "--agent", f"scripted:{script}")
+    assert again.code == 1 and "NOT READY  mine" in again.out and "it-1       high bug: No error handling  calc.py" in again.out
+    assert len(till.items()) == 1 and till.item("it-1").status == "open"
+    assert till.git("status", "--porcelain") == ""
+    nothing = till.project.run("review", "main", "--agent", f"scripted:{script}", "--json")
+    assert (nothing.code, nothing.json["error"]) == (2, "'main' has nothing that main does not have")
+
+
+# -- workspaces --------------------------------------------------------------------------------------------------------------
+
+SETUP = "mkdir -p vendored/bin && echo $PWD > vendored/bin/where && echo x >> {log}"
+
+
+def furnished(folder: Path, setup: str = SETUP) -> Till:
+    log = folder / "log"
+    log.write_text("")
+    config = f"{CONFIG}[sandbox]\nlevel = 'none'\n[workspace]\nsetup = '{setup.format(log=log)}'\ncopy = ['secret.env', 'data/*.csv']\n"
+    till = Till(folder, config, files={"requirements.txt": "a==1\n", ".gitignore": "__pycache__/\nvendored/\nsecret.env\ndata/\n"})
+    till.project.write({"secret.env": "KEY=1\n", "data/a.csv": "1,2\n", "data/b.txt": "b\n"})
+    return till
+
+
+READS = "from pathlib import Path\n\n\ndef test_env():\n    assert Path('secret.env').read_text() == 'KEY=1\\n' and Path('data/a.csv').exists()\n"
+READS += "    assert not Path('data/b.txt').exists() and Path('vendored/bin/where').read_text().strip() == str(Path.cwd())\n"
+
+
+def test_a_workspace_is_set_up_once_for_the_same_lock_files_and_gets_its_ignored_files(tmp_path: Path) -> None:
+    till = furnished(tmp_path)
+    works = {**WORKS, "write": {"calc.py": CODE, "tests/test_env.py": READS}}
+    for number in (1, 2):
+        ran = till.execute(till.file(f"Item {number}"), works)
+        assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+        names = till.there("ls-tree", "-r", "--name-only", ran.json["branch"]).splitlines()
+        assert "secret.env" not in names and not any(name.startswith(("vendored", "data")) for name in names)
+    assert (tmp_path / "log").read_text() == "x\n"  # the second workspace got what the first one made
+
+
+def test_a_set_up_that_fails_halts_the_execution_and_is_no_failure_of_the_item(tmp_path: Path) -> None:
+    till = furnished(tmp_path, "echo no such package; exit 3")
+    item = till.file()
+    ran = till.execute(item, WORKS)
+    assert (ran.code, ran.json["state"]) == (10, "HALTED") and "no such package" in ran.json["error"], ran
+    assert len(till.items()) == 1
+
+
+def test_a_file_that_git_does_not_ignore_is_not_copied(tmp_path: Path) -> None:
+    till = furnished(tmp_path)
+    till.project.write({".gitignore": "vendored/\n"})
+    till.git("commit", "-qam", "no longer ignored")
+    till.git("push", "-q", "origin", "main")
+    ran = till.execute(till.file(), WORKS)
+    assert (ran.code, ran.json["state"]) == (10, "HALTED") and "secret.env, which git does not ignore" in ran.json["error"], ran
+
+
+# -- beads -------------------------------------------------------------------------------------------------------------------
+
+
+def test_items_of_beads_are_claimed_closed_and_synced(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[tracker]\nkind = 'beads'\n", files={".gitignore": "__pycache__/\n.beads/\n"})
+    beads_folder(till.project.root)
+    till.project.env["PATH"] = f"{put_bd(tmp_path / 'bin')}:{till.project.env['PATH']}"
+    item = till.file("Add prices", description="Totals are missing.")
+    ran = till.execute(item, WORKS)
+    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "beads-bd-1-add-prices"), ran
+    home = till.project.root / ".beads"
+    assert till.item(item).status == "closed" and (home / "synced").read_text() == "x" and ran.json["warnings"] == []
+    (home / "broken-sync").touch()
+    second = till.execute(till.file("Again"), {**WORKS, "reply": "BLOCKED: no key"})
+    assert second.code == 10 and "the remote does not answer" in second.json["warnings"][0]
+    assert [(i.title, i.found_in) for i in till.items()][-1] == ("Blocked: Again", ("bd-2",))
+
+
+def test_a_tracker_that_cannot_be_reached_starts_nothing(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[tracker]\nkind = 'beads'\n")
+    ran = till.execute("bd-1", WORKS)
+    assert ran.code == 2 and "neither the program bd nor" in ran.json["error"]
+    listed = till.project.run("items", "list", "--json")
+    assert listed.code == 2 and "items" not in listed.json and BRANCH not in till.git("branch", "--list")

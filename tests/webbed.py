@@ -1,0 +1,124 @@
+"""What the tests of the web page share: a repository with runs in every kind of state, the real server on loopback, and a real browser."""
+
+import json
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.driven import ALONE, Json, project
+from tests.project import Project
+from tests.repos import sh
+from tests.sessions import DAY
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
+QUICKLY = f"{ALONE}[sandbox]\nlevel = 'none'\n[debug]\ninstrument = 1\nreduce_scope = 1\nescalate = 1\n"
+
+
+class Served(NamedTuple):
+    """A server that runs."""
+
+    child: "subprocess.Popen[str]"
+    url: str
+    token: str
+    link: str
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rstrip("/").rpartition(":")[2])
+
+    def ask(self, path: str, body: Json | None = None, **headers: str) -> tuple[int, Any]:
+        """(status, value) of one call; `body` makes it a POST."""
+        data = json.dumps(body).encode() if body is not None else None
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **headers}
+        request = urllib.request.Request(self.url.rstrip("/") + path, data, sent)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as e:
+            with e:
+                text = e.read().decode()
+            return e.code, json.loads(text) if text.startswith("{") else text
+
+    def get(self, path: str) -> Any:
+        status, value = self.ask(path)
+        assert status == 200, (status, value)
+        return value
+
+
+@contextmanager
+def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served]:
+    """`detent serve` on a free port, until the block ends."""
+    argv = p.argv("serve", "--port", str(port), "--no-open", *args)
+    with subprocess.Popen(
+        argv, cwd=p.root, env={**p.env, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as child:
+        try:
+            yield _told(child)
+        finally:
+            if child.poll() is None:
+                child.send_signal(signal.SIGINT)
+                try:
+                    child.wait(10)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+
+
+def _told(child: "subprocess.Popen[str]") -> Served:
+    assert child.stdout is not None
+    said: dict[str, str] = {}
+    for line in child.stdout:
+        for name in ("Listening on ", "Authorization: Bearer ", "Open "):
+            if line.startswith(name):
+                said[name] = line.removeprefix(name).strip()
+        if "Open " in said:
+            return Served(child, said["Listening on "], said["Authorization: Bearer "], said["Open "])
+    raise AssertionError(child.stderr.read() if child.stderr else "")
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """Debian's chromium, with a profile of its own."""
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def visit(opened: Browser, link: str, **context: Any) -> Page:
+    """A page in a context of its own; whatever goes wrong in it fails the test."""
+    page = opened.new_context(**{"viewport": {"width": 1280, "height": 800}, **context}).new_page()
+    page.set_default_timeout(20_000)
+    page.goto(link)
+    return page
+
+
+def worktree(p: Project, name: str) -> Project:
+    """Another checkout of the same repository: it has runs of its own, in the same journal."""
+    folder = p.root.parent / name
+    sh(p.root, "git", "worktree", "add", "-q", "-b", name, str(folder), "main")
+    made = Project(folder, made=True)
+    made.env = dict(p.env)
+    return made
+
+
+def web_project(folder: Path, files: Mapping[str, str] | None = None, config: str = QUICKLY) -> Project:
+    made = project(folder, config, files)
+    made.env |= DAY
+    return made
+
+
+def script(p: Project, *entries: Json, name: str = "script") -> str:
+    """The spec of an agent that plays these entries."""
+    file = p.root.parent / f"{p.root.name}.{name}.json"
+    file.write_text(json.dumps(entries))
+    return f"scripted:{file}"

@@ -1,0 +1,128 @@
+"""A repository with a run in every kind of state, for the pictures of the web page and its tests: done, waiting for an approval, stuck, at work."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.driven import project
+from tests.project import Project
+from tests.repos import sh
+from tests.sessions import ADD, CODES, JUDGES, PLAN, SUBTRACT, Json, plays, session_of
+from tests.webbed import script, worktree
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "python-slugify"
+CONFIG = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[debug]\ninstrument = 1\nreduce_scope = 1\nescalate = 1\n[limits]\nusd = 5.0\nturns = 60\n"
+REQUEST = "A till that adds prices and takes discounts off"
+S = session_of("a till that adds prices and takes discounts off")
+SPEC = """# A till that adds prices
+
+## Goals
+A shop wants to add up a basket. Prices are whole cents; a discount never makes a price negative.
+
+## Acceptance criteria
+- **AC-001** prices are added
+- **AC-002** a discount is taken off, and a price stays at least 0
+
+## Out of scope
+Taxes, currencies, and printing a receipt.
+
+## Definition of done
+All tests pass, and the README shows how to use it.
+"""
+ARCHITECTURE = """# Overview
+One module, `calc`, of pure functions. No state and no I/O, so that every rule can be tested by itself.
+
+# Modules
+| module | owns | must not know |
+|---|---|---|
+| `calc` | adding prices, taking discounts off | how prices are shown |
+
+# Risks
+- Rounding: there is none, since prices are whole cents.
+- A discount above the price: refused with a `ValueError`.
+"""
+CRITERIA = json.dumps({
+    "acceptance_criteria": [
+        {"id": "AC-001", "description": "prices are added", "verify": ["cmd: pytest -q tests/test_add.py"]},
+        {"id": "AC-002", "description": "a discount is taken off", "verify": ["cmd: pytest -q tests/test_subtract.py"]},
+    ]
+}, indent=2)  # fmt: skip
+REPORT = """# I cannot make `test_add` pass
+
+The test asks for `add(1, 2) == 3`. I tried:
+
+1. returning the sum: the machine says that another test fails then
+2. changing the order of the arguments
+
+The last error is `assert 10 == 3`. I think that `conftest.py` replaces `add`. **What should win: the test, or the fixture?**
+"""
+SPENT = {"input_tokens": 18400, "output_tokens": 2100, "cached_tokens": 9000, "usd": 0.1475}
+SAID = [
+    "reading slugify/__init__.py",
+    "\x1b[32m✓\x1b[0m 12 tests there already, all of them pass",
+    "writing tests/test_dots.py",
+    "a dot between two digits is kept: \x1b[1m3.14\x1b[0m → \x1b[36m3.14\x1b[0m",
+]
+
+
+def paid(*entries: Json) -> list[Json]:
+    return [{"usage": SPENT, **e} for e in entries]
+
+
+def approving(p: Project) -> str:
+    """A session that waits for its design to be approved; its id."""
+    intake = plays("INTAKE", write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": CRITERIA})
+    design = plays("DESIGN", write={f"{S}/architecture.md": ARCHITECTURE})
+    plan = {**PLAN, "write": {k.replace(k.rpartition("/")[0], S): v for k, v in PLAN["write"].items()}}
+    agent = script(p, *paid(intake, design, plan, *CODES, *JUDGES))
+    assert ADD and SUBTRACT
+    return str(p.run("run", "--workflow", "pipeline", REQUEST, "--agent", agent, "--json").json["run"])
+
+
+def stuck(p: Project) -> str:
+    """A run of `pr` whose agent has asked for help; its id."""
+    p.debugging(1)
+    told = p.run("escalate-for-external-help", "--report", "-", "--json", stdin=REPORT)
+    assert told.json["status"] == "HALTED", told
+    return str(p.run("runs", "--json").json["runs"][0]["run"])
+
+
+def at_work(p: Project, seconds: float = 600.0) -> "subprocess.Popen[str]":
+    """A run whose agent is at work for a while."""
+    named = {"description": "a dot between two digits is kept", "testFile": "tests/test_dots.py", "implFile": "slugify/__init__.py"}
+    plans = {
+        "state": "PLAN",
+        "write": {"test-list.md": "- [ ] a dot between two digits is kept\n- [ ] a trailing dot is dropped\n"},
+        "reply": {"currentTest": named},
+    }
+    reds: Json = {"state": "RED", "say": SAID, "wait": seconds}
+    agent = script(p, *paid(plans, reds))
+    argv = p.argv("run", "Keep dots between digits, so that version numbers stay readable", "--agent", agent, "--events")
+    child = subprocess.Popen(argv, cwd=p.root, env=p.env, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert child.stdout is not None
+    for line in child.stdout:
+        if SAID[-1] in json.loads(line).get("text", ""):
+            return child
+    raise AssertionError("the agent did not begin")
+
+
+def slugify(folder: Path) -> Project:
+    """The example as a repository of its own, with the run of its feature done."""
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    agent = folder.parent / "agent.yaml"
+    (folder / "agent.yaml").replace(agent)
+    files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file() and f.name != "detent.toml"}
+    made = project(folder, CONFIG, {**files, "docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"})
+    request = (folder / "feature.md").read_text()
+    assert made.run("run", request, "--agent", f"scripted:{agent}", "--json").json["outcome"] == "done"
+    return made
+
+
+def whole(folder: Path) -> tuple[Project, list["subprocess.Popen[str]"]]:
+    """The repository with all of them, and the process of the one that is at work."""
+    p = slugify(folder / "slugify")
+    sh(p.root, "git", "status")
+    approving(worktree(p, "till"))
+    stuck(worktree(p, "numbers"))
+    return p, [at_work(worktree(p, "dots"))]

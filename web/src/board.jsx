@@ -1,0 +1,108 @@
+// The board: every run by whom it waits for, with what it took, and what can be done about it.
+import { signal } from "@preact/signals";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { call } from "./api.js";
+import { ago, between, clock, many, money, tokens, toneOf, words } from "./format.js";
+import { Ask, Button, Chip, Empty, Link, StateChip } from "./parts.jsx";
+import { starting } from "./start.jsx";
+import { attempt, go, loaded, phone, runs, told } from "./store.js";
+import { T } from "./text.jsx";
+import { Windowed } from "./windowed.jsx";
+
+const GROUPS = [["waiting", "For you"], ["working", "At work"], ["ended", "Ended"]];
+const filter = signal({ q: "", group: "", workflow: "" });
+
+function fits(row, f) {
+  const text = `${row.title} ${row.run} ${row.state} ${row.acting_state} ${row.branch} ${row.workflow}`.toLowerCase();
+  return (!f.group || row.group === f.group) && (!f.workflow || row.workflow === f.workflow) && f.q.toLowerCase().split(/\s+/).every((w) => text.includes(w));
+}
+
+export function Board() {
+  const [at, setAt] = useState(-1);
+  const [asking, setAsking] = useState(null);
+  const f = filter.value;
+  const all = [...runs.value.values()].filter((r) => !r.parent);
+  const found = all.filter((r) => fits(r, f)).sort((a, b) => (a.at < b.at ? 1 : -1));
+  const rows = useMemo(() => GROUPS.flatMap(([group, name]) => {
+    const mine = found.filter((r) => r.group === group);
+    return mine.length ? [{ group, name, count: mine.length }, ...mine.map((run) => ({ run }))] : [];
+  }), [runs.value, f]);
+  const heights = useMemo(() => rows.map((r) => (r.group ? 40 : phone.value ? 104 : 58)), [rows, phone.value]);
+  useEffect(() => {
+    const keys = (e) => {
+      if (/^(INPUT|TEXTAREA|SELECT|DIALOG)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
+      const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key];
+      if (step) {
+        let next = at;
+        do next += step; while (rows[next]?.group);
+        if (rows[next]) setAt(next);
+        e.preventDefault();
+      } else if (e.key === "Enter" && rows[at]?.run && e.target.tagName !== "BUTTON" && e.target.tagName !== "A") go(`/runs/${rows[at].run.run}`);
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, [rows, at]);
+  const spent = all.reduce((sum, r) => sum + r.usage.usd, 0);
+  if (loaded.value && !all.length) return <First />;
+  return (
+    <div class="board">
+      <div class="tools">
+        <input type="search" aria-label="Search runs" placeholder="Search  /" value={f.q} onInput={(e) => { filter.value = { ...f, q: e.target.value }; }} />
+        <div class="picks" role="group" aria-label="Which runs">
+          {[["", "All", all.length], ...GROUPS.map(([g, n]) => [g, n, all.filter((r) => r.group === g).length])].map(([g, name, n]) => (
+            <button key={g} type="button" aria-pressed={f.group === g} onClick={() => { filter.value = { ...f, group: g }; }}>{name}<span class="count">{n}</span></button>
+          ))}
+        </div>
+        <select aria-label="Workflow" value={f.workflow} onChange={(e) => { filter.value = { ...f, workflow: e.target.value }; }}>
+          <option value="">Every workflow</option>{["tdd", "pr", "pipeline", "execute"].map((w) => <option key={w}>{w}</option>)}
+        </select>
+        <span class="grow" /><span class="muted wide-only">{money(spent)} spent in all</span>
+      </div>
+      {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
+      {rows.length === 0 && loaded.value
+        ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = { q: "", group: "", workflow: "" }; }}>Show all</button></Empty>
+        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} row={(i) => (rows[i].group
+          ? <h2 key={rows[i].group} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>
+          : <Row key={rows[i].run.run} run={rows[i].run} here={i === at} onAsk={setAsking} />)} />}
+      {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
+    </div>
+  );
+}
+
+function Row({ run, here, onAsk }) {
+  clock.value; // what is told as "ago" goes on
+  const stop = () => onAsk({
+    title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept.",
+    onSay: async (text) => told(await attempt(() => call(`/api/runs/${run.run}/abort`, { reason: text })), "The run was stopped."),
+  });
+  const on = async () => told(await attempt(() => call(`/api/runs/${run.run}/resume`, {})), "The run goes on.");
+  const queued = run.workflow === "execute";
+  const paused = run.group === "working" && run.pushed && !run.driven && !queued;
+  return (
+    <div class={`row ${here ? "at" : ""}`} role="listitem" data-run={run.run}>
+      <div class="what"><i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><div class="lines"><Link to={`/runs/${run.run}`} class="title"><T text={run.title} /></Link>
+        <div class="muted under"><span>{run.workflow}</span><code>{run.run}</code><span class="clip"><T text={run.step || run.cause && words(run.cause)} /></span></div></div></div>
+      <div class="state"><StateChip run={run} />{paused && <Chip title="No process drives it now">paused</Chip>}</div>
+      <div class="plan">{run.parts > 0 ? <><progress max={run.parts} value={run.done} aria-label={`${run.done} of ${run.parts} done`} /><span class="num">{run.done}/{run.parts}</span></> : <span class="muted">–</span>}</div>
+      <div class="num cost" title={`${many(tokens(run.usage))} tokens`}>{money(run.usage.usd)}</div>
+      <div class="num time">{run.started ? between(run.started, run.group === "ended" ? run.at : new Date(clock.value).toISOString()) : "–"}</div>
+      <div class="muted when">{ago(run.at)}</div>
+      <div class="acts">
+        {run.group === "waiting" && <Link to="/inbox" class="button">Answer</Link>}
+        {paused && <Button onClick={on}>Go on</Button>}
+        {queued && <Link to="/queue" class="button plain">Queue</Link>}
+        {run.group !== "ended" && !queued && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
+      </div>
+    </div>
+  );
+}
+
+function First() {
+  return (
+    <Empty title="No runs yet">
+      <p>Say what you want, and Detent holds an agent at every step until the evidence releases it.</p>
+      <ol class="first"><li><b>Set it up once:</b> <code>detent init</code> writes <code>detent.toml</code> with what it detects; commit it.</li><li><b>Choose who works:</b> an agent by name, or <code>[agents]</code> in the configuration.</li><li><b>Start:</b> a feature, a plan, or a whole request.</li></ol>
+      <Button kind="primary" onClick={() => { starting.value = true; }}>Start the first run</Button>
+    </Empty>
+  );
+}

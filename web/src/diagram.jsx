@@ -1,0 +1,97 @@
+// The state diagram of a run: the table it runs on, the path it took, and where it stands.
+import { graphlib, layout } from "@dagrejs/dagre";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { call } from "./api.js";
+import { words } from "./format.js";
+import { attempt } from "./store.js";
+
+const known = new Map();
+const HEIGHT = 26;
+const wide = (name) => Math.max(58, words(name).length * 6.7 + 22);
+
+// States that nearly everything leads to (halted, aborted) would hide the rest: their ways are drawn only once they were taken.
+function busy(flow) {
+  const into = new Map();
+  for (const a of flow.arrows) into.set(a.to, (into.get(a.to) ?? 0) + 1);
+  return new Set(flow.states.filter((s) => (s.actor === "human" || s.end === "stopped") && (into.get(s.name) ?? 0) > flow.states.length / 4).map((s) => s.name));
+}
+
+function drawn(flow, path, now) {
+  const hubs = busy(flow);
+  const taken = new Map(path.map((p) => [`${p.at} ${p.to}`, p.times]));
+  const ways = new Map();
+  for (const a of flow.arrows) {
+    const key = `${a.at} ${a.to}`;
+    if (a.at === a.to || a.to === "back" || ((hubs.has(a.to) || hubs.has(a.at)) && !taken.has(key))) continue;
+    ways.set(key, { at: a.at, to: a.to, on: a.on, times: taken.get(key) ?? 0 });
+  }
+  for (const p of path) if (!ways.has(`${p.at} ${p.to}`)) ways.set(`${p.at} ${p.to}`, { ...p, on: [] });
+  const graph = new graphlib.Graph({ multigraph: true });
+  graph.setGraph({ rankdir: "LR", ranksep: 34, nodesep: 12, edgesep: 8, marginx: 6, marginy: 6, ranker: "network-simplex" });
+  graph.setDefaultEdgeLabel(() => ({}));
+  const used = new Set([now, ...[...ways.values()].flatMap((w) => [w.at, w.to])]);
+  const order = new Map(flow.states.map((s, i) => [s.name, i]));
+  for (const s of flow.states) if (used.has(s.name)) graph.setNode(s.name, { width: wide(s.name), height: HEIGHT });
+  for (const w of ways.values()) {
+    if (!graph.hasNode(w.at) || !graph.hasNode(w.to)) continue;
+    // The order of the table is the order of the drawing: a way back is laid out as if it led forward, and drawn the other way round.
+    const forward = order.get(w.at) < order.get(w.to);
+    if (forward) graph.setEdge(w.at, w.to, { weight: 4, at: w.at, to: w.to }, "on");
+    else graph.setEdge(w.to, w.at, { weight: 1, at: w.at, to: w.to, turned: true }, "back");
+  }
+  layout(graph);
+  const all = [...graph.edges().flatMap((e) => graph.edge(e).points), ...graph.nodes().flatMap((n) => { const b = graph.node(n); return [{ x: b.x - b.width / 2, y: b.y - 16 }, { x: b.x + b.width / 2, y: b.y + 16 }]; })];
+  const left = Math.min(...all.map((p) => p.x)) - 6, top = Math.min(...all.map((p) => p.y)) - 12;
+  return { graph, ways, box: { left, top, width: Math.max(...all.map((p) => p.x)) - left + 8, height: Math.max(...all.map((p) => p.y)) - top + 8 } };
+}
+
+function curve(points) {
+  const [first, ...rest] = points;
+  let d = `M${first.x},${first.y}`;
+  for (let i = 0; i < rest.length - 1; i++) {
+    const a = rest[i], b = rest[i + 1];
+    d += `Q${a.x},${a.y} ${(a.x + b.x) / 2},${(a.y + b.y) / 2}`;
+  }
+  return `${d}L${rest.at(-1).x},${rest.at(-1).y}`;
+}
+
+export function Diagram({ workflow, path, now, ended }) {
+  const [flow, setFlow] = useState(known.get(workflow));
+  useEffect(() => {
+    if (flow?.name === workflow) return;
+    attempt(async () => {
+      known.set(workflow, await call(`/api/workflows/${workflow}`));
+      setFlow(known.get(workflow));
+    });
+  }, [workflow]);
+  const shape = JSON.stringify(path.map((p) => `${p.at} ${p.to}`).sort());
+  const made = useMemo(() => flow && drawn(flow, path, now), [flow, shape, now]);
+  if (!made) return <div class="diagram loading" />;
+  const times = new Map(path.map((p) => [`${p.at} ${p.to}`, p.times]));
+  const been = new Set(path.flatMap((p) => [p.at, p.to]));
+  const { graph, ways, box } = made;
+  const state = new Map(flow.states.map((s) => [s.name, s]));
+  return (
+    <div class="diagram" tabIndex={0} role="img" aria-label={`The run is at ${words(now)}; it was at ${[...been].map(words).join(", ") || "no other state"}.`}>
+      <svg viewBox={`${box.left} ${box.top} ${box.width} ${box.height}`} width={box.width} height={box.height} preserveAspectRatio="xMidYMid meet">
+        <defs>{["", "-taken"].map((k) => <marker key={k} id={`tip${k}`} class={`tip${k}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto-start-reverse"><path d="M0,0.5L8,4L0,7.5z" /></marker>)}</defs>
+        {graph.edges().map((e) => {
+          const { at, to, turned, points: laid } = graph.edge(e);
+          const key = `${at} ${to}`;
+          const n = times.get(key) ?? 0;
+          const points = turned ? [...laid].reverse() : laid;
+          const mid = points[Math.floor(points.length / 2)];
+          return <g key={key} class={`way ${n ? "taken" : ""}`}><title>{`${words(at)} → ${words(to)}${n ? `, taken ${n} times` : ""}${ways.get(key)?.on?.length ? `: ${ways.get(key).on.join(", ")}` : ""}`}</title>
+            <path d={curve(points)} marker-end={`url(#tip${n ? "-taken" : ""})`} />{n > 1 && <text x={mid.x} y={mid.y - 4}>{n}×</text>}</g>;
+        })}
+        {graph.nodes().map((name) => {
+          const { x, y, width } = graph.node(name);
+          const s = state.get(name);
+          const kind = [name === now ? "now" : been.has(name) ? "been" : "", s?.end ? "end" : "", s?.actor === "human" ? "human" : "", name === now && ended ? s?.end : ""].join(" ");
+          return <g key={name} class={`node ${kind}`} transform={`translate(${x - width / 2},${y - HEIGHT / 2})`} data-state={name}>
+            <title>{`${name}${s?.role ? `: ${s.role}` : ""}`}</title><rect width={width} height={HEIGHT} rx={HEIGHT / 2} /><text x={width / 2} y={HEIGHT / 2 + 4}>{words(name)}</text></g>;
+        })}
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+// A diff: read by a library, drawn as text.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { parse } from "diff2html/lib-esm/diff-parser.js";
+import { call } from "./api.js";
+import { T, plain } from "./text.jsx";
+import { Hash } from "./parts.jsx";
+
+const LONG = 400; // lines of a file that is folded at first
+
+export function Diff({ run, event = 0, stamp = "" }) {
+  const [got, setGot] = useState(null);
+  useEffect(() => {
+    let here = true;
+    setGot(null);
+    call(`/api/runs/${run}/diff?event=${event}`).then((d) => here && setGot(d), (e) => here && setGot({ trouble: e.message }));
+    return () => { here = false; };
+  }, [run, event, stamp]);
+  const files = useMemo(() => (got?.text ? parse(got.text) : []), [got]);
+  if (!got) return <div class="loading" aria-busy="true" />;
+  if (got.trouble) return <p class="muted none"><T text={got.trouble} /></p>;
+  if (!files.length) return <p class="muted none">Nothing differs.</p>;
+  const plus = files.reduce((n, f) => n + f.addedLines, 0), minus = files.reduce((n, f) => n + f.deletedLines, 0);
+  return (
+    <div class="diff">
+      <p class="muted sum">{files.length} {files.length === 1 ? "file" : "files"} <span class="plus">+{plus}</span> <span class="minus">−{minus}</span> <span class="grow" /> <Hash of={got.base} /> → <Hash of={got.tip} /></p>
+      {files.map((f, i) => <File key={i} file={f} />)}
+      {got.left_out > 0 && <p class="muted none">{got.left_out.toLocaleString()} bytes more are left out: git diff {got.base.slice(0, 10)} {got.tip.slice(0, 10)}</p>}
+    </div>
+  );
+}
+
+function File({ file }) {
+  const size = file.blocks.reduce((n, b) => n + b.lines.length, 0);
+  const [open, setOpen] = useState(size <= LONG);
+  const name = file.isDeleted ? file.oldName : file.newName;
+  const what = file.isNew ? "new" : file.isDeleted ? "deleted" : file.isRename ? `was ${file.oldName}` : "";
+  return (
+    <details class="file" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary><code><T text={name} /></code>{what && <span class="muted"><T text={what} /></span>}<span class="grow" /><span class="plus">+{file.addedLines}</span><span class="minus">−{file.deletedLines}</span></summary>
+      {open && <div class="wide"><table class="code" aria-label={plain(name)}><tbody>
+        {file.blocks.flatMap((b, n) => [<tr key={`b${n}`} class="hunk"><td colSpan={4}><T text={b.header} /></td></tr>,
+          ...b.lines.map((l, m) => <tr key={`${n} ${m}`} class={l.type}><td class="no">{l.oldNumber ?? ""}</td><td class="no">{l.newNumber ?? ""}</td><td class="sign">{l.content[0] ?? " "}</td><td class="line"><T text={l.content.slice(1)} /></td></tr>)])}
+      </tbody></table>{!file.blocks.length && <p class="muted none">No text to show{file.isBinary ? ": a binary file" : ""}.</p>}</div>}
+    </details>
+  );
+}

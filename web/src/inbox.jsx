@@ -1,0 +1,86 @@
+// The inbox: what people are asked, with everything they need to answer, and an answer that is bound to what was shown.
+import { useEffect, useState } from "preact/hooks";
+import { call } from "./api.js";
+import { ago, sentence, words } from "./format.js";
+import { Button, Chip, Empty, Link, Tabs } from "./parts.jsx";
+import { ask, attempt, phone, questions, tell, told } from "./store.js";
+import { Document, Markdown, T } from "./text.jsx";
+
+export default function Inbox() {
+  const [at, setAt] = useState("");
+  const all = questions.value;
+  const chosen = all.find((q) => q.id === at) ?? (phone.value ? null : all[0]);
+  useEffect(() => {
+    const keys = (e) => {
+      if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
+      const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key];
+      const next = all[all.indexOf(chosen) + (step ?? 0)];
+      if (step && next) { e.preventDefault(); setAt(next.id); }
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, [all, chosen]);
+  if (!all.length) return <Empty title="Nobody waits for you">When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</Empty>;
+  return (
+    <div class={`split inbox ${at && chosen ? "picked" : ""}`}>
+      <div class="windowed events" role="list" aria-label="Questions">{all.map((q) => (
+        <button key={q.id} type="button" role="listitem" class={`event ${q === chosen ? "here" : ""} ${q.security ? "bad" : "wait"}`} onClick={() => setAt(q.id)}>
+          <span class="lines"><span class="first"><b>{TITLES[q.kind] ?? sentence(q.kind)}</b>{q.security && <Chip tone="bad">security</Chip>}</span><span class="muted clip"><T text={q.title} /></span></span>
+          <span class="right"><Chip>{q.workflow}</Chip><span class="muted num">{ago(q.asked_at)}</span></span>
+        </button>
+      ))}</div>
+      {chosen && <Question key={chosen.id} id={chosen.id} asked={chosen.asked_at} onBack={() => setAt("")} />}
+    </div>
+  );
+}
+
+const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict" };
+const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope" };
+
+function Question({ id, asked, onBack }) {
+  const [got, setGot] = useState(null);
+  const [paper, setPaper] = useState("");
+  const [text, setText] = useState("");
+  const [to, setTo] = useState("");
+  const load = () => call(`/api/decisions/${encodeURIComponent(id)}`).then(setGot, (e) => { if (e.status === 404) ask(); else tell(e.message, "bad", e.hint); });
+  useEffect(() => { load(); }, [id, asked]);
+  if (!got) return <section class="shown loading" aria-busy="true" />;
+  const row = got.row;
+  const send = async (body) => {
+    let verdict;
+    try {
+      verdict = await call(`/api/decisions/${encodeURIComponent(id)}`, { shown: got.shown, ...body });
+    } catch (e) {
+      tell(e.message, "bad", e.hint);
+      if (e.status === 409 || e.status === 404) await load();
+      return;
+    }
+    if (told(verdict, "Your answer is recorded; the run goes on.")) setText("");
+    await ask();
+    await load();
+  };
+  const pick = (o) => send(o.words === "changes" ? { value: `${o.value}: ${text.trim()}`, to } : { value: o.value, note: text.trim() });
+  const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
+  const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
+  const needs = got.options.some((o) => o.words === "changes") ? "Write what should change before you request changes; a note with an approval is optional." : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it stands in its next briefing." : "A note, kept with the answer.";
+  return (
+    <section class="shown question" aria-label={TITLES[row.kind] ?? sentence(row.kind)}>
+      <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3>{TITLES[row.kind] ?? sentence(row.kind)}</h3><code class="muted">{row.decision === "waits" ? row.state : row.decision}</code><span class="grow" /><Link to={`/runs/${row.run}`} class="button">See the run</Link></header>
+      <div class="body">
+        <p class="muted"><T text={row.title} /></p>
+        <div class="asked"><Markdown text={got.text} /></div>
+        {tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
+      </div>
+      <footer class="answer">
+        <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} /></label>
+        <div class="buttons">
+          {got.to.length > 0 && <label class="tick">changes go to <select aria-label="Whom changes go to" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
+          <span class="grow" />
+          {got.may_cancel && <Button kind="plain" busy={!text.trim()} title="Decline to answer; the text says why" onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
+          {got.free && <Button kind="primary" busy={!text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}
+          {[...got.options].reverse().map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={(o.needed || o.words === "changes") && !text.trim()} onClick={() => pick(o)}>{NAMES[o.value] ?? words(o.value)}</Button>)}
+        </div>
+      </footer>
+    </section>
+  );
+}

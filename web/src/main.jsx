@@ -1,0 +1,126 @@
+// The page: who we are, which view, what keys do. Each view of its own weight is fetched when it is first looked at.
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { enter, reached, token, useToken } from "./api.js";
+import { Board } from "./board.jsx";
+import { Button, Dialog, Link } from "./parts.jsx";
+import { T } from "./text.jsx";
+import { NewRun, starting } from "./start.jsx";
+import { drop, go, notes, path, project, waiting, watch } from "./store.js";
+
+const VIEWS = { run: () => import("./run.jsx"), inbox: () => import("./inbox.jsx"), queue: () => import("./queue.jsx") };
+const THEMES = ["system", "light", "dark"];
+const theme = signal(localStorage.getItem("detent-theme") ?? "system");
+const helping = signal(false);
+
+function paint() {
+  if (theme.value === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme.value;
+}
+function turn() {
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length];
+  localStorage.setItem("detent-theme", theme.value);
+  paint();
+}
+paint();
+
+const KEYS = [
+  ["g b", "the board"], ["g i", "the inbox"], ["g q", "the queue"], ["n", "a new run"], ["/", "search"], ["j  k", "down and up"], ["Enter", "open"],
+  ["1 – 5", "the tabs of a run"], ["d", "the state diagram"], ["t", "light or dark"], ["Esc", "back, or close"], ["?", "these keys"],
+];
+
+let before = "";
+function keys(e) {
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
+  if (e.key === "Escape" && typing) return e.target.blur();
+  if (typing || e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
+  const said = before + e.key;
+  before = e.key === "g" ? "g" : "";
+  const does = {
+    gb: () => go("/"), gi: () => go("/inbox"), gq: () => go("/queue"), n: () => { starting.value = true; }, "?": () => { helping.value = true; }, t: turn,
+    "/": () => document.querySelector("input[type=search]")?.focus(), Escape: () => path.value.startsWith("/runs/") && go("/"),
+  }[said] ?? (said === e.key && /^[1-5]$/.test(e.key) ? () => document.querySelectorAll("[role=tablist].top [role=tab], .run > .tabs [role=tab]")[e.key - 1]?.click() : null);
+  if (!does) return;
+  e.preventDefault();
+  does();
+}
+
+function Later({ of, ...rest }) {
+  const [View, setView] = useState(null);
+  useEffect(() => {
+    let here = true;
+    VIEWS[of]().then((m) => here && setView(() => m.default));
+    return () => { here = false; };
+  }, [of]);
+  return View ? <View {...rest} /> : <div class="loading" aria-busy="true" />;
+}
+
+function Top() {
+  const at = path.value;
+  const Item = ({ to, here, children }) => <Link to={to} class={here ? "here" : ""} aria-current={here ? "page" : undefined}>{children}</Link>;
+  return (
+    <header class="top">
+      <Link to="/" class="brand" aria-label="Detent"><svg viewBox="0 0 32 32" aria-hidden="true"><circle cx="16" cy="18" r="9" /><path d="M16 3l4.5 8h-9z" /></svg><b>Detent</b></Link>
+      <span class="project"><T text={project.value} /></span>
+      <nav aria-label="Views">
+        <Item to="/" here={at === "/" || at.startsWith("/runs/")}>Board</Item>
+        <Item to="/queue" here={at === "/queue"}>Queue</Item>
+        <Item to="/inbox" here={at === "/inbox"}>Inbox{waiting.value > 0 && <span class="badge" aria-label={`${waiting.value} waiting`}>{waiting.value}</span>}</Item>
+      </nav>
+      <span class="grow" />
+      <span class={`link ${reached.value ? "live" : "lost"}`} role="status">{reached.value ? "Live" : "No answer"}</span>
+      <button type="button" class="button plain wide-only" onClick={turn} title="Light, dark, or as the system says (t)">{{ system: "Auto", light: "Light", dark: "Dark" }[theme.value]}</button>
+      <button type="button" class="button plain wide-only" onClick={() => { helping.value = true; }} aria-label="Keys" title="Keys (?)">?</button>
+      <Button kind="primary" onClick={() => { starting.value = true; }}>New run</Button>
+    </header>
+  );
+}
+
+function Door() {
+  const [text, setText] = useState("");
+  return (
+    <div class="door"><form class="card" onSubmit={(e) => { e.preventDefault(); useToken(text); }}>
+      <h1>Detent</h1>
+      <p>This page needs the token of the server. The link that <code>detent serve</code> prints hands it over, once.</p>
+      <label class="field"><span>Or paste the token</span><input type="password" autocomplete="off" value={text} onInput={(e) => setText(e.target.value)} /></label>
+      <footer><button class="button primary" type="submit" disabled={!text.trim()}>Open</button></footer>
+    </form></div>
+  );
+}
+
+function Notes() {
+  return <div class="notes" role="status" aria-live="polite">{notes.value.map((n) => (
+    <div key={n.id} class={`note ${n.tone}`}><div><T text={n.text} />{n.hint && <div class="muted"><T text={n.hint} /></div>}</div><button type="button" class="button plain" aria-label="Dismiss" onClick={() => drop(n.id)}>✕</button></div>
+  ))}</div>;
+}
+
+function Help() {
+  return helping.value && (
+    <Dialog title="Keys" class="small" onClose={() => { helping.value = false; }}>
+      <dl class="keys">{KEYS.map(([key, does]) => <div key={key}><dt>{key.split("  ").map((k) => <kbd key={k}>{k}</kbd>)}</dt><dd>{does}</dd></div>)}</dl>
+    </Dialog>
+  );
+}
+
+function View() {
+  const at = path.value;
+  const run = /^\/runs\/([^/]+)$/.exec(at);
+  if (run) return <Later of="run" key={run[1]} id={decodeURIComponent(run[1])} />;
+  if (at === "/queue") return <Later of="queue" key="queue" />;
+  return at === "/inbox" ? <Later of="inbox" key="inbox" /> : <Board />;
+}
+
+function Page() {
+  const known = token.value !== "";
+  useEffect(() => (known ? watch() : undefined), [known]);
+  useEffect(() => {
+    document.title = `${waiting.value ? `(${waiting.value}) ` : ""}Detent${project.value ? ` · ${project.value}` : ""}`;
+  }, [waiting.value, project.value]);
+  if (!known) return <Door />;
+  return <><Top />{!reached.value && <div class="gone" role="alert">The server does not answer. What you see is how things stood; trying again.</div>}<main><View /></main>{starting.value && <NewRun />}<Help /><Notes /></>;
+}
+
+addEventListener("keydown", keys);
+await enter();
+render(<Page />, document.getElementById("page"));

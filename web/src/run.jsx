@@ -1,0 +1,190 @@
+// One run: where it stands, how it got there, what it changed, what its agents said, and what a person can do about it.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, follow } from "./api.js";
+import { Diagram } from "./diagram.jsx";
+import { Diff } from "./diff.jsx";
+import { between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
+import { Log } from "./log.jsx";
+import { Ask, Button, Card, Chip, Empty, Hash, Link, StateChip, Tabs } from "./parts.jsx";
+import { attempt, phone, told } from "./store.js";
+import { Markdown, T } from "./text.jsx";
+import { Timeline } from "./timeline.jsx";
+import { Turns } from "./turns.jsx";
+
+export default function Run({ id }) {
+  const [got, setGot] = useState(null);
+  const [trouble, setTrouble] = useState(null);
+  const [last, setLast] = useState(0);
+  const [size, setSize] = useState(0);
+  const [tab, setTab] = useState(new URLSearchParams(location.search).get("tab") ?? "overview");
+  const [event, setEvent] = useState(0);
+  const [turn, setTurn] = useState("");
+  const [asking, setAsking] = useState(null);
+  const [drawing, setDrawing] = useState(!phone.value);
+  const fresh = useRef([]);
+  const soon = useRef(0);
+  useEffect(() => {
+    const load = () => call(`/api/runs/${id}`).then((r) => { setGot(r); setLast((n) => Math.max(n, r.run.events)); setSize((n) => Math.max(n, r.output_size)); }, (e) => (e.status === 404 ? setTrouble(e) : undefined));
+    load();
+    let newest = 0;
+    const stop = follow(`/api/runs/${id}/stream`, (kind, value) => {
+      if (kind === "output") return setSize(value.size);
+      if (value.seq <= newest) return;
+      newest = value.seq;
+      fresh.current.push(value);
+      setLast((n) => Math.max(n, value.seq));
+      setGot((g) => g && moved(g, value));
+      clearTimeout(soon.current);
+      soon.current = setTimeout(load, 250);
+    }, load);
+    return () => { stop(); clearTimeout(soon.current); };
+  }, [id]);
+  useEffect(() => {
+    const keys = (e) => {
+      if (e.key === "d" && !/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && !document.querySelector("dialog[open]")) setDrawing((d) => !d);
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, []);
+  if (trouble) return <Empty title="There is no such run"><T text={trouble.message} /> <Link to="/" class="button">To the board</Link></Empty>;
+  if (!got) return <div class="loading" aria-busy="true" />;
+  const run = got.run;
+  const kin = [id, ...got.children.map((c) => c.run)];
+  const tabs = [{ id: "overview", name: "Overview" }, { id: "timeline", name: "Timeline", count: last }, { id: "changes", name: "Changes" }, { id: "output", name: "Output" }, { id: "turns", name: "Turns" }];
+  const toTurn = (a) => { setTurn(a); setTab("turns"); };
+  return (
+    <div class="run" data-state={run.acting_state || run.state}>
+      <Head got={got} onAsk={setAsking} drawing={drawing} onDraw={() => setDrawing(!drawing)} />
+      {drawing && <Diagram workflow={run.workflow} path={got.path} now={run.state} ended={run.group === "ended"} />}
+      <Tabs tabs={tabs} at={tab} onPick={setTab} label="About the run" />
+      <div class={`view ${tab}`} role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === "overview" && <Overview got={got} id={id} size={size} onEvent={(n) => { setEvent(n); setTab("timeline"); }} />}
+        {tab === "timeline" && <Timeline run={id} last={last} fresh={fresh} at={event} onPick={setEvent} onTurn={toTurn} />}
+        {tab === "changes" && <Diff run={id} stamp={run.done + got.commits.length} />}
+        {tab === "output" && <Log source={`/api/runs/${id}/output`} size={size} />}
+        {tab === "turns" && <Turns runs={kin} last={last} at={turn} onPick={setTurn} />}
+      </div>
+      {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
+    </div>
+  );
+}
+
+// What an event says of the run at once, before the rest is asked for: the lit state and the path.
+function moved(got, e) {
+  if (!e.was || e.was === e.state) return got.run.state === e.state ? got : { ...got, run: { ...got.run, state: e.state } };
+  const known = got.path.some((p) => p.at === e.was && p.to === e.state);
+  const path = known ? got.path.map((p) => (p.at === e.was && p.to === e.state ? { ...p, times: p.times + 1 } : p)) : [...got.path, { at: e.was, to: e.state, times: 1 }];
+  return { ...got, path, run: { ...got.run, state: e.state, acting_state: e.state } };
+}
+
+function Head({ got, onAsk, drawing, onDraw }) {
+  const run = got.run;
+  const say = (verb, field, done) => async (text) => told(await attempt(() => call(`/api/runs/${run.run}/${verb}`, { [field]: text })), done);
+  const open = run.group !== "ended";
+  const queued = run.workflow === "execute";
+  const paused = open && run.pushed && !run.driven && run.group === "working" && !queued;
+  const until = open ? new Date(clock.value).toISOString() : run.at;
+  return (
+    <header class="head">
+      <div class="first">
+        <i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><h1><T text={run.title} /></h1><StateChip run={run} />{paused && <Chip title="No process drives it now">paused</Chip>}
+        <span class="grow" />
+        <div class="acts">
+          {got.asks.length > 0 && <Link to="/inbox" class="button primary">Answer</Link>}
+          {paused && <Button kind="primary" onClick={() => say("resume", "guidance", "The run goes on.")("")}>Go on</Button>}
+          {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "It stands in its next briefing", action: "Tell it", onSay: say("steer", "text", "It was noted for the next briefing.") })}>Steer</Button>}
+          {queued && <Link to="/queue" class="button">In the queue</Link>}
+          {open && !queued && <Button onClick={() => onAsk({ title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept.", onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
+          <button type="button" class="button plain" aria-pressed={drawing} onClick={onDraw} title="The state diagram (d)">Diagram</button>
+        </div>
+      </div>
+      <div class="second muted">
+        {run.parent && <Link to={`/runs/${run.parent}`}>part of {run.parent}</Link>}
+        <span>{run.workflow}</span><code>{run.run}</code>{run.branch && <span>on <code><T text={run.branch} /></code></span>}
+        <span>{between(run.started, until)}</span><span>{money(run.usage.usd)}</span><span>{many(tokens(run.usage))} tokens</span>
+        {got.held_by && <span class="wide-only">driven by process {got.held_by.split(" ")[0]}</span>}
+      </div>
+    </header>
+  );
+}
+
+function Overview({ got, id, size, onEvent }) {
+  const run = got.run;
+  return (
+    <div class="cards">
+      <div class="col">
+        <Now got={got} />
+        {run.pushed && run.group !== "ended" && <Card title="Running output" class="tight"><Log source={`/api/runs/${id}/output`} size={size} small /></Card>}
+        {got.request && got.request.trim() !== run.title && <Card title="Request"><Markdown text={got.request} /></Card>}
+        {got.children.length > 0 && <Card title="Child runs">{got.children.map((c) => <div key={c.run} class="mini"><i class={`dot ${toneOf(c)}`} /><Link to={`/runs/${c.run}`}><T text={c.title} /></Link><StateChip run={c} /><span class="grow" /><span class="muted num">{money(c.usage.usd)}</span></div>)}</Card>}
+        <Commits got={got} id={id} />
+      </div>
+      <div class="col">
+        <Plan got={got} onEvent={onEvent} />
+        <Budget got={got} />
+        <Card title="Facts"><dl class="facts">
+          <dt>Started</dt><dd>{day(run.started)}</dd>
+          <dt>Agent</dt><dd><code><T text={got.agent || "calls by itself"} /></code></dd>
+          {got.sandbox && <><dt>Sandbox</dt><dd>{got.sandbox}</dd></>}
+          <dt>Base</dt><dd><Hash of={got.base} /></dd>
+          {got.workspace && <><dt>Workspace</dt><dd><code class="break"><T text={got.workspace} /></code></dd></>}
+          <dt>Checkout</dt><dd><code class="break"><T text={run.checkout} /></code></dd>
+          {Object.entries(got.counts).map(([name, n]) => <><dt>{words(name)}</dt><dd class="num">{n} of {got.limits[name] ?? "–"}</dd></>)}
+        </dl></Card>
+      </div>
+    </div>
+  );
+}
+
+function Now({ got }) {
+  const run = got.run;
+  if (run.group === "ended") {
+    return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? "Every step was proved. The branch holds the result." : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code>git log -p <T text={run.branch} /></code></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
+  }
+  const who = { human: "A person is asked", agent: got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
+  return (
+    <Card title="Now" aside={<span class="muted">{who}</span>} class={run.group === "waiting" ? "wait" : ""}>
+      {run.group === "waiting" && <p>{got.asks.length ? "It goes on once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. <Link to="/inbox" class="button">Answer</Link></p>}
+      {run.step && <p class="step"><T text={run.step} /></p>}
+      {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <Chip tone="info">{words(run.acting_state)}</Chip></p>}
+      {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
+      {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
+      {got.last_error && <details class="trouble"><summary>What went wrong last</summary><pre class="code"><T text={got.last_error} /></pre></details>}
+      {got.briefing && <details><summary>The briefing, as the one who acts reads it</summary><div class="paper"><Markdown text={got.briefing} /></div></details>}
+    </Card>
+  );
+}
+
+const SIGN = { done: "✓", now: "›", blocked: "!", open: "" };
+function Plan({ got, onEvent }) {
+  if (!got.plan.length) return <Card title="Plan"><p class="muted">There is no plan yet. It stands here once the agent has made one and the machine has accepted it.</p></Card>;
+  const Steps = ({ steps }) => <ul class="steps">{steps.map((s, i) => <li key={i} class={s.status}><b class={`kind ${s.kind}`}>{s.kind.toLowerCase()}</b><span><T text={s.text} /></span>{s.proof > 0 && <button type="button" class="button plain" onClick={() => onEvent(s.proof)} title="The event that proved it">#{s.proof}</button>}</li>)}</ul>;
+  return (
+    <Card title="Plan" aside={<span class="num muted">{got.run.done} of {got.run.parts}</span>}>
+      <ol class="plan">{got.plan.map((p, i) => <li key={i} class={p.status}><span class="sign" aria-label={p.status}>{SIGN[p.status]}</span><div><span class="name">{p.name && <code>{p.name}</code>} <T text={p.title} /></span>{p.needs.length > 0 && <span class="muted"> after {p.needs.join(", ")}</span>}{p.steps.length > 0 && <Steps steps={p.steps} />}</div></li>)}</ol>
+    </Card>
+  );
+}
+
+function Budget({ got }) {
+  const u = got.run.usage;
+  return (
+    <Card title="Budget" aside={<span class="muted">{u.turns} {u.turns === 1 ? "turn" : "turns"}</span>}>
+      {got.budget.map((l) => <div key={l.name} class="limit"><span>{l.name}</span><meter min={0} max={l.most} high={l.most * 0.8} value={Math.min(l.used, l.most)} /><span class="num muted">{l.name === "usd" ? `$${l.used.toFixed(2)} of $${l.most.toFixed(2)}` : `${many(Math.round(l.used))} of ${many(l.most)}`}</span></div>)}
+      <dl class="facts"><dt>Cost</dt><dd class="num">{money(u.usd)}</dd><dt>Tokens</dt><dd class="num">{many(u.input_tokens)} in, {many(u.cached_tokens)} cached, {many(u.output_tokens)} out</dd><dt>Agent time</dt><dd class="num">{lasted(u.seconds)}</dd></dl>
+      {!got.budget.length && <p class="muted">No limit is set. <code>[limits]</code> in detent.toml sets some.</p>}
+    </Card>
+  );
+}
+
+function Commits({ got, id }) {
+  const [proof, setProof] = useState(null);
+  if (!got.commits.length) return null;
+  const show = () => attempt(async () => setProof(await call(`/api/runs/${id}/proof`)));
+  return (
+    <Card title="Commits" aside={!proof && <Button kind="plain" onClick={show}>Show the proof</Button>}>
+      {got.commits.map((c) => <div key={c.hash} class="mini"><Hash of={c.hash} /><span class="clip"><T text={c.subject} /></span></div>)}
+      {proof && <div class="proof"><p class="muted">Anyone can prove it again, from a clone alone: <code>{proof.verify}</code></p>{proof.commits.filter((c) => c.claim).map((c) => <details key={c.commit}><summary><Hash of={c.commit} /> <T text={c.subject} /></summary><pre class="code"><T text={c.claim} /></pre></details>)}</div>}
+    </Card>
+  );
+}

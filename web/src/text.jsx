@@ -1,0 +1,116 @@
+// Text of agents and tools, made safe to look at: always text nodes, what is invisible is spelled out, colours by a library, markdown without HTML.
+import { AnsiUp } from "ansi_up";
+
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/u;
+const EVERY = new RegExp(`(${HIDDEN.source})`, "gu");
+const spell = (c) => { const n = c.codePointAt(0); return n < 256 ? `\\x${n.toString(16).padStart(2, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`; };
+
+// As a string, for attributes and titles.
+export const plain = (text) => String(text ?? "").replace(EVERY, spell);
+
+// As nodes: what is spelled out looks different from what was written so.
+export function T({ text }) {
+  const all = String(text ?? "");
+  if (!HIDDEN.test(all)) return all;
+  return all.split(EVERY).map((part, i) => (i % 2 ? <span key={i} class="spelled" title="a character that cannot be seen">{spell(part)}</span> : part));
+}
+
+// The library reads the escapes; its pieces become nodes here, never HTML.
+class Pieces extends AnsiUp {
+  constructor() {
+    super();
+    this.pieces = [];
+    this.use_classes = true;
+  }
+  transform_to_html(piece) {
+    if (piece.text) this.pieces.push(piece);
+    return "";
+  }
+  process_hyperlink(packet) {
+    this.pieces.push({ text: packet.text });
+    return "";
+  }
+}
+
+export function Ansi({ text }) {
+  if (!text.includes("\x1b")) return <T text={text} />;
+  const read = new Pieces();
+  read.ansi_to_html(text + "\n");
+  const pieces = read.pieces;
+  if (pieces.length) pieces[pieces.length - 1] = { ...pieces.at(-1), text: pieces.at(-1).text.replace(/\n$/, "") };
+  return pieces.map((p, i) => <span key={i} class={look(p)}><T text={p.text} /></span>);
+}
+
+function look(p) {
+  const named = (c, end) => (c && c.class_name !== "truecolor" ? `${c.class_name}-${end}` : c ? `ansi-rgb-${end}` : "");
+  return [p.bold && "bold", p.faint && "faint", p.italic && "italic", p.underline && "under", named(p.fg, "fg"), named(p.bg, "bg")].filter(Boolean).join(" ") || undefined;
+}
+
+// -- markdown ---------------------------------------------------------------------------------------------------------------
+
+const SPAN = /(`[^`\n]+`|\*\*[^*\n]+\*\*|\*[^*\s][^*\n]*\*|\[[^\]\n]*\]\([^)\n]*\))/;
+
+function Spans({ text }) {
+  return text.split(SPAN).map((part, i) => {
+    if (i % 2 === 0) return <T key={i} text={part} />;
+    if (part[0] === "`") return <code key={i}><T text={part.slice(1, -1)} /></code>;
+    if (part.startsWith("**")) return <strong key={i}><T text={part.slice(2, -2)} /></strong>;
+    if (part[0] === "*") return <em key={i}><T text={part.slice(1, -1)} /></em>;
+    const [, words, to] = /^\[(.*?)\]\((.*)\)$/.exec(part); // a link is shown, never followed
+    return <span key={i}><T text={words} /> <span class="faint">(<T text={to} />)</span></span>;
+  });
+}
+
+const ITEM = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/;
+const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((c) => c.trim());
+
+export function Markdown({ text }) {
+  const lines = String(text ?? "").split("\n");
+  const out = [];
+  let i = 0;
+  while (i < lines.length) {
+    const line = lines[i];
+    const fence = /^\s*(```+|~~~+)/.exec(line);
+    const head = /^(#{1,6})\s+(.*)$/.exec(line);
+    if (fence) {
+      const start = ++i;
+      while (i < lines.length && !lines[i].trim().startsWith(fence[1])) i++;
+      out.push(<pre key={out.length} class="code"><Ansi text={lines.slice(start, i).join("\n")} /></pre>);
+      i++;
+    } else if (head) {
+      const Tag = `h${Math.min(6, head[1].length + 1)}`;
+      out.push(<Tag key={out.length}><Spans text={head[2]} /></Tag>);
+      i++;
+    } else if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) {
+      out.push(<hr key={out.length} />);
+      i++;
+    } else if (ITEM.test(line)) {
+      const rows = [];
+      while (i < lines.length && (ITEM.test(lines[i]) || (/^\s+\S/.test(lines[i]) && rows.length))) {
+        const item = ITEM.exec(lines[i]);
+        if (item) rows.push({ deep: Math.min(4, Math.floor(item[1].length / 2)), mark: /\d/.test(item[2]) ? item[2] : "•", text: item[3] });
+        else rows.at(-1).text += ` ${lines[i].trim()}`;
+        i++;
+      }
+      out.push(<ul key={out.length} class="list">{rows.map((r, n) => <li key={n} class={`deep${r.deep}`}><span class="mark">{r.mark}</span><span><Spans text={r.text} /></span></li>)}</ul>);
+    } else if (line.trim().startsWith("|") && /^[\s|:-]+$/.test(lines[i + 1] ?? "")) {
+      const rows = [];
+      const top = cells(line);
+      for (i += 2; i < lines.length && lines[i].trim().startsWith("|"); i++) rows.push(cells(lines[i]));
+      out.push(<div key={out.length} class="wide"><table><thead><tr>{top.map((c, n) => <th key={n}><Spans text={c} /></th>)}</tr></thead>
+        <tbody>{rows.map((r, n) => <tr key={n}>{r.map((c, m) => <td key={m}><Spans text={c} /></td>)}</tr>)}</tbody></table></div>);
+    } else if (/^\s*>/.test(line)) {
+      const start = i;
+      while (i < lines.length && /^\s*>/.test(lines[i])) i++;
+      out.push(<blockquote key={out.length}><Markdown text={lines.slice(start, i).map((l) => l.replace(/^\s*> ?/, "")).join("\n")} /></blockquote>);
+    } else if (line.trim()) {
+      const start = i++;
+      while (i < lines.length && lines[i].trim() && !ITEM.test(lines[i]) && !/^(#{1,6}\s|\s*(```|~~~|>|\|))/.test(lines[i])) i++;
+      out.push(<p key={out.length}><Spans text={lines.slice(start, i).join("\n")} /></p>);
+    } else i++;
+  }
+  return <div class="markdown">{out}</div>;
+}
+
+// Documents by their name: markdown is rendered, anything else is shown as it is.
+export const Document = ({ path, text }) => (/\.(md|markdown)$/.test(path) ? <Markdown text={text} /> : <pre class="code"><T text={text} /></pre>);
