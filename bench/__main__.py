@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, sandbox, tools
+from bench import Figure, agents, commands, journal, queueing, sandbox, tools
 from bench.orchestrators import __main__ as orchestrators
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
@@ -24,6 +24,10 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "search-glob": tools.glob,
     "search-glob-folders": tools.glob_folders,
     "tool-call": tools.tool_call,
+    "queue-add": queueing.adding,
+    "queue-give-out": queueing.giving_out,
+    "queue-idle-memory": queueing.idle_memory,
+    "queue-idle-processor": queueing.idle_processor,
 }
 
 

@@ -54,9 +54,9 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served(p: Project, *args: str, **env: str) -> Iterator[Served]:
+def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served]:
     """`detent serve` on a free port, until the block ends."""
-    argv = p.argv("serve", "--port", "0", "--no-open", *args)
+    argv = p.argv("serve", "--port", str(port), "--no-open", *args)
     with subprocess.Popen(
         argv, cwd=p.root, env={**p.env, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as child:
