@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, sandbox, tools
+from bench import Figure, agents, commands, journal, sandbox, tools, web
 from bench.orchestrators import __main__ as orchestrators
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
@@ -24,6 +24,10 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "search-glob": tools.glob,
     "search-glob-folders": tools.glob_folders,
     "tool-call": tools.tool_call,
+    "web-event-to-screen": web.event_to_screen,
+    "web-first-view": web.first_view,
+    "web-api-runs": web.api_runs,
+    "web-api-events": web.api_events,
 }
 
 
