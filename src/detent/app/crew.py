@@ -161,6 +161,7 @@ def _backoff(run: AnyRun) -> float:
 def driver_of(app: App, run: str) -> str:
     """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
     try:
         seen = file.stat()
         wanted = f" {os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino} "
@@ -174,6 +175,7 @@ def driver_of(app: App, run: str) -> str:
 def only_driver(app: App, run: str) -> Iterator[None]:
     """One driver of a run at a time, whatever happens to it: the lock goes with the process. Its file stays: one that is removed could be held twice."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
     with file.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
