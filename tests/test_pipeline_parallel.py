@@ -132,6 +132,8 @@ def test_questions_of_tasks_at_once_are_answered_each_by_its_name(p: Project) ->
         assert p.run("answer", "UD-2001", "yes").code == 0
         assert p.run("answer", "UD-2001", "no").code == 1  # answered once
         assert [d["decision_id"] for d in p.run("decisions", "--json").json["decisions"]] == ["UD-1001"]
+        told = p.run("status").out
+        assert f"{s.id}.T-001  ASK_USER" in told and f"{s.id}.T-002  CODE" in told
         assert len(workspaces(p)) == 6  # of the session and its two tasks, each with its git dir
         assert s.app.door.submit(s.id, Sent("abort", by="human", channel="terminal")).status == "SUCCESS"
         assert {run.state for run in s.app.worlds.gear.family(s.id)} == {"ABORTED"}

@@ -54,7 +54,7 @@ export function Board() {
           ))}
         </div>
         <select aria-label="Workflow" value={f.workflow} onChange={(e) => { filter.value = { ...f, workflow: e.target.value }; }}>
-          <option value="">Every workflow</option>{["tdd", "pr", "pipeline"].map((w) => <option key={w}>{w}</option>)}
+          <option value="">Every workflow</option>{["tdd", "pr", "pipeline", "execute"].map((w) => <option key={w}>{w}</option>)}
         </select>
         <span class="grow" /><span class="muted wide-only">{money(spent)} spent in all</span>
       </div>
@@ -76,7 +76,8 @@ function Row({ run, here, onAsk }) {
     onSay: async (text) => told(await attempt(() => call(`/api/runs/${run.run}/abort`, { reason: text })), "The run was stopped."),
   });
   const on = async () => told(await attempt(() => call(`/api/runs/${run.run}/resume`, {})), "The run goes on.");
-  const paused = run.group === "working" && run.pushed && !run.driven;
+  const queued = run.workflow === "execute";
+  const paused = run.group === "working" && run.pushed && !run.driven && !queued;
   return (
     <div class={`row ${here ? "at" : ""}`} role="listitem" data-run={run.run}>
       <div class="what"><i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><div class="lines"><Link to={`/runs/${run.run}`} class="title"><T text={run.title} /></Link>
@@ -89,7 +90,8 @@ function Row({ run, here, onAsk }) {
       <div class="acts">
         {run.group === "waiting" && <Link to="/inbox" class="button">Answer</Link>}
         {paused && <Button onClick={on}>Go on</Button>}
-        {run.group !== "ended" && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
+        {queued && <Link to="/queue" class="button plain">Queue</Link>}
+        {run.group !== "ended" && !queued && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
       </div>
     </div>
   );

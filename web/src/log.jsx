@@ -16,8 +16,6 @@ const LINE = 19;
 export function Log({ source, size, small }) {
   const kept = useRef({ lines: [], next: 0, busy: false, cut: false });
   const [count, setCount] = useState(0);
-  const [following, setFollowing] = useState(true);
-  const [find, setFind] = useState("");
   useEffect(() => { kept.current = { lines: [], next: 0, busy: false, cut: false }; setCount(0); }, [source]);
   useEffect(() => {
     const log = kept.current;
@@ -40,15 +38,21 @@ export function Log({ source, size, small }) {
     }).finally(() => { log.busy = false; });
     return () => { here = false; };
   }, [source, size]);
-  const all = kept.current.lines;
-  const shown = find ? all.filter((l) => l.toLowerCase().includes(find.toLowerCase())) : all;
+  return <Lines lines={kept.current.lines} count={count} cut={kept.current.cut} small={small} />;
+}
+
+// Lines that are at hand: searched, followed, numbered. `count` says when there are more.
+export function Lines({ lines, count, cut, small }) {
+  const [following, setFollowing] = useState(true);
+  const [find, setFind] = useState("");
+  const shown = find ? lines.filter((l) => l.toLowerCase().includes(find.toLowerCase())) : lines;
   return (
     <div class={`log ${small ? "small" : ""}`}>
       {!small && <div class="tools"><input type="search" aria-label="Search the output" placeholder="Only lines with …" value={find} onInput={(e) => setFind(e.target.value)} />
-        <span class="muted num">{shown.length.toLocaleString()} lines{kept.current.cut ? ", the newest" : ""}</span><span class="grow" />
+        <span class="muted num">{shown.length.toLocaleString()} lines{cut ? ", the newest" : ""}</span><span class="grow" />
         <label class="tick"><input type="checkbox" checked={following} onChange={(e) => setFollowing(e.target.checked)} /> Follow</label></div>}
       {shown.length ? <Windowed class="lines" label="Output" count={shown.length} heights={LINE} stick={following} onEnd={(end) => !small && end !== following && setFollowing(end)} row={(i) => <Line key={i} text={shown[i]} n={i + 1} numbered={!small} />} />
-        : <p class="muted none">{size ? "No line has these words." : "Nothing was written yet. What an agent says while it works appears here."}</p>}
+        : <p class="muted none">{count ? "No line has these words." : "Nothing was written yet. What an agent says while it works appears here."}</p>}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { T } from "./text.jsx";
 import { NewRun, starting } from "./start.jsx";
 import { drop, go, notes, path, project, waiting, watch } from "./store.js";
 
-const VIEWS = { run: () => import("./run.jsx"), inbox: () => import("./inbox.jsx") };
+const VIEWS = { run: () => import("./run.jsx"), inbox: () => import("./inbox.jsx"), queue: () => import("./queue.jsx") };
 const THEMES = ["system", "light", "dark"];
 const theme = signal(localStorage.getItem("detent-theme") ?? "system");
 const helping = signal(false);
@@ -26,7 +26,7 @@ function turn() {
 paint();
 
 const KEYS = [
-  ["g b", "the board"], ["g i", "the inbox"], ["n", "a new run"], ["/", "search"], ["j  k", "down and up"], ["Enter", "open"],
+  ["g b", "the board"], ["g i", "the inbox"], ["g q", "the queue"], ["n", "a new run"], ["/", "search"], ["j  k", "down and up"], ["Enter", "open"],
   ["1 – 5", "the tabs of a run"], ["d", "the state diagram"], ["t", "light or dark"], ["Esc", "back, or close"], ["?", "these keys"],
 ];
 
@@ -38,7 +38,7 @@ function keys(e) {
   const said = before + e.key;
   before = e.key === "g" ? "g" : "";
   const does = {
-    gb: () => go("/"), gi: () => go("/inbox"), n: () => { starting.value = true; }, "?": () => { helping.value = true; }, t: turn,
+    gb: () => go("/"), gi: () => go("/inbox"), gq: () => go("/queue"), n: () => { starting.value = true; }, "?": () => { helping.value = true; }, t: turn,
     "/": () => document.querySelector("input[type=search]")?.focus(), Escape: () => path.value.startsWith("/runs/") && go("/"),
   }[said] ?? (said === e.key && /^[1-5]$/.test(e.key) ? () => document.querySelectorAll("[role=tablist].top [role=tab], .run > .tabs [role=tab]")[e.key - 1]?.click() : null);
   if (!does) return;
@@ -65,6 +65,7 @@ function Top() {
       <span class="project"><T text={project.value} /></span>
       <nav aria-label="Views">
         <Item to="/" here={at === "/" || at.startsWith("/runs/")}>Board</Item>
+        <Item to="/queue" here={at === "/queue"}>Queue</Item>
         <Item to="/inbox" here={at === "/inbox"}>Inbox{waiting.value > 0 && <span class="badge" aria-label={`${waiting.value} waiting`}>{waiting.value}</span>}</Item>
       </nav>
       <span class="grow" />
@@ -106,7 +107,8 @@ function View() {
   const at = path.value;
   const run = /^\/runs\/([^/]+)$/.exec(at);
   if (run) return <Later of="run" key={run[1]} id={decodeURIComponent(run[1])} />;
-  return at === "/inbox" ? <Later of="inbox" /> : <Board />;
+  if (at === "/queue") return <Later of="queue" key="queue" />;
+  return at === "/inbox" ? <Later of="inbox" key="inbox" /> : <Board />;
 }
 
 function Page() {

@@ -81,7 +81,8 @@ function Head({ got, onAsk, drawing, onDraw }) {
   const run = got.run;
   const say = (verb, field, done) => async (text) => told(await attempt(() => call(`/api/runs/${run.run}/${verb}`, { [field]: text })), done);
   const open = run.group !== "ended";
-  const paused = open && run.pushed && !run.driven && run.group === "working";
+  const queued = run.workflow === "execute";
+  const paused = open && run.pushed && !run.driven && run.group === "working" && !queued;
   const until = open ? new Date(clock.value).toISOString() : run.at;
   return (
     <header class="head">
@@ -92,7 +93,8 @@ function Head({ got, onAsk, drawing, onDraw }) {
           {got.asks.length > 0 && <Link to="/inbox" class="button primary">Answer</Link>}
           {paused && <Button kind="primary" onClick={() => say("resume", "guidance", "The run goes on.")("")}>Go on</Button>}
           {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "It stands in its next briefing", action: "Tell it", onSay: say("steer", "text", "It was noted for the next briefing.") })}>Steer</Button>}
-          {open && <Button onClick={() => onAsk({ title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept.", onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
+          {queued && <Link to="/queue" class="button">In the queue</Link>}
+          {open && !queued && <Button onClick={() => onAsk({ title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept.", onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
           <button type="button" class="button plain" aria-pressed={drawing} onClick={onDraw} title="The state diagram (d)">Diagram</button>
         </div>
       </div>

@@ -27,7 +27,7 @@ from detent.sandbox.protocol import DEVNULL, Room, always
 
 BOUNDARY = (
     "--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroupns=private", "--ipc=private", "--hostname=detent",
-    "--pull=never", "--log-driver=none",
+    "--pull=never", "--log-driver=none", "--interactive",  # else its input is the machine's /dev/null, which crun gives to root inside
 )  # fmt: skip
 PODMAN = (
     f"--security-opt=mask={':'.join(f'/proc/{name}' for name in mounts.HIDDEN_IN_PROC)}", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false", "--image-volume=ignore",

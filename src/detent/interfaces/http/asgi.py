@@ -20,15 +20,17 @@ from starlette.routing import Route as At
 
 from detent.app import open_app
 from detent.errors import Busy, DetentError, JournalError
-from detent.interfaces.http import openapi, shapes, stream
+from detent.interfaces.http import executing, openapi, shapes, stream
+from detent.interfaces.http import shapes_execute as work
 from detent.interfaces.http.reading import NotThere
 from detent.interfaces.http.routes import ROUTES, Call, Route, health
+from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.tally import Tally
 
 STATIC = Path(__file__).parent / "static"
 LARGEST_BODY = 1_000_000
 THREADS = 8  # calls at work at once
-PAGES = ("/", "/inbox", "/runs/{rest:path}")
+PAGES = ("/", "/inbox", "/queue", "/runs/{rest:path}")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -41,24 +43,26 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-S = TypeVar("S", bound=shapes.Shape)
+S = TypeVar("S", bound=Shape)
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def build(root: Path, token: str, once: set[str]) -> Starlette:
     """The server of one checkout. `once` holds the words that are each good for being handed the token a single time."""
-    tally = Tally()
+    tally, desk = Tally(), executing.Desk()
     limiter = anyio.CapacityLimiter(THREADS)
 
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
         app.state.pulse = pulse = stream.Pulse(root, tally)
+        app.state.desk = desk
         async with anyio.create_task_group() as group:
             group.start_soon(pulse.run)
             yield
             await pulse.end()
             group.cancel_scope.cancel()
         pulse.close()
+        desk.close()
 
     async def hand_over(request: Request) -> Response:
         word = _read(await _body(request), shapes.TokenAsked).once
@@ -70,8 +74,8 @@ def build(root: Path, token: str, once: set[str]) -> Starlette:
         once.discard(known)
         return json(shapes.Token(token=token))
 
-    rows = [At(r.path, _handler(r, root, tally, limiter), methods=[r.method]) for r in ROUTES]
-    streams = [At("/api/runs/{run}/stream", _stream_run), At("/api/stream", _stream_all)]
+    rows = [At(r.path, _handler(r, partial(_work, r, root, tally, desk), limiter), methods=[r.method]) for r in ROUTES]
+    streams = [At("/api/runs/{run}/stream", _stream_run), At("/api/stream", _stream_all), At("/api/executions/{id}/stream", _stream_logs)]
     plain = [At("/health", _health), At("/api/openapi.json", _openapi), At("/api/token", _told(hand_over), methods=["POST"])]
     pages = [*(At(path, _page) for path in PAGES), At("/static/{name}", _file)]
     app = Starlette(routes=[*streams, *rows, *plain, *pages], lifespan=living, middleware=[Middleware(GZipMiddleware, minimum_size=1000)])
@@ -87,20 +91,20 @@ def needs_token(path: str) -> bool:
 # -- calls ---------------------------------------------------------------------------------------------------------------------
 
 
-def _handler(route: Route, root: Path, tally: Tally, limiter: anyio.CapacityLimiter) -> Handler:
+def _handler(route: Route, does: Callable[[dict[str, str], object], object], limiter: anyio.CapacityLimiter) -> Handler:
     async def handle(request: Request) -> Response:
         raw = await _body(request) if route.method == "POST" else b""
         asked = _read(raw or b"{}", route.takes) if route.method == "POST" else _query(request, route.takes)
-        work = partial(_work, route, root, tally, dict(request.path_params), asked)
-        return json(await anyio.to_thread.run_sync(work, limiter=limiter), route.status)
+        done = partial(does, dict(request.path_params), asked)
+        return json(await anyio.to_thread.run_sync(done, limiter=limiter), route.status)
 
     return _told(handle)
 
 
-def _work(route: Route, root: Path, tally: Tally, path: dict[str, str], asked: object) -> object:
+def _work(route: Route, root: Path, tally: Tally, desk: executing.Desk, path: dict[str, str], asked: object) -> object:
     app = open_app(root, create=True)
     try:
-        return route.does(Call(app, tally, path, asked))
+        return route.does(Call(app, tally, desk, path, asked))
     finally:
         app.journal.close()
 
@@ -182,6 +186,17 @@ async def _stream_run(request: Request) -> Response:
 
 async def _stream_all(request: Request) -> Response:
     return _streamed(stream.of_all(request.app.state.pulse))
+
+
+async def _stream_logs(request: Request) -> Response:
+    async def begin(request: Request) -> Response:
+        asked = _query(request, work.LogsAsked)
+        seen = request.headers.get("last-event-id", "")
+        after = int(seen) if seen.isdigit() and len(seen) < 13 else asked.after
+        state = request.app.state
+        return _streamed(executing.log_stream(state.pulse, state.desk, request.path_params["id"], after))
+
+    return await _told(begin)(request)
 
 
 def _streamed(parts: AsyncIterator[bytes]) -> Response:

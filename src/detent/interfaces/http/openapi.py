@@ -11,6 +11,7 @@ from detent.interfaces.http.routes import ROUTES, Route
 
 STREAMS = {
     "/api/runs/{run}/stream": "The events of a run as server-sent events; Last-Event-ID (or ?after=) says which was seen last.",
+    "/api/executions/{id}/stream": "What an execution writes, as server-sent events.",
     "/api/stream": "Every run that changes, as server-sent events.",
 }
 FAULTS = {"400": "What was sent does not fit.", "401": "No token.", "404": "There is no such thing.", "409": "It cannot be done now."}

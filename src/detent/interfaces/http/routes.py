@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 from detent import __version__
 from detent.app import WORKFLOWS, App
-from detent.interfaces.http import inbox, looking, reading, shapes, speaking
+from detent.interfaces.http import executing, inbox, looking, reading, shapes, speaking
+from detent.interfaces.http import shapes_execute as work
+from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.tally import Tally
 from detent.kernel.model import Verdict
 
@@ -15,6 +17,7 @@ class Call(NamedTuple):
 
     app: App
     tally: Tally
+    desk: executing.Desk
     path: dict[str, str]
     asked: Any  # the value that the route's `takes` names
 
@@ -28,7 +31,7 @@ class Route(NamedTuple):
 
     method: str
     path: str
-    takes: type[shapes.Shape]
+    takes: type[Shape]
     gives: type[Any]
     does: Callable[[Call], Any]
     says: str
@@ -171,6 +174,77 @@ ROUTES: tuple[Route, ...] = (
         Verdict,
         lambda c: speaking.answer(c.app, c.path["id"], c.asked),
         "Answer a question, as it was shown.",
+    ),
+    Route(
+        GET,
+        "/api/executions",
+        work.ExecutionsAsked,
+        work.Executions,
+        lambda c: executing.executions(c.app, c.desk, c.asked),
+        "What runs, what comes next, what waits; with `all`, what has ended too.",
+    ),
+    Route(
+        POST, "/api/executions", work.ExecuteAsked, work.Executions, lambda c: executing.start(c.app, c.desk, c.asked), "Queue items.", 201
+    ),
+    Route(
+        GET,
+        "/api/executions/{id}",
+        NONE,
+        work.ExecutionRow,
+        lambda c: executing.one(c.app, c.desk, c.path["id"]),
+        "One execution, by its id or its item.",
+    ),
+    Route(
+        GET,
+        "/api/executions/{id}/logs",
+        work.LogsAsked,
+        work.Logs,
+        lambda c: executing.logs(c.app, c.desk, c.path["id"], c.asked.after),
+        "What it wrote after a piece: for polling.",
+    ),
+    Route(
+        POST,
+        "/api/executions/{id}/cancel",
+        work.CancelAsked,
+        work.ExecutionRow,
+        lambda c: executing.cancel(c.app, c.desk, c.path["id"], c.asked.reason),
+        "Want it no more: its processes end, its run is told so.",
+    ),
+    Route(
+        POST,
+        "/api/executions/{id}/retry",
+        NONE,
+        work.ExecutionRow,
+        lambda c: executing.retry(c.app, c.desk, c.path["id"]),
+        "Try it again, with a fresh agent.",
+    ),
+    Route(
+        POST,
+        "/api/queue",
+        work.PauseAsked,
+        work.Executions,
+        lambda c: executing.hold(c.app, c.desk, c.asked),
+        "Let nothing new start, or let it go on.",
+    ),
+    Route(
+        GET, "/api/items", work.ItemsAsked, work.Items, lambda c: executing.items(c.app, c.asked), "The work items, the most urgent first."
+    ),
+    Route(POST, "/api/items", work.ItemAsked, work.ItemRow, lambda c: executing.add_item(c.app, c.asked), "File an item.", 201),
+    Route(
+        POST,
+        "/api/items/{id}/close",
+        work.CancelAsked,
+        work.ItemRow,
+        lambda c: executing.close_item(c.app, c.path["id"], c.asked.reason),
+        "Close an item.",
+    ),
+    Route(
+        POST,
+        "/api/reviews",
+        work.ReviewAsked,
+        work.Review,
+        lambda c: executing.review(c.app, c.asked),
+        "Have a branch reviewed by a fresh agent; its issues become items.",
     ),
     Route(GET, "/api/workflows", NONE, shapes.Workflows, lambda c: shapes.Workflows(workflows=WORKFLOWS), "The workflows by name."),
     Route(

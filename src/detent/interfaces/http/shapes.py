@@ -2,14 +2,8 @@
 
 from typing import Literal
 
-import msgspec
-
+from detent.interfaces.http.shape import Shape
 from detent.kernel.model import Evidence, Status
-
-
-class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A frozen value that refuses fields it does not know."""
-
 
 # -- what is asked -------------------------------------------------------------------------------------------------------------
 

@@ -15,9 +15,9 @@ from detent.app import App, open_app
 from detent.app.live import live_file
 from detent.interfaces.http.reading import event_rows, head_of, run_row
 from detent.interfaces.http.tally import Tally
-from detent.kernel.journal import Head
+from detent.kernel.journal import Head, SqliteJournal
 
-EVERY = 0.04  # seconds between two looks
+EVERY, EVERY_FAR = 0.04, 0.25  # seconds between two looks at a journal: in a file, in a database elsewhere
 BEAT = 15.0  # seconds of silence before a sign of life
 PAGE = 200  # events in one go
 
@@ -41,11 +41,11 @@ class Pulse:
         """Look until the server ends."""
         seen: tuple[int, int] = (-1, -1)
         while not self.ending.is_set():
-            now = (self.app.journal.db.execute("PRAGMA data_version").fetchone()[0], _grown(self.app))
+            now = (_written(self.app), _grown(self.app))
             if now != seen:
                 seen = now
                 await self.tell()
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(EVERY if isinstance(self.app.journal, SqliteJournal) else EVERY_FAR)
 
     async def tell(self) -> None:
         async with self._moved:
@@ -68,6 +68,13 @@ class Pulse:
     def close(self) -> None:
         if self._app is not None:
             self._app.journal.close()
+
+
+def _written(app: App) -> int:
+    """A number that changes when any process writes to the journal."""
+    if isinstance(app.journal, SqliteJournal):
+        return int(app.journal.db.execute("PRAGMA data_version").fetchone()[0])
+    return hash(tuple(app.journal.heads()[:1]))
 
 
 def _grown(app: App) -> int:

@@ -1,0 +1,191 @@
+"""Work items and their executions, as the queue and the tracker have them, and what people ask of both. The same functions as the command line's."""
+
+import threading
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio.to_thread
+import msgspec
+
+from detent.app import App
+from detent.app.policy import user
+from detent.app.push import fit_for_push, said_agent
+from detent.errors import DetentError
+from detent.interfaces.cli.queue_text import as_row
+from detent.interfaces.cli.runner import spoken
+from detent.interfaces.http import shapes_execute as shapes
+from detent.interfaces.http.speaking import CHANNEL, drive_on
+from detent.interfaces.http.stream import Pulse, frame
+from detent.kernel.model import Sent
+
+if TYPE_CHECKING:
+    from detent.queue.engine import DurableQueue
+
+V = TypeVar("V")
+EVERY = 0.3  # seconds between two looks at growing output
+MOST = 1000
+
+
+class Desk:
+    """The queue of the repository, opened when it is first asked for, by whichever thread; a repository without one has an empty one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._queue: DurableQueue | None = None
+
+    def there(self, app: App) -> bool:
+        """Whether there is a queue at all: asking alone makes none."""
+        from detent.app.shared import shared_url
+
+        return (
+            self._queue is not None
+            or (app.place.common_dir / "detent" / "queue.db").exists()
+            or bool(shared_url(app.place, app.world.outer))
+        )
+
+    def queue(self, app: App) -> "DurableQueue":
+        from detent.app.queueing import open_queue
+
+        with self._lock:
+            if self._queue is None:
+                self._queue = open_queue(app.place, app.world.outer)
+            return self._queue
+
+    def close(self) -> None:
+        if self._queue is not None:
+            self._queue.close()
+
+
+def said(verb: str, note: str = "") -> Sent:
+    return Sent(verb, by="human", channel=CHANNEL, note=note, facts={"who": user()})
+
+
+def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Executions:
+    """What runs, what comes next, what waits, and what ended; the workers, and why nothing starts if that is so."""
+    from detent.queue.protocol import LIVE
+
+    if not desk.there(app):
+        return shapes.Executions(executions=(), slots=0, workers=0, paused="", paused_by="")
+    queue = desk.queue(app)
+    found = queue.all(() if asked.all else LIVE, max(1, min(asked.limit, MOST)))
+    workers, pause = [w for w in queue.workers() if w.left >= 0], queue.paused()
+    rows = tuple(row(app, as_row(e)) for e in found)
+    return shapes.Executions(
+        executions=rows, slots=sum(w.slots for w in workers), workers=len(workers), paused=pause.reason, paused_by=pause.by
+    )
+
+
+def row(app: App, told: dict[str, Any]) -> shapes.ExecutionRow:
+    heads = app.journal.heads(told["id"])
+    branch = getattr(app.door.load(told["id"]).run.data, "branch", "") if heads else ""
+    more = {"run_state": heads[0].state if heads else "", "branch": branch.removeprefix("refs/heads/")}
+    return msgspec.convert({**told, **more, "worker": told["worker"] or "", "reason": told["reason"] or ""}, shapes.ExecutionRow)
+
+
+def one(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
+    return row(app, as_row(desk.queue(app).one(id)))
+
+
+def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions:
+    """Queue items."""
+    from detent.app.fit import Terms
+    from detent.app.queueing import Asked, add
+
+    if not asked.items and not asked.ready:
+        raise DetentError("there is nothing to queue", "name items, or say ready")
+    terms = Terms("", agent=said_agent(asked.agent), context=asked.context, again=asked.again)
+    add(app, desk.queue(app), asked.items, asked.ready, Asked(terms, said("start"), asked.priority))
+    return executions(app, desk, shapes.ExecutionsAsked())
+
+
+def cancel(app: App, desk: Desk, id: str, reason: str) -> shapes.ExecutionRow:
+    from detent.app.queueing import cancel as cancel_one
+
+    return row(app, as_row(cancel_one(app, desk.queue(app), id, reason, said("cancel", reason))))
+
+
+def retry(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
+    from detent.app.fit import Terms
+    from detent.app.queueing import Asked
+    from detent.app.queueing import retry as retry_one
+
+    queue = desk.queue(app)
+    before = app.door.load(queue.one(id).id).run.data.setup.agent  # whoever worked on it
+    return row(app, as_row(retry_one(app, queue, id, Asked(Terms("", agent=said_agent(before), again=True), said("start")))))
+
+
+def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
+    """Let nothing new start, or let it go on."""
+    queue = desk.queue(app)
+    if asked.paused:
+        queue.pause(asked.reason or "a person paused it", user())
+    else:
+        queue.resume()
+    return executions(app, desk, shapes.ExecutionsAsked())
+
+
+def logs(app: App, desk: Desk, id: str, after: int) -> shapes.Logs:
+    queue = desk.queue(app)
+    pieces = queue.logs(queue.one(id).id, after)
+    return shapes.Logs(pieces=tuple(shapes.PieceRow(**p._asdict()) for p in pieces), after=pieces[-1].seq if pieces else after)
+
+
+async def log_stream(pulse: Pulse, desk: Desk, id: str, after: int) -> AsyncIterator[bytes]:
+    """What an execution writes, piece by piece, until the server ends or the reader goes away."""
+    queue = await _apart(lambda: desk.queue(pulse.app))
+    yield b"retry: 1000\n\n"
+    while not pulse.ending.is_set():
+        pieces = await _apart(partial(queue.logs, id, after))
+        after = pieces[-1].seq if pieces else after
+        for piece in pieces:
+            yield frame("output", shapes.PieceRow(**piece._asdict()), str(piece.seq))
+        await anyio.sleep(EVERY)
+
+
+async def _apart(work: Callable[[], V]) -> V:
+    return await anyio.to_thread.run_sync(work)
+
+
+# -- items and reviews ---------------------------------------------------------------------------------------------------------
+
+
+def items(app: App, asked: shapes.ItemsAsked) -> shapes.Items:
+    from detent.app.start_execute import items_of
+
+    every = items_of(app).items()
+    closed = {item.id for item in every if item.status == "closed"}
+    found = sorted((i for i in every if asked.all or i.status != "closed"), key=lambda i: i.priority)
+    waits = {i.id: [need for need in i.depends_on if need not in closed] for i in found}
+    return shapes.Items(items=tuple(shapes.ItemRow(**msgspec.structs.asdict(i), waits_for=tuple(waits[i.id])) for i in found))
+
+
+def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
+    from detent.app.start_execute import items_of
+    from detent.tracker import NewItem
+
+    if not asked.title.strip():
+        raise DetentError("an item needs a title", "say in a line what is to be done")
+    new = NewItem(asked.title.strip(), asked.description, asked.priority, asked.type, asked.labels, asked.depends_on)
+    made = items_of(app).add(new)
+    return shapes.ItemRow(**msgspec.structs.asdict(made))
+
+
+def close_item(app: App, id: str, reason: str) -> shapes.ItemRow:
+    from detent.app.start_execute import items_of
+    from detent.tracker import Change
+
+    return shapes.ItemRow(**msgspec.structs.asdict(items_of(app).change(id, Change("closed", note=reason))))
+
+
+def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:
+    """Have a branch reviewed. An execution that waits for it is reviewed again, and goes on if it is ready now."""
+    from detent.app.review import review as review_branch
+    from detent.app.review import waiting_for
+
+    fit_for_push(app, asked.agent)
+    if (waits := waiting_for(app, asked.branch)) is not None and not asked.agent:
+        spoken(app, CHANNEL, "review", waits.id)
+        drive_on(app, waits.id)
+        return shapes.Review(branch=asked.branch, run=waits.id, summary="The execution that waits for it is reviewed again.")
+    return msgspec.convert(review_branch(app, asked.branch, said_agent(asked.agent), asked.again), shapes.Review)
