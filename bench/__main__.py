@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, queueing, sandbox, tools
+from bench import Figure, agents, commands, journal, queueing, sandbox, tools, web
 from bench.orchestrators import __main__ as orchestrators
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
@@ -28,6 +28,10 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "queue-give-out": queueing.giving_out,
     "queue-idle-memory": queueing.idle_memory,
     "queue-idle-processor": queueing.idle_processor,
+    "web-event-to-screen": web.event_to_screen,
+    "web-first-view": web.first_view,
+    "web-api-runs": web.api_runs,
+    "web-api-events": web.api_events,
 }
 
 

@@ -65,3 +65,22 @@ def test_the_pipeline_demo_leads_a_feature_from_a_request_to_a_release_with_peop
     assert "`python release.py` fails: pyproject.toml does not name: /hello" in ran.out
     assert "Merge branch 'detent/" in ran.out and "chain unbroken" in ran.out
     assert not [*made.iterdir()] and not (tmp_path / "state").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_queue_demo_works_six_items_off_and_lands_what_is_done(tmp_path: Path) -> None:
+    (made := tmp_path / "made").mkdir()
+    ran = Project(tmp_path / "p").run("demo", "queue", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made))
+    assert ran.code == 0, ran
+    told = [" ".join(line.split()) for line in ran.out.splitlines()]
+    for said in (
+        "Worked off: 4 done, 1 failed, 1 blocked.",
+        "BACK beads-it-4-show-totals-with-a-sign it conflicts with main in price.py",
+        "it-4 closed Show totals with a sign execute-it-4-1 COMPLETED, execute-it-4-2 COMPLETED",
+        "it-5 blocked Import the old price list execute-it-5-1 BLOCKED",
+        "it-8 open Tests fail: Print receipts filed by the machine, not queued",
+    ):
+        assert said in told, ran.out
+    assert ran.out.count("Merge branch 'beads-") == 4 and "chain unbroken" in ran.out
+    assert not [*made.iterdir()] and not (tmp_path / "state").exists()

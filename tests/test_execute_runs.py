@@ -8,7 +8,7 @@ import pytest
 
 from detent.app.live import live_file, read_from
 from tests.driven import lines_until, running, scripted, workspaces
-from tests.executions import BRANCH, CODE, CONFIG, FAILS, TEST, TITLE, WORKS, Till
+from tests.executions import BRANCH, CODE, CONFIG, FAILS, OTHERS, TEST, TITLE, WORKS, Till
 
 RUN = "execute-it-1-1"
 LATE = {**WORKS, "wait": 60}
@@ -54,11 +54,14 @@ def test_tests_that_fail_are_shown_to_the_agent_once_and_it_can_mend_them(till: 
 
 def test_tests_that_fail_again_end_the_execution_with_a_follow_up(till: Till) -> None:
     item = till.file()
-    ran = till.execute(item, {**FAILS, "again": True})
+    key = "sk-ant-" + "a" * 30
+    shows = {"calc.py": "def add(a, b):\n    return 0\n", "tests/test_add.py": TEST.replace("== 3", f"== 3, '{key}'")}
+    ran = till.execute(item, {**FAILS, "write": shows, "again": True})
     assert (ran.code, ran.json["state"], ran.json["outcome"]) == (1, "FAILED", "aborted"), ran
     assert (till.item(item).status, till.item(item).assignee) == ("in_progress", "")
     assert follow_ups(till) == [("Tests fail: Add prices", (item,))]
     assert "assert 0 == 3" in till.item("it-2").description and RUN in till.item("it-2").description
+    assert key not in till.item("it-2").description and "[redacted]" in till.item("it-2").description  # what a tracker has may be pushed
     assert BRANCH not in till.there("branch", "--list") and till.git("for-each-ref", f"refs/detent/{RUN}/trees")
     ended(till)
     again = till.execute(item, {**FAILS, "again": True})  # the same cause: one follow-up, which gets the details as a note
@@ -127,22 +130,6 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError:
         return b""
-
-
-OTHERS = """
-ref=$1
-test -f moved && exit 0
-touch moved
-tree=$(git rev-parse main^{{tree}})
-export GIT_INDEX_FILE=$PWD/scratch GIT_AUTHOR_NAME=o GIT_AUTHOR_EMAIL=o@x GIT_COMMITTER_NAME=o GIT_COMMITTER_EMAIL=o@x
-unset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
-blob=$(printf '%s' "{text}" | git hash-object -w --stdin)
-git read-tree $tree
-git update-index --add --cacheinfo 100644,$blob,{path}
-commit=$(git commit-tree $(git write-tree) -p main -m 'someone else was faster')
-git update-ref $ref $commit
-exit 1
-"""
 
 
 def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till) -> None:

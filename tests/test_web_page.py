@@ -10,13 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from detent.app import open_app
 from detent.app.live import live_file
-from detent.door import AnyEvent
-from detent.kernel.codec import to_entry
-from detent.kernel.model import Sent
 from tests.driven import ENDS, GREENS, PLANS, REDS, REFACTORS
 from tests.project import Project
 from tests.sessions import DESIGN, INTAKE, REQUEST, TEAM, plays, reply
-from tests.webbed import CHROMIUM, Served, browser, script, served, visit, web_project
+from tests.webbed import CHROMIUM, Served, browser, remarks, script, served, visit, web_project
 
 HOSTILE = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 2'>"
 BIDI = "abc\u202egnp.exe\u200b"
@@ -196,27 +193,11 @@ def test_an_escalation_is_read_and_answered_on_a_phone_and_a_wrong_token_opens_n
 # -- long ones ---------------------------------------------------------------------------------------------------------------
 
 
-def many_events(p: Project, count: int) -> str:
-    """A run with very many events: the same remark of a person, over and over."""
-    app = open_app(p.root, create=True, env=p.env)
-    run = p.task()["run"]
-    app.journal.db.execute("PRAGMA synchronous=OFF")  # what is lost with the power is lost with the test
-    event: AnyEvent = app.door.load(run)
-    table = app.door.hands.tables[event.run.workflow]
-    for seq in range(event.run.seq + 1, count + 1):
-        now = event.run.__class__(**{f: getattr(event.run, f) for f in event.run.__struct_fields__} | {"seq": seq})
-        said = Sent("steer", by="human", channel="web", note=f"remark {seq}")
-        app.journal.append(
-            to_entry(table, event.__class__(now, "steer", now.state, event.at, said, event.found, "SUCCESS", event.verdict)), seq - 1
-        )
-    app.journal.close()
-    return str(run)
-
-
 @pytest.fixture
 def long(tmp_path: Path) -> Iterator[tuple[Project, Served, str]]:
     p = web_project(tmp_path / "p", {"docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"})
-    run = many_events(p, 10_000)
+    run = p.task()["run"]
+    remarks(p, run, (f"remark {n}" for n in range(2, 10_001)))
     with served(p) as to:
         yield p, to, run
 

@@ -5,13 +5,18 @@ import signal
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from detent.app import open_app
+from detent.kernel.codec import to_entry
+from detent.kernel.journal import SqliteJournal
+from detent.kernel.model import Event, Found, Sent
 from tests.driven import ALONE, Json, project
 from tests.project import Project
 from tests.repos import sh
@@ -122,3 +127,18 @@ def script(p: Project, *entries: Json, name: str = "script") -> str:
     file = p.root.parent / f"{p.root.name}.{name}.json"
     file.write_text(json.dumps(entries))
     return f"scripted:{file}"
+
+
+def remarks(p: Project, run: str, texts: Iterable[str], durable: bool = False) -> None:
+    """Events of a run, one for each text, as if a person had said it. Without `durable`, what is lost with the power is lost with the test."""
+    app = open_app(p.root, env=p.env)
+    assert isinstance(app.journal, SqliteJournal)
+    if not durable:
+        app.journal.db.execute("PRAGMA synchronous=OFF")
+    event = app.door.load(run)
+    table = app.door.hands.tables[event.run.workflow]
+    for seq, text in enumerate(texts, event.run.seq + 1):
+        now = msgspec.structs.replace(event.run, seq=seq)
+        said = Sent("steer", by="human", channel="web", note=text)
+        app.journal.append(to_entry(table, Event(now, "steer", now.state, event.at, said, Found(), "SUCCESS", event.verdict)), seq - 1)
+    app.journal.close()

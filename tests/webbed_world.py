@@ -3,13 +3,13 @@
 import json
 import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
 
-from tests.driven import project
 from tests.project import Project
-from tests.repos import sh
-from tests.sessions import ADD, CODES, JUDGES, PLAN, SUBTRACT, Json, plays, session_of
-from tests.webbed import script, worktree
+from tests.sessions import CODES, JUDGES, PLAN, Json, plays, session_of
+from tests.webbed import script, web_project, worktree
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "python-slugify"
 CONFIG = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[debug]\ninstrument = 1\nreduce_scope = 1\nescalate = 1\n[limits]\nusd = 5.0\nturns = 60\n"
@@ -76,7 +76,6 @@ def approving(p: Project) -> str:
     design = plays("DESIGN", write={f"{S}/architecture.md": ARCHITECTURE})
     plan = {**PLAN, "write": {k.replace(k.rpartition("/")[0], S): v for k, v in PLAN["write"].items()}}
     agent = script(p, *paid(intake, design, plan, *CODES, *JUDGES))
-    assert ADD and SUBTRACT
     return str(p.run("run", "--workflow", "pipeline", REQUEST, "--agent", agent, "--json").json["run"])
 
 
@@ -99,7 +98,9 @@ def at_work(p: Project, seconds: float = 600.0) -> "subprocess.Popen[str]":
     reds: Json = {"state": "RED", "say": SAID, "wait": seconds}
     agent = script(p, *paid(plans, reds))
     argv = p.argv("run", "Keep dots between digits, so that version numbers stay readable", "--agent", agent, "--events")
-    child = subprocess.Popen(argv, cwd=p.root, env=p.env, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    child = subprocess.Popen(
+        argv, cwd=p.root, env=p.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+    )
     assert child.stdout is not None
     for line in child.stdout:
         if SAID[-1] in json.loads(line).get("text", ""):
@@ -113,16 +114,57 @@ def slugify(folder: Path) -> Project:
     agent = folder.parent / "agent.yaml"
     (folder / "agent.yaml").replace(agent)
     files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file() and f.name != "detent.toml"}
-    made = project(folder, CONFIG, {**files, "docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"})
+    made = web_project(folder, {**files, "docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}, CONFIG)
     request = (folder / "feature.md").read_text()
     assert made.run("run", request, "--agent", f"scripted:{agent}", "--json").json["outcome"] == "done"
     return made
 
 
+WORKER = """import pathlib, sys, time
+told = sys.stdin.read()
+print("reading the item", "writing a test for it", "\\x1b[32m12 passed\\x1b[0m in 0.08s", sep="\\n", flush=True)
+if "receipt" in told:
+    time.sleep(600)
+pathlib.Path("total.py").write_text("def total(prices):\\n    return sum(prices)\\n")
+pathlib.Path("tests/test_total.py").write_text("from total import total\\n\\n\\ndef test_total():\\n    assert total([1, 2]) == 3\\n")
+print("The total is shown, and a test says so.")
+"""
+ITEMS = (
+    ("Show the total of a basket", ()),
+    ("Print a receipt", ()),
+    ("Round prices to cents", ("it-2",)),
+    ("Sort the receipt by price", ()),
+)
+
+
+def queued(p: Project) -> "subprocess.Popen[str]":
+    """Items, executions of some of them, and a worker that is at it; what it has begun is there when this returns."""
+    agent = p.root.parent / "worker.py"
+    agent.write_text(WORKER)
+    for title, needs in ITEMS:
+        words = [word for need in needs for word in ("--dep", need)]
+        assert p.run("items", "add", title, "-d", "Totals show fractions of a cent.", *words).code == 0
+    spec = f"command:{sys.executable} {agent}"
+    assert p.run("queue", "add", "it-1", "it-2", "it-3", "--agent", spec).code == 0
+    child = subprocess.Popen(
+        p.argv("work", "--slots", "2"),
+        cwd=p.root,
+        env=p.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 90
+    while [e["state"] for e in p.run("queue", "list", "--all", "--json").json["executions"] if e["item"] == "it-1"] != ["done"]:
+        assert time.monotonic() < until, p.run("queue", "list", "--all")
+        time.sleep(0.5)
+    return child
+
+
 def whole(folder: Path) -> tuple[Project, list["subprocess.Popen[str]"]]:
-    """The repository with all of them, and the process of the one that is at work."""
+    """The repository with all of them, and the processes of those that are at work."""
     p = slugify(folder / "slugify")
-    sh(p.root, "git", "status")
     approving(worktree(p, "till"))
     stuck(worktree(p, "numbers"))
-    return p, [at_work(worktree(p, "dots"))]
+    return p, [at_work(worktree(p, "dots")), queued(p)]

@@ -14,6 +14,7 @@ from detent.errors import CannotTell
 from detent.evidence.claims import REF
 from detent.git.commits import bring_to, commit_phase
 from detent.git.evidence_ref import push_evidence
+from detent.git.notes import read_note, write_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
@@ -26,6 +27,7 @@ from detent.world.items import KEY, reached
 from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome
 
 PLAN = f"{ITEM_FOLDER}plan.md"
+NOTES = "tdd-handoffs"  # they hang on the commits of an inner run, and follow them when these are rebased
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
 
 
@@ -143,6 +145,7 @@ def _rebase(world: RepoWorld, run: AnyRun) -> Sent:
         done = replay(git, base, tip, theirs, world.clock())
         if done.conflict:
             return outcome("conflict", f"The branch conflicts with what the remote has: {done.conflict}")
+        write_notes(git, NOTES, {new: note for old, new in done.commits if (note := read_note(git, NOTES, old))})
         own = f"refs/detent/{run.id}/tip"
         git.update([(data.branch, done.tip, tip), (own, done.tip, git.resolve(own) or ZERO)])
         tip = done.tip

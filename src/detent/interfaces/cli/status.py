@@ -11,13 +11,20 @@ from detent.interfaces.cli.tell import plain
 
 @click.command("status")
 @click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--watch", is_flag=True, help="Stay and show it as it goes on, until it ends or waits for a person.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(run: str | None, as_json: bool) -> int:
+def command(run: str | None, watch: bool, as_json: bool) -> int:
     """Say where the run stands: state, step, counters, plan, last verdict. Changes nothing."""
     from detent.app.asked import at_work
     from detent.interfaces.cli.runner import here
 
     app = here()
+    if watch and as_json:
+        raise click.UsageError("--watch and --json do not go together; `detent run --events` tells JSON Lines")
+    if watch:
+        from detent.interfaces.cli.status_watch import watch as stay
+
+        return stay(app, app.chosen(run))
     event = app.door.load(app.chosen(run))
     run_now, table = event.run, app.door.hands.tables[event.run.workflow]
     step = table.step(run_now)

@@ -110,7 +110,9 @@ def retry(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
     from detent.app.queueing import Asked
     from detent.app.queueing import retry as retry_one
 
-    return row(app, as_row(retry_one(app, desk.queue(app), id, Asked(Terms("", again=True), said("start")))))
+    queue = desk.queue(app)
+    before = app.door.load(queue.one(id).id).run.data.setup.agent  # whoever worked on it
+    return row(app, as_row(retry_one(app, queue, id, Asked(Terms("", agent=said_agent(before), again=True), said("start")))))
 
 
 def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:

@@ -1,0 +1,102 @@
+"""`detent status --watch`: a run in the terminal, as it goes on: its plan, its newest events, what its agent says. Shows; changes nothing."""
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from detent.app import App
+from detent.app.live import MARK, live_file, read_from
+from detent.app.outline import plan_of, title_of
+from detent.interfaces.cli.history import newest
+from detent.interfaces.cli.tell import COLOURS, plain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+EVERY = 0.4  # seconds between two looks
+EVENTS, SAID, PARTS = 10, 5, 12  # lines of each kind that are in view
+NAMES = {31: "red", 32: "green", 33: "yellow", 35: "magenta"}
+SIGNS = {"done": "[green]✓[/]", "now": "[bold blue]›[/]", "blocked": "[red]![/]", "open": "·"}
+
+
+def watch(app: App, run: str) -> int:
+    """Follow a run until it ends or waits for a person; at a terminal in place, elsewhere a line for each event."""
+    return _in_place(app, run) if sys.stdout.isatty() else _lines(app, run)
+
+
+def _numbers(app: App, run: str) -> Iterator[int]:
+    """The number of the newest event, look by look, until nobody is to be waited for but a person."""
+    while True:
+        yield app.journal.heads(run)[0].seq
+        acting = app.door.acting(run)
+        if app.door.hands.tables[acting.workflow].states[acting.state].actor in ("human", "none"):
+            return
+        time.sleep(EVERY)
+
+
+def _lines(app: App, run: str) -> int:
+    seen = 0
+    for seq in _numbers(app, run):
+        for e in newest(app, run, seq - seen) if seq > seen else ():
+            said = "; ".join(e.verdict.reasons) or e.sent.summary or e.sent.note
+            click.echo(f"{e.run.seq:>4}  {e.at[11:19]}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {plain(said)}" if said else ""))
+        seen = seq
+    return 0
+
+
+def _in_place(app: App, run: str) -> int:
+    from rich.live import Live
+
+    with Live(_drawn(app, run), refresh_per_second=4) as view:
+        for _ in _numbers(app, run):
+            view.update(_drawn(app, run))
+        view.update(_drawn(app, run))
+    return 0
+
+
+def _drawn(app: App, run: str) -> "RenderableType":
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.panel import Panel
+    from rich.text import Text
+
+    now, acting = app.door.load(run).run, app.door.acting(run)
+    step = app.door.hands.tables[acting.workflow].step(acting)
+    parts: list[RenderableType] = []
+    if step:
+        parts.append(Text(plain(f"{step.type}: {step.description}"), style="bold"))
+    parts += [Text.from_markup(f"{SIGNS[p.status]} {escape(plain(p.title))}") for p in plan_of(now)[:PARTS]]
+    parts.append(_events(app, run))
+    parts += [Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis") for line in _said(app, run)]
+    where = f"{acting.state}" + (f" ({acting.cause})" if acting.cause else "")
+    return Panel(
+        Group(*parts), title=escape(plain(title_of(now))), subtitle=escape(f"{run}  {where}"), title_align="left", subtitle_align="left"
+    )
+
+
+def _events(app: App, run: str) -> "RenderableType":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for e in newest(app, run, EVENTS):
+        said = "; ".join(e.verdict.reasons) or e.sent.summary or e.sent.note
+        tone = NAMES.get(COLOURS.get(e.status, 33), "")
+        words = (
+            Text(str(e.run.seq), style="dim"),
+            Text(e.at[11:19], style="dim"),
+            Text(e.on),
+            Text(e.status, style=tone),
+            Text(f"→ {e.run.state}"),
+        )
+        table.add_row(*words, Text(plain(said), no_wrap=True, overflow="ellipsis"))
+    return table
+
+
+def _said(app: App, run: str) -> list[str]:
+    """The last lines of the running output that are an agent's own."""
+    lines = read_from(live_file(app, run), -4000).text.splitlines()
+    return [plain(line) for line in lines if not line.startswith(MARK)][-SAID:]

@@ -1,0 +1,49 @@
+"""`detent status --watch`: the run as it goes on, in place at a terminal and line by line elsewhere."""
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+from tests.driven import CYCLE, project, running, scripted
+from tests.project import Project
+
+QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n"
+
+
+def at_terminal(p: Project, *args: str) -> str:
+    """What a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        p.argv(*args), cwd=p.root, env={**p.env, "TERM": "xterm", "COLUMNS": "120"}, stdout=theirs, stdin=theirs, stderr=theirs
+    ) as child:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+        child.wait(60)
+    os.close(ours)
+    return seen.decode("utf-8", "replace")
+
+
+def test_a_run_is_followed_to_its_end_line_by_line_and_in_place(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", QUICK)
+    hostile = {**CYCLE[-1], "say": ["spoken \x1b[2J words"], "usage": {"usd": 0.1}}
+    with running(p, "run", "add numbers", "--agent", scripted(p, *CYCLE[:-1], hostile), "--events") as child:
+        assert child.stdout is not None
+        next(line for line in child.stdout if '"turn"' in line)
+        ran = p.run("status", "--watch")
+        child.communicate()
+    told = [line.split()[2:] for line in ran.out.splitlines()]
+    assert ran.code == 0 and [row[0] for row in told] == ["start", "planned", "red", "green", "refactor", "complete", "offered"], ran
+    shown = at_terminal(p, "status", "--watch")
+    for words in ("add numbers", "✓", "adds", "→ COMPLETE"):
+        assert words in shown, shown
+    assert "spoken" in shown and "\x1b[2J words" not in shown, "what an agent says cannot clear the screen"
+    assert p.run("status", "--watch", "--json").code == 2

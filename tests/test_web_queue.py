@@ -1,0 +1,100 @@
+"""Executions on the page and over the API: items are filed, queued, followed, cancelled and tried again, in a real browser with a real worker."""
+
+import sys
+from collections.abc import Iterator
+from http.client import HTTPResponse
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.driven import running
+from tests.executions import WORKS
+from tests.project import Project
+from tests.test_web_api import asked, frames
+from tests.webbed import CHROMIUM, Served, browser, served, visit, web_project
+
+AGENT = """import pathlib, sys, time
+print("at work on it", "<b>not bold</b>", sep="\\n", flush=True)
+flag = pathlib.Path(sys.argv[1])
+if not flag.exists():
+    flag.touch()
+    time.sleep(600)
+for name, text in FILES.items():
+    pathlib.Path(name).write_text(text)
+print("Prices are added, and a test shows it.")
+"""  # takes very long, the first time
+
+
+@pytest.fixture
+def at_work(tmp_path: Path) -> Iterator[tuple[Project, Served]]:
+    """A project, its server, and a worker."""
+    p = web_project(tmp_path / "p")
+    agent = tmp_path / "agent.py"
+    agent.write_text(f"FILES = {WORKS['write']!r}\n{AGENT}")
+    who = f"[agents]\nworker = 'command:{sys.executable} {agent} {tmp_path / 'flag'}'\n"
+    p.write({"detent.toml": (p.root / "detent.toml").read_text() + who})
+    p.git("commit", "-qam", "who works")
+    with served(p) as to:
+        to.ask("/api/items", {"title": "Add prices"})
+        status, queued = to.ask("/api/executions", {"items": ["it-1"]})
+        assert status == 201, queued
+        with running(p, "work"):
+            yield p, to
+
+
+def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(at_work: tuple[Project, Served]) -> None:
+    if not CHROMIUM.exists():
+        pytest.skip("chromium is not installed")
+    p, to = at_work
+    with browser() as opened:
+        page = visit(opened, to.link)
+        page.keyboard.press("g")
+        page.keyboard.press("q")
+        expect(page.locator(".event .chip")).to_have_text("running", timeout=40_000)
+        expect(page.locator(".log")).to_contain_text("<b>not bold</b>", timeout=40_000)
+        page.get_by_role("button", name="Cancel", exact=True).click()
+        expect(page.locator(".event .chip")).to_have_text("cancelled", timeout=40_000)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator("[data-id=execute-it-1-2] .chip")).to_have_text("done", timeout=60_000)
+        page.locator("[data-id=execute-it-1-2]").click()
+        page.get_by_role("link", name="See the run").click()
+        expect(page.locator(".node.now[data-state=COMPLETED]")).to_be_visible()
+        page.keyboard.press("g")
+        page.keyboard.press("q")
+        page.get_by_role("button", name="New item").click()
+        page.get_by_label("Title").fill("Round <i>prices</i>")
+        page.get_by_role("button", name="File it").click()
+        page.get_by_role("tab", name="Items").click()
+        expect(page.get_by_label("Items")).to_contain_text("Round <i>prices</i>")
+        page.get_by_role("button", name="Pause").click()
+        expect(page.get_by_text("paused: a person paused it")).to_be_visible()
+        page.context.close()
+    assert p.run("items", "show", "it-1", "--json").json["status"] == "closed"
+    assert "Bead it-1: Add prices" in p.git("log", "--all", "--format=%s")
+
+
+def test_executions_are_listed_polled_streamed_and_stopped_over_the_api(at_work: tuple[Project, Served]) -> None:
+    _, to = at_work
+    with asked(to, "/api/executions/execute-it-1-1/stream") as answer:
+        first = next(f for f in stream_of(answer) if "not bold" in f["data"])
+    told = to.get("/api/executions/it-1/logs?after=0")
+    assert told["after"] >= int(first["id"]) and "at work on it" in "".join(piece["text"] for piece in told["pieces"])
+    assert to.get(f"/api/executions/it-1/logs?after={told['after']}")["pieces"] == []
+    board = to.get("/api/executions")
+    assert [(e["item"], e["state"], e["run_state"]) for e in board["executions"]] == [("it-1", "running", "RUNNING")] and board[
+        "slots"
+    ] == 3
+    status, ended = to.ask("/api/executions/it-1/cancel", {"reason": "not now"})
+    assert (status, ended["state"]) == (200, "cancelled")
+    assert to.get("/api/runs/execute-it-1-1")["run"]["state"] == "CANCELLED"
+    assert to.ask("/api/executions/nothing", None)[0] in (404, 422)
+    assert to.ask("/api/executions", {})[0] == 422 and to.ask("/api/items", {"title": " "})[0] == 422
+    assert to.ask("/api/reviews", {"branch": "nothing"})[0] == 422
+    assert [i["status"] for i in to.get("/api/items")["items"]] == ["open"]
+    status, item = to.ask("/api/items/it-1/close", {"reason": "no need"})
+    assert (status, item["status"]) == (200, "closed") and to.get("/api/items")["items"] == []
+
+
+def stream_of(answer: HTTPResponse) -> Iterator[dict[str, str]]:
+    return (f for f in frames(answer) if f.get("event") == "output")
