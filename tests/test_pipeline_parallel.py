@@ -21,6 +21,7 @@ TEST_LAST = "from calc import add, double\n\n\ndef test_last():\n    assert add(
 ADDS = {"calc.py": BOTH.partition("\n\n\n")[0] + "\n", "tests/test_add.py": TEST_ADD}
 ONE_REVIEW = {**YES, "review-strategy": "single-final"}
 PICKY = "from pathlib import Path\n\n\ndef test_names():\n    assert all('NAME' in f.read_text() for f in Path('.').glob('part_*.py'))\n"
+pytestmark = pytest.mark.timeout(600)  # whole sessions, also on a busy machine
 
 
 @pytest.fixture
