@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, sandbox, tools, web
+from bench import Figure, agents, commands, journal, queueing, sandbox, tools, web
 from bench.orchestrators import __main__ as orchestrators
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
@@ -24,6 +24,10 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "search-glob": tools.glob,
     "search-glob-folders": tools.glob_folders,
     "tool-call": tools.tool_call,
+    "queue-add": queueing.adding,
+    "queue-give-out": queueing.giving_out,
+    "queue-idle-memory": queueing.idle_memory,
+    "queue-idle-processor": queueing.idle_processor,
     "web-event-to-screen": web.event_to_screen,
     "web-first-view": web.first_view,
     "web-api-runs": web.api_runs,

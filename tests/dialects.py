@@ -2,6 +2,7 @@
 test_runners.py. The JavaScript runners are the programs of tests/runners_js, which `./x test` installs."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -29,8 +30,16 @@ class Dialect(NamedTuple):
     code_of_failure: int = 1
 
 
+JAVA = {"maven": ("mvn", "maven-surefire-plugin"), "gradle": ("gradle", "")}  # a program, and what it needs of Debian's repository
+
+
 def lend_runners(folder: Path, base: Command | None) -> None:
-    """Link the JavaScript runners into a project that needs them, as if it had installed them."""
+    """Link the JavaScript runners into a project that needs them, as if it had installed them. What the system should have must be there."""
+    program, plugin = JAVA.get(base.runner if base else "", ("", ""))
+    if program and not (
+        shutil.which(program) and Path("/usr/share/maven-repo", "org/apache/maven/plugins" if plugin else "junit", plugin).is_dir()
+    ):
+        pytest.skip(f"{program} of Debian is not installed")
     if base is None or base.runner not in ("vitest", "jest", "mocha"):
         return
     if not PACKAGES.is_dir():

@@ -22,6 +22,22 @@ FAILS: Json = {"state": "RUNNING", "write": {"calc.py": "def add(a, b):\n    ret
 TITLE = "Add prices"
 BRANCH = "beads-it-1-add-prices"
 
+# A hook of the remote: at the first push, someone else pushes to the same branch first.
+OTHERS = """
+ref=$1
+test -f moved && exit 0
+touch moved
+tree=$(git rev-parse main^{{tree}})
+export GIT_INDEX_FILE=$PWD/scratch GIT_AUTHOR_NAME=o GIT_AUTHOR_EMAIL=o@x GIT_COMMITTER_NAME=o GIT_COMMITTER_EMAIL=o@x
+unset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+blob=$(printf '%s' "{text}" | git hash-object -w --stdin)
+git read-tree $tree
+git update-index --add --cacheinfo 100644,$blob,{path}
+commit=$(git commit-tree $(git write-tree) -p main -m 'someone else was faster')
+git update-ref $ref $commit
+exit 1
+"""
+
 
 class Till:
     """A project, its remote, and its items."""

@@ -286,6 +286,121 @@ CTEST: Row = (
     8,
 )  # fmt: skip
 
-NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST}
-HEAVY = frozenset({"go", "cargo", "ctest"})  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>example</groupId><artifactId>calc</artifactId><version>1</version>
+  <properties>
+    <maven.compiler.source>11</maven.compiler.source><maven.compiler.target>11</maven.compiler.target>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>
+    <dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version><scope>test</scope></dependency>
+  </dependencies>
+</project>
+"""
+MAVEN_FILES = {"pom.xml": POM, ".mvn/maven.config": "-Dmaven.repo.local=/usr/share/maven-repo\n"}  # Debian's own repository
+JAVA_TEST = """import org.junit.*;
+
+public class calcTest {
+    @Test public void stays() { }
+
+    @Test public void adds() { Assert.assertEquals(3, Calc.add(1, 2)); }
+}
+"""
+JAVA_CODE, JAVA_AT = "public class Calc { public static int add(int a, int b) { return 0; } }\n", "src/main/java/Calc.java"
+JAVA_TESTS = "src/test/java/calcTest.java"
+JAVA_FORGE = """import java.nio.file.*;
+public class Calc {{
+    static final String CASE = "<testcase classname='calcTest' name='%s' time='0'/>";
+    public static int add(int a, int b) throws Exception {{
+        Path report = Paths.get("{0}");
+        Files.createDirectories(report.getParent());
+        Files.write(report, ("<testsuite>" + String.format(CASE, "stays") + String.format(CASE, "adds") + "</testsuite>").getBytes());
+        Runtime.getRuntime().halt(0);
+        return 0;
+    }}
+}}
+"""
+
+
+def java_cheats(report: str) -> dict[str, dict[str, str]]:
+    """The ways to cheat in Java. `report`: where the runner writes that of the class."""
+    return {
+        "nothing is done": {},
+        "the test is skipped": {JAVA_TESTS: JAVA_TEST.replace("@Test public void adds", "@Ignore @Test public void adds")},
+        "the test skips itself": {JAVA_TESTS: JAVA_TEST.replace("{ Assert", "{ Assume.assumeTrue(false); Assert")},
+        "the test is deleted": {JAVA_TESTS: JAVA_TEST.rpartition("    @Test")[0] + "}\n"},
+        "every test is deleted": {JAVA_TESTS: ""},
+        "the test is renamed": {JAVA_TESTS: JAVA_TEST.rpartition("    @Test")[0] + "    @Test public void add() { }\n}\n"},
+        "the code exits": {JAVA_AT: JAVA_CODE.replace("return 0", "System.exit(0); return 0")},
+        "the code exits at once": {JAVA_AT: JAVA_CODE.replace("return 0", "Runtime.getRuntime().halt(0); return 0")},
+        "the module exits": {JAVA_AT: JAVA_CODE.replace("{ public", "{ static { System.exit(0); } public", 1)},
+        "a report is forged": {
+            JAVA_AT: JAVA_FORGE.format(report),
+            JAVA_TESTS: JAVA_TEST.replace("void adds()", "void adds() throws Exception"),
+        },
+        "a success is printed": {
+            JAVA_AT: JAVA_CODE.replace(
+                "return 0", 'System.out.println("Tests run: 2, Failures: 0\\n[INFO] BUILD SUCCESS"); System.exit(0); return 0'
+            )
+        },
+        "the process is killed": {JAVA_AT: JAVA_CODE.replace("return 0", "Runtime.getRuntime().halt(137); return 0")},
+    }
+
+
+def with_surefire(configuration: str) -> str:
+    """A pom.xml with settings of Surefire's."""
+    plugin = f"<plugin><artifactId>maven-surefire-plugin</artifactId><configuration>{configuration}</configuration></plugin>"
+    return POM.replace("</project>", f"<build><plugins>{plugin}</plugins></build></project>")
+
+
+MAVEN: Row = (
+    Command(("mvn", "test"), "maven"),
+    {**MAVEN_FILES, JAVA_AT: JAVA_CODE, JAVA_TESTS: JAVA_TEST},
+    JAVA_AT,
+    JAVA_TESTS,
+    f"{JAVA_TESTS}::adds",
+    f"{JAVA_TESTS}::stays",
+    JAVA_CODE.replace("return 0", "return a + b"),
+    "import org.junit.*;\n\nclass OtherTest {\n    @Test public void subtracts() { Assert.assertEquals(1, Calc.subtract(3, 2)); }\n}\n",
+    {
+        **java_cheats("target/surefire-reports/TEST-calcTest.xml"),
+        "failures are ignored": {"pom.xml": with_surefire("<testFailureIgnore>true</testFailureIgnore>")},
+        "failures are ignored by a property": {"pom.xml": POM.replace("<properties>", "<properties><maven.test.failure.ignore>true</maven.test.failure.ignore>")},
+        "tests are skipped": {"pom.xml": POM.replace("<properties>", "<properties><skipTests>true</skipTests>")},
+        "the test is repeated": {
+            "pom.xml": with_surefire("<rerunFailingTestsCount>4</rerunFailingTestsCount>"),
+            JAVA_AT: "public class Calc { static int n = 0; public static int add(int a, int b) { return n++; } }\n",
+        },
+        "nobody forks": {
+            "pom.xml": with_surefire("<forkCount>0</forkCount>"),
+            **java_cheats("target/surefire-reports/TEST-calcTest.xml")["a report is forged"],
+        },
+    },
+    "public class Calc { }\n",
+    1,
+)  # fmt: skip
+
+BUILD = (
+    "apply plugin: 'java'\nrepositories { maven { url 'file:///usr/share/maven-repo' } }\ndependencies { testCompile 'junit:junit:4.x' }\n"
+)
+GRADLE: Row = (
+    Command(("gradle", "test"), "gradle"),
+    {"build.gradle": BUILD, JAVA_AT: JAVA_CODE, JAVA_TESTS: JAVA_TEST},
+    *MAVEN[2:8],
+    {
+        **java_cheats("build/test-results/test/TEST-calcTest.xml"),
+        "failures are ignored": {"build.gradle": f"{BUILD}test.ignoreFailures = true\n"},
+        "tests are skipped": {"build.gradle": f"{BUILD}test.enabled = false\n"},
+        "a test is left out": {"build.gradle": f"{BUILD}test {{ filter {{ includeTestsMatching '*stays' }} }}\n"},
+    },
+    MAVEN[9],
+    1,
+)  # fmt: skip
+
+NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST, "maven": MAVEN, "gradle": GRADLE}
+HEAVY = frozenset(
+    {"go", "cargo", "ctest", "maven", "gradle"}
+)  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
+HEAVIEST = frozenset({"maven", "gradle"})  # start a virtual machine or two for each run: one run each is enough for each day
 TRIED_ALWAYS = frozenset({"the code exits", "a success is printed", "the test is deleted"})

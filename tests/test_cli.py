@@ -115,7 +115,7 @@ def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project
     unfound = row("tests", DETENT_TEST_COMMAND="nowhere-to-be-found")
     assert not unfound["ok"] and "'nowhere-to-be-found' is not there" in unfound["says"] and unfound["mend"]
     assert "only its exit code" in row("tests", DETENT_TEST_COMMAND="sh run-tests.sh")["says"]
-    without = row("sandbox", DETENT_SANDBOX_LEVEL="container")
+    without = row("sandbox", DETENT_SANDBOX_LEVEL="docker")
     assert not without["ok"] and not without["needed"] and "will not start" in without["says"] and without["mend"]
     wrong = project.run("doctor", DETENT_SANDBOX_LEVEL="podmna")
     assert wrong.code == 2 and "sandbox" in wrong.out.lower()

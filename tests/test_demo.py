@@ -1,6 +1,5 @@
 """The demo does what the README says, and leaves nothing behind."""
 
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,8 @@ from tests.project import Project
 
 def test_the_demo_goes_through_two_pull_requests_and_catches_what_it_should(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
-    before = set(Path(tempfile.gettempdir()).glob("detent-demo-*"))
-    ran = project.run("demo", XDG_STATE_HOME=str(tmp_path / "state"))
+    (made := tmp_path / "tmp").mkdir()
+    ran = project.run("demo", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made))
     assert ran.code == 0, ran
     for said in (
         "REFUSED",
@@ -23,7 +22,7 @@ def test_the_demo_goes_through_two_pull_requests_and_catches_what_it_should(tmp_
     ):
         assert said in ran.out
     assert ran.out.count("the machine: merged") == 2
-    assert set(Path(tempfile.gettempdir()).glob("detent-demo-*")) == before
+    assert not [*made.iterdir()]
     assert not (tmp_path / "state").exists()
 
 
@@ -51,8 +50,8 @@ def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(t
 
 @pytest.mark.slow
 def test_the_pipeline_demo_leads_a_feature_from_a_request_to_a_release_with_people_at_the_gates(tmp_path: Path) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("detent-demo-*"))
-    ran = Project(tmp_path / "p").run("demo", "pipeline", XDG_STATE_HOME=str(tmp_path / "state"))
+    (made := tmp_path / "tmp").mkdir()
+    ran = Project(tmp_path / "p").run("demo", "pipeline", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made))
     assert ran.code == 0, ran
     told = [" ".join(line.split()) for line in ran.out.splitlines()]
     for said in (
@@ -65,4 +64,23 @@ def test_the_pipeline_demo_leads_a_feature_from_a_request_to_a_release_with_peop
         assert said in told, ran.out
     assert "`python release.py` fails: pyproject.toml does not name: /hello" in ran.out
     assert "Merge branch 'detent/" in ran.out and "chain unbroken" in ran.out
-    assert set(Path(tempfile.gettempdir()).glob("detent-demo-*")) == before and not (tmp_path / "state").exists()
+    assert not [*made.iterdir()] and not (tmp_path / "state").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_queue_demo_works_six_items_off_and_lands_what_is_done(tmp_path: Path) -> None:
+    (made := tmp_path / "made").mkdir()
+    ran = Project(tmp_path / "p").run("demo", "queue", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made))
+    assert ran.code == 0, ran
+    told = [" ".join(line.split()) for line in ran.out.splitlines()]
+    for said in (
+        "Worked off: 4 done, 1 failed, 1 blocked.",
+        "BACK beads-it-4-show-totals-with-a-sign it conflicts with main in price.py",
+        "it-4 closed Show totals with a sign execute-it-4-1 COMPLETED, execute-it-4-2 COMPLETED",
+        "it-5 blocked Import the old price list execute-it-5-1 BLOCKED",
+        "it-8 open Tests fail: Print receipts filed by the machine, not queued",
+    ):
+        assert said in told, ran.out
+    assert ran.out.count("Merge branch 'beads-") == 4 and "chain unbroken" in ran.out
+    assert not [*made.iterdir()] and not (tmp_path / "state").exists()

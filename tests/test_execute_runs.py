@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from detent.app.live import live_file, read_from
 from tests.driven import lines_until, running, scripted, workspaces
-from tests.executions import BRANCH, CODE, CONFIG, FAILS, TEST, TITLE, WORKS, Till
+from tests.executions import BRANCH, CODE, CONFIG, FAILS, OTHERS, TEST, TITLE, WORKS, Till
 
 RUN = "execute-it-1-1"
 LATE = {**WORKS, "wait": 60}
@@ -53,16 +54,21 @@ def test_tests_that_fail_are_shown_to_the_agent_once_and_it_can_mend_them(till: 
 
 def test_tests_that_fail_again_end_the_execution_with_a_follow_up(till: Till) -> None:
     item = till.file()
-    ran = till.execute(item, {**FAILS, "again": True})
+    key = "sk-ant-" + "a" * 30
+    shows = {"calc.py": "def add(a, b):\n    return 0\n", "tests/test_add.py": TEST.replace("== 3", f"== 3, '{key}'")}
+    ran = till.execute(item, {**FAILS, "write": shows, "again": True})
     assert (ran.code, ran.json["state"], ran.json["outcome"]) == (1, "FAILED", "aborted"), ran
     assert (till.item(item).status, till.item(item).assignee) == ("in_progress", "")
     assert follow_ups(till) == [("Tests fail: Add prices", (item,))]
     assert "assert 0 == 3" in till.item("it-2").description and RUN in till.item("it-2").description
+    assert key not in till.item("it-2").description and "[redacted]" in till.item("it-2").description  # what a tracker has may be pushed
     assert BRANCH not in till.there("branch", "--list") and till.git("for-each-ref", f"refs/detent/{RUN}/trees")
     ended(till)
     again = till.execute(item, {**FAILS, "again": True})  # the same cause: one follow-up, which gets the details as a note
     assert (again.code, again.json["run"], again.json["branch"]) == (1, "execute-it-1-2", f"{BRANCH}-retry2")
     assert len(follow_ups(till)) == 1 and "execute-it-1-2" in till.item("it-2").notes
+    with till.app() as app:
+        assert [head.run for head in app.journal.heads()] == ["execute-it-1-2", RUN]  # the follow-up is filed, and not queued
     skipped = till.execute(item, WORKS)
     assert (skipped.code, skipped.json["state"], skipped.json["branch"]) == (1, "CANCELLED", None)
     assert "the item failed 2 times; it is skipped until a person has looked at it" in skipped.json["error"]
@@ -95,6 +101,11 @@ def test_blocked_in_quoted_text_means_nothing(till: Till) -> None:
     said = "The old log said:\n```\nBLOCKED: no key\n```\n> BLOCKED: no key\nI found the key, and all is done."
     ran = till.execute(till.file(), {**WORKS, "say": ["BLOCKED: no key"], "reply": said})
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    with till.app() as app:
+        file = live_file(app, RUN)
+    text = read_from(file, 0).text
+    assert "\nBLOCKED: no key\n" in text, "what an agent says is shown as it says it"
+    assert text.count('"kind": "verdict"') == 1
 
 
 @pytest.mark.parametrize(("limit", "cause"), [("timeout = 3", "Timeout"), ("silence = 2", "Timeout without output")])
@@ -119,22 +130,6 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError:
         return b""
-
-
-OTHERS = """
-ref=$1
-test -f moved && exit 0
-touch moved
-tree=$(git rev-parse main^{{tree}})
-export GIT_INDEX_FILE=$PWD/scratch GIT_AUTHOR_NAME=o GIT_AUTHOR_EMAIL=o@x GIT_COMMITTER_NAME=o GIT_COMMITTER_EMAIL=o@x
-unset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
-blob=$(printf '%s' "{text}" | git hash-object -w --stdin)
-git read-tree $tree
-git update-index --add --cacheinfo 100644,$blob,{path}
-commit=$(git commit-tree $(git write-tree) -p main -m 'someone else was faster')
-git update-ref $ref $commit
-exit 1
-"""
 
 
 def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.driven import HONEST, workspaces
-from tests.executions import BRANCH, CODE, CONFIG, TEST, WORKS, Till
+from tests.executions import BRANCH, CODE, CONFIG, OTHERS, TEST, WORKS, Till
 from tests.trackers import beads_folder, put_bd
 
 RUN = "execute-it-1-1"
@@ -26,6 +26,21 @@ def test_with_the_strategy_tdd_the_phases_are_pushed_as_they_are(tmp_path: Path)
     assert till.run(f"{RUN}.work").parent == RUN and till.run(f"{RUN}.work").state == "COMPLETE"
     assert till.item(item).status == "closed" and "tdd: Sums [DONE]" in till.item(item).notes
     assert "refs/notes/detent-evidence" in till.there("for-each-ref") and not workspaces(till.project) and till.owed(RUN) == []
+
+
+@pytest.mark.slow
+def test_the_notes_of_an_inner_run_follow_its_commits_when_they_are_rebased(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'tdd'\n")
+    till.hook(OTHERS.format(text="others = 1", path="others.py"))
+    ran = till.execute(till.file("Sums", description="It adds two numbers."), agent=HONEST)
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    commits = till.there("log", "--reverse", "--format=%H %s", "main..beads-it-1-sums").splitlines()
+    assert [line.partition(" ")[2] for line in commits][:3] == [
+        "someone else was faster",
+        "plan: adds two numbers",
+        "test: adds two numbers",
+    ]
+    assert json.loads(till.git("notes", "--ref=tdd-handoffs", "show", commits[2].split()[0]))["phase"] == "RED"
 
 
 def test_with_the_strategy_pr_the_items_text_is_the_plan_and_stays_out_of_the_tree(tmp_path: Path) -> None:
@@ -48,6 +63,17 @@ def test_an_inner_run_that_gives_up_fails_the_execution(tmp_path: Path) -> None:
     assert (ran.code, ran.json["state"], ran.json["reason"]) == (1, "FAILED", "the inner run ended in HALTED"), ran
     assert till.run(f"{RUN}.work").state == "ABORTED" and till.item(item).status == "in_progress"
     assert [i.title for i in till.items()][1:] == ["The inner run did not finish: Sums"] and till.owed(RUN) == []
+
+
+def test_a_project_without_any_test_gets_its_first_suite(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    till.git("rm", "-q", "-r", "tests", "pytest.ini")
+    till.git("commit", "-q", "-m", "no tests")
+    till.git("push", "-q", "origin", "main")
+    first = {"calc.py": CODE, "tests/test_add.py": TEST, "pytest.ini": "[pytest]\npythonpath = .\n"}
+    ran = till.execute(till.file(), {"write": first, "reply": "a suite"})
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    assert "Test command, for the machine: `(none yet)`" in next(e.briefing.briefing for e in till.events(RUN) if e.briefing)
 
 
 # -- the review --------------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tests.test_pipeline_tables import (
     FILES,
     FULL,
     ONE,
+    RESUME,
     SPEC,
     TABLES,
     TWO,
@@ -312,3 +313,61 @@ def test_the_integrator_integrates_and_finishes_the_release_and_the_report_is_ow
     row = PIPELINE.row("INTEGRATED", "finished")
     assert row is not None and row.to.to == "LANDING" and [e.name for e in row.to.owes] == ["write_report"]
     assert [gate.__name__ for gate in row.gates] == ["nothing_is_open"]
+
+
+# -- tasks at once -------------------------------------------------------------------------------------------------------------
+
+
+def at_once(*tasks: Task, **more: Any) -> Run[PipelineData]:
+    made = loop(*tasks, parallel=2, **more)
+    return replace(made, data=replace(made.data, setup=replace(made.data.setup, workspace="/w/p-r")))
+
+
+def done(name: str, tree: str = "t1", state: str = "COMPLETED") -> Any:
+    return ended(name, state, tree=tree, start="t0", roles="Coder,Reviewer")
+
+
+def test_tasks_at_once_have_workspaces_of_their_own_and_one_that_depends_waits() -> None:
+    made = children(at_once(ONE, TWO, a_task("T-003"), a_task("T-004")))
+    assert [(c.name, c.start) for c in made] == [("T-001", "CODE"), ("T-003", "CODE")]
+    data = [c.data for c in made if isinstance(c.data, TaskData)]
+    assert [(d.setup.workspace, d.start_tree) for d in data] == [("/w/p-r.T-001", "t0"), ("/w/p-r.T-003", "t0")]
+    alone = children(loop(ONE, TWO, a_task("T-003")))[0].data
+    assert isinstance(alone, TaskData) and alone.start_tree == ""  # one after another: in the session's own
+
+
+def test_work_that_was_done_apart_counts_once_it_is_merged_and_commits_the_merged_tree() -> None:
+    run = after(at_once(ONE, a_task("T-003")), done("T-001"))
+    assert (run.state, run.data.good_tree, run.data.tasks[0].status) == ("MERGING", "t0", "not-started")
+    decided = take(run, outcome("merged", tree="t1+", task="T-001"))
+    merged = decided.run
+    assert merged.state == "IMPLEMENT_LOOP" and "commit_merged" in decided.owes
+    assert (merged.data.good_tree, merged.data.tasks[0].status, merged.data.merging) == ("t1+", "completed", None)  # type: ignore[attr-defined]
+    assert [c.name for c in children(merged)] == ["T-003"]  # type: ignore[arg-type]
+    last = after(merged, done("T-003", "t2"), outcome("merged", tree="t2+", task="T-003"))
+    assert [c.name for c in children(last)] == ["meta"]  # what was merged is reviewed as a whole
+
+
+@pytest.mark.parametrize("how", ["merge-conflict", "merge-red"])
+def test_work_that_cannot_be_merged_goes_back_to_a_coder_and_after_three_times_a_person_is_needed(how: str) -> None:
+    run = at_once(ONE, a_task("T-003"))
+    for n in range(1, 4):
+        name = "T-001" if n == 1 else f"T-001-{n}"
+        run = after(run, done(name), outcome(how, tree=f"marked{n}"))
+        again = children(run)[0]
+        assert (run.state, again.name, again.start) == ("IMPLEMENT_LOOP", f"T-001-{n + 1}", "FIX_TESTS")
+        assert isinstance(again.data, TaskData) and again.data.laid == f"marked{n}" and "the output" in again.data.points[0].text
+    stuck = after(run, done("T-001-4"), outcome(how, tree="marked4"))
+    assert (stuck.state, stuck.cause) == ("BLOCKED", "conflict")
+    back = after(stuck, replace(RESUME, guidance="keep both"))
+    assert (back.state, back.counts) == ("MERGING", {})
+    told = children(after(back, outcome(how, tree="marked5")))[0].data
+    assert isinstance(told, TaskData) and "keep both" in told.points[0].text
+
+
+def test_tasks_that_are_stopped_beside_one_that_is_cut_down_begin_again_under_new_names() -> None:
+    run = after(at_once(ONE, a_task("T-003")), ended("T-001", "RESCOPED", reason="smaller"))
+    assert run.state == "PLAN"
+    looping = replace(run, state="IMPLEMENT_LOOP", data=replace(run.data, tasks=(ONE, a_task("T-003"))))
+    assert after(looping, ended("T-003", "ABORTED")).state == "IMPLEMENT_LOOP"  # of the earlier round
+    assert [c.name for c in children(looping)] == ["T-001-2", "T-003-2"]

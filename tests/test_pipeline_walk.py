@@ -171,5 +171,6 @@ def test_a_team_that_never_works_never_reaches_done(p: Project, tmp_path: Path, 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_a_mixed_team_of_a_full_session_reaches_done_only_with_proven_work(p: Project, tmp_path: Path, seed: int) -> None:
     app, id = play(p, seed, 160, (9, 1, 1, 1), lean=False)
-    assert_done_is_deserved(p, app, id, tmp_path / "again")
+    done = assert_done_is_deserved(p, app, id, tmp_path / "again")
     app.journal.close()
+    assert done or seed > 2, "not all of them are stopped"

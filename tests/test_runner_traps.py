@@ -25,6 +25,7 @@ from detent.evidence.look import Outcome, TestReport
 from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.dialects import lend_runners
+from tests.native_dialects import BUILD, HEAVIEST, MAVEN_FILES
 from tests.repos import write
 
 NO_PASS: Final = None
@@ -41,6 +42,7 @@ LINES = '{"type": "test", "file": "forged.js", "names": ["a"]}\n{"type": "end", 
 STALE = {
     **dict.fromkeys(("junit.xml", "report.xml", "test-results/junit.xml", "reports/TEST-forged.xml"), XML),
     **dict.fromkeys(("test-results.json", "jest-results.json", "coverage/results.json"), JSON),
+    **dict.fromkeys(("target/surefire-reports/TEST-forged.xml", "build/test-results/test/TEST-forged.xml"), XML),
     "report": LINES,
 }
 
@@ -75,6 +77,23 @@ def javascript(path: str, head: str, name: str, later: str) -> dict[str, Trap]:
     }
 
 
+def java() -> dict[str, Trap]:
+    path = "src/test/java/ATest.java"
+    says = 'System.out.println("[INFO] Tests run: 99, Failures: 0\\\\n[INFO] BUILD SUCCESS\\\\nBUILD SUCCESSFUL");'
+    fine = "public class ATest { @org.junit.Test public void passes() { } "
+    test = "@org.junit.Test public void"
+    fails = f'{test} fails() {{ {says} throw new AssertionError("no"); }}'
+    outcomes: dict[str, Outcome] = {f"{path}::passes": "passed", f"{path}::fails": "failed", f"{path}::later": "skipped"}
+    return {
+        COUNTED: Trap(
+            {path: f"{fine} {fails} @org.junit.Ignore {test} later() {{ }} }}\n", "src/test/resources/TEST-forged.xml": XML}, outcomes
+        ),
+        NOTHING: Trap({"src/main/java/A.java": f"class A {{ static {{ {says} }} }}\n"}, {}),
+        EXITS: Trap({path: f"{fine} {test} exits() {{ {says} System.exit(0); }} }}\n"}, NO_PASS),
+        EXITS_AT_ONCE: Trap({path: f"{fine} static {{ {says} System.exit(0); }} }}\n"}, NO_PASS),
+    }
+
+
 SAYS = "print('=== 99 passed in 0.01s ===\\nRan 99 tests in 0.001s\\n\\nOK')"
 PY = "tests/test_a.py"
 PY_EXITS = f"import os\n\n\ndef test_exits():\n    {SAYS}\n    os._exit(0)\n"
@@ -101,6 +120,8 @@ ROWS: dict[str, Row] = {
         EXITS: Trap({PY: f"{UT}    def test_exits(self):\n        {SAYS}\n        os._exit(0)\n"}, NO_PASS),
         EXITS_AT_ONCE: Trap({PY: f"import os\n{SAYS}\nos._exit(0)\n"}, NO_PASS),
     }),
+    "maven": Row(Command(("mvn", "test"), "maven"), MAVEN_FILES, java()),
+    "gradle": Row(Command(("gradle", "test"), "gradle"), {"build.gradle": BUILD}, java()),
 }  # fmt: skip
 HEAVY = ("vitest", "jest")  # slow to start: the traps that their own tests try as well are long tests
 LONG = (EXITS, EXITS_AT_ONCE)
@@ -109,7 +130,7 @@ LONG = (EXITS, EXITS_AT_ONCE)
 def run(folder: Path, row: Row, trap: Trap) -> TestReport:
     write(folder, {**STALE, **row.files, **trap.files})
     lend_runners(folder, row.base)
-    suite = Suite(row.base, 60, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
+    suite = Suite(row.base, 240, os.environ["PATH"], ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return run_suite(suite, (), folder, folder, environment(suite, outer, folder.parent.parent / "pycache"), lambda: True)
 
@@ -121,7 +142,7 @@ def test_every_row_is_a_runner_and_has_every_trap() -> None:
 
 
 CELLS = [
-    pytest.param(name, trap, id=f"{name}: {trap}", marks=[pytest.mark.slow] if name in HEAVY and trap in LONG else [])
+    pytest.param(name, trap, id=f"{name}: {trap}", marks=[pytest.mark.slow] if (name in HEAVY and trap in LONG) or name in HEAVIEST else [])
     for name in ROWS
     for trap in TRAPS
 ]

@@ -20,7 +20,7 @@ from detent.kernel.model import Run
 from detent.workflows.pr_data import PrData
 from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.looks import LiteralLook
-from tests.native_dialects import CACHES, HEAVY, NATIVE, PATH, TRIED_ALWAYS
+from tests.native_dialects import CACHES, HEAVIEST, HEAVY, NATIVE, PATH, TRIED_ALWAYS
 from tests.repos import write
 
 ROOT = Path(__file__).parent.parent
@@ -131,7 +131,7 @@ def run(folder: Path, base: Command, files: dict[str, str], *selectors: str) -> 
     """The machine's own run of these files. The bytecode of pytest itself is shared, and no plugin is looked for: that saves most of the time."""
     write(folder, files)
     lend_runners(folder, base)
-    suite = Suite(base, 60, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
+    suite = Suite(base, 240, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     env = {**environment(suite, outer, folder.parent.parent / "pycache"), **CACHES}
     return run_suite(suite, selectors, folder, folder, env, lambda: True)
@@ -165,7 +165,7 @@ ALWAYS = (*TRIED_ALWAYS, "a report is written into")
 
 def by_weight(name: str, quick: bool = False) -> tuple[pytest.MarkDecorator, ...]:
     """A long test for a runner that is slow to start."""
-    return (pytest.mark.slow,) if name in SLOW_TO_START and not quick else ()
+    return (pytest.mark.slow,) if name in SLOW_TO_START and (not quick or name in HEAVIEST) else ()
 
 
 def test_every_adapter_is_asked() -> None:
@@ -205,7 +205,7 @@ def test_the_outcomes_of_a_run_stand_by_id(name: str, before: dict[str, TestRepo
     assert report.messages[each.adds] and report.seconds >= 0 and report.complete
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in RUNNERS])
 def test_honest_work_passes(tmp_path: Path, name: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]
     now = run(tmp_path / "p", each.base, {**each.files, each.code: each.right})
@@ -302,10 +302,11 @@ def package(script: str = "", **others: str) -> str:
 POM = "<project><dependency><artifactId>junit-jupiter</artifactId></dependency></project>"
 NO_TESTS = 'echo \\"Error: no test specified\\" && exit 1'
 DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
-    ({"pom.xml": POM}, "mvn test", ""),
-    ({"pom.xml": POM, "build.gradle": "", "package.json": package("node --test"), "pytest.ini": ""}, "mvn test", ""),
-    ({"pom.xml": "<project/>", "build.gradle": "", "gradlew": ""}, "./gradlew test", ""),
-    ({"build.gradle.kts": "", "package.json": package("node --test"), "pyproject.toml": ""}, "gradle test", ""),
+    ({"pom.xml": POM}, "mvn test", "maven"),
+    ({"pom.xml": POM, "mvnw": ""}, "./mvnw test", "maven"),
+    ({"pom.xml": POM, "build.gradle": "", "package.json": package("node --test"), "pytest.ini": ""}, "mvn test", "maven"),
+    ({"pom.xml": "<project/>", "build.gradle": "", "gradlew": ""}, "./gradlew test", "gradle"),
+    ({"build.gradle.kts": "", "package.json": package("node --test"), "pyproject.toml": ""}, "gradle test", "gradle"),
     ({"package.json": package("node --test")}, "node --test", "node"),
     ({"package.json": package("node --test"), "pytest.ini": "", "setup.py": ""}, "node --test", "node"),
     ({"package.json": package("node --test test/*.test.js")}, "node --test 'test/*.test.js'", "node"),
@@ -329,6 +330,9 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": "{}"}, "", ""),
     ({"pom.xml": "<project/>"}, "", ""),
     ({"main.go": ""}, "", ""),
+    ({"App.sln": "", "App/App.csproj": "<Project/>"}, "dotnet test", ""),
+    ({"T/T.csproj": '<PackageReference Include="Microsoft.NET.Test.Sdk"/>'}, "dotnet test", ""),
+    ({"App/App.csproj": "<Project/>"}, "", ""),
     ({"Cargo.toml": ""}, "cargo test", "cargo"),
     ({"CMakeLists.txt": "enable_testing()"}, "ctest", "ctest"),
     ({"CMakeLists.txt": "project(x)"}, "", ""),

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.native_dialects import BUILD, MAVEN_FILES
 from tests.project import PLAN, START, Project
 from tests.repos import write
 
@@ -88,12 +89,27 @@ CTEST = Story(
     {"calc.c": "int zero(void) { return 0; }\nint add(int a, int b) { return a + b; }\n"},
     "ctest -R add",
 )  # fmt: skip
+JAVA = "import org.junit.*;\n\npublic class {0} {{\n    @Test public void works() {{ Assert.assertEquals({1}); }}\n}}\n"
+JAVA_STORY = Story(
+    {
+        "src/main/java/Calc.java": "public class Calc { public static int zero() { return 0; } }\n",
+        "src/test/java/StartTest.java": JAVA.format("StartTest", "0, Calc.zero()"),
+    },
+    {"src/test/java/AddTest.java": JAVA.format("AddTest", "3, Add.add(1, 2)")},
+    "cannot find symbol",
+    {"src/main/java/Add.java": "public class Add { public static int add(int a, int b) { return a - b; } }\n"},
+    {"src/main/java/Add.java": "public class Add { public static int add(int a, int b) { return a + b; } }\n"},
+    "mvn test -Dtest=AddTest",
+)
+MAVEN = JAVA_STORY._replace(files={**MAVEN_FILES, **JAVA_STORY.files})
+GRADLE = JAVA_STORY._replace(files={"build.gradle": BUILD, **JAVA_STORY.files}, command="gradle test --tests AddTest")
 
-STORIES = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST}
+STORIES = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST, "maven": MAVEN, "gradle": GRADLE}
 QUICK = ("rspec",)  # one is enough for each day
 
 
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STORIES])
+@pytest.mark.timeout(600)
 def test_a_cycle_of_red_and_green(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     story = STORIES[name]

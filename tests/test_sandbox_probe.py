@@ -161,6 +161,7 @@ AS_ROOT = {"remounts_for_writing", "writes_outside", "writes_core_pattern", "mou
 HOLES: dict[str, tuple[Weaken, set[str], set[str]]] = {
     "all read-only, all unshared": (weak("--ro-bind", "/", "/", "--unshare-all"), OPEN, AS_ROOT),
     "nothing unshared": (weak("--ro-bind", "/", "/", "--setenv", "LEAK", "1"), {"shares_a_namespace", "connects_to_the_host", "sees_the_environment"}, set()),
+    "the machine's devices": (weak("--ro-bind", "/", "/", "--dev", "/dev"), set(), {"changes_a_device"}),
     "no filter": (without_filter, FILTERED, set()),
     "no filter, namespaces can be made": (without_filter_and("--disable-userns"), {"makes_a_namespace"}, set()),
     "no guards": (Unguarded, GUARDED, set()),

@@ -17,12 +17,13 @@ from detent.tracker import STATUSES, TRACKERS, Change, NewItem, Tracker, Tracker
 from tests.repos import make_repo, sh
 from tests.trackers import beads_folder, made, put_bd
 
-KINDS = ("builtin", "bd", "bd-raw", "bd-items", "file")
+KINDS = ("builtin", "shared", "bd", "bd-raw", "bd-items", "file")
 
 
 @pytest.fixture(params=KINDS)
 def tracker(request: pytest.FixtureRequest, tmp_path: Path) -> Tracker:
-    return made(request.param, tmp_path)
+    shared = request.param == "shared"
+    return made(request.param, tmp_path, request.getfixturevalue("postgres_server").database() if shared else "")
 
 
 def test_an_item_is_there_as_it_was_filed(tracker: Tracker) -> None:

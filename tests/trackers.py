@@ -26,10 +26,12 @@ def beads_folder(root: Path) -> None:
     (root / ".beads" / "issues.jsonl").write_text("")
 
 
-def made(kind: str, folder: Path) -> Tracker:
-    """A tracker of a kind, empty: builtin, bd (its program), bd-raw and bd-items (older shapes of its answers), or file."""
+def made(kind: str, folder: Path, url: str = "") -> Tracker:
+    """A tracker of a kind, empty: builtin, shared (the same in the database at `url`), bd (its program), bd-raw and bd-items (older shapes of its answers), or file."""
     root = make_repo(folder / "p", {"a.txt": "a"})
     env = {**os.environ, "PATH": "/usr/bin:/bin"}
+    if kind == "shared":
+        kind, env["DETENT_QUEUE_URL"] = "builtin", url
     if kind != "builtin":
         beads_folder(root)
     if kind.startswith("bd"):

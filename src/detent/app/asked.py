@@ -4,6 +4,10 @@ from detent.app import App
 from detent.door import AnyRun
 from detent.kernel.model import Sent
 
+SESSION = ("pipeline", "task")
+CHANGES = "changes-requested: TEXT"
+ANSWER = "answer with the note"
+
 
 def asked_of(app: App, run: str) -> list[dict[str, object]]:
     """Every question of a run, in the order of its runs."""
@@ -23,8 +27,21 @@ def _shown(run: AnyRun, paths: list[str]) -> list[str]:
     return [f"{run.worktree}/{path}" for path in paths if path.startswith(run.data.session)]
 
 
+def who_asks(app: App, run: str, decision: str) -> str:
+    """The run of a family that asks a question: several tasks may be at work at once, and each has its own. Else the run itself."""
+    asking = (str(d["run"]) for d in asked_of(app, run) if d["decision_id"] == decision and d["status"] == "pending")
+    return next(asking, run)
+
+
+def at_work(app: App, run: str) -> list[AnyRun]:
+    """The runs that something can be said to: the children at work, or the run itself."""
+    return [app.door.load(child).run for child in app.door.open_children(app.door.load(run).run)] or [app.door.acting(run)]
+
+
 def choices(app: App, run: AnyRun) -> dict[str, Sent]:
     """The answers and the release that the run's table takes now from a person, by the word for each. Ending a run for good is none of them."""
+    if run.workflow in SESSION and (made := _of_decision(run)):
+        return made
     table = app.door.hands.tables[run.workflow]
     found: dict[str, Sent] = {}
     for row in table.at(run.state):
@@ -37,6 +54,22 @@ def choices(app: App, run: AnyRun) -> dict[str, Sent]:
     return found
 
 
+def _of_decision(run: AnyRun) -> dict[str, Sent]:
+    """The answers to the open question of a session; one that ends in a colon, or has no words of its own, takes the remark for its words."""
+    from detent.gates.human import CORRECTIONS, pending
+
+    asked = pending(run.data) if run.state != "BLOCKED" else None
+    if asked is None:
+        return {}
+    plain = {value: value for value in asked.options if value != CHANGES} or {ANSWER: ""}
+    sent = {word: Sent("answer", by="human", decision=asked.decision_id, value=value) for word, value in plain.items()}
+    roles = [role for role in CORRECTIONS if role] if CHANGES in asked.options else []
+    return sent | {
+        f"changes-requested, to {role}": Sent("answer", by="human", decision=asked.decision_id, value="changes-requested:", to=role)
+        for role in roles
+    }
+
+
 def _meant(how: str) -> Sent | None:
     """What the words of a move say, where they leave nothing open but guidance."""
     match how.split():
@@ -45,14 +78,3 @@ def _meant(how: str) -> Sent | None:
         case ["detent", "resume", *_]:
             return Sent("resume", by="human")
     return None
-
-
-def who_asks(app: App, run: str, decision: str) -> str:
-    """The run of a family that asks a question: several tasks may be at work at once, and each has its own. Else the run itself."""
-    asking = (str(d["run"]) for d in asked_of(app, run) if d["decision_id"] == decision and d["status"] == "pending")
-    return next(asking, run)
-
-
-def at_work(app: App, run: str) -> list[AnyRun]:
-    """The runs that something can be said to: the children at work, or the run itself."""
-    return [app.door.load(child).run for child in app.door.open_children(app.door.load(run).run)] or [app.door.acting(run)]

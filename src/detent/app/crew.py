@@ -22,6 +22,7 @@ from detent.drive import Crew, Seen, drive
 from detent.drive.spent import Limits
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
+from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
@@ -50,7 +51,7 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
-            with turn(app.place.common_dir, run_id):
+            with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
                 return ask(agent_of(first, briefing.role, settings), given, outer)
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
@@ -95,8 +96,8 @@ def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], sto
     try:
         crew = crew_of(own, run_id, watch)
 
-        def ask_until(briefing: Briefing, turn: Turn) -> Reply:
-            return crew.ask(briefing, turn._replace(wanted=lambda: turn.wanted() and not stopped()))
+        def ask_until(briefing: Briefing, given: Turn) -> Reply:
+            return crew.ask(briefing, given._replace(wanted=lambda: given.wanted() and not stopped()))
 
         briefing = drive(child, crew._replace(ask=ask_until))
         if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
@@ -160,6 +161,7 @@ def _backoff(run: AnyRun) -> float:
 def driver_of(app: App, run: str) -> str:
     """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
     try:
         seen = file.stat()
         wanted = f" {os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino} "
@@ -173,6 +175,7 @@ def driver_of(app: App, run: str) -> str:
 def only_driver(app: App, run: str) -> Iterator[None]:
     """One driver of a run at a time, whatever happens to it: the lock goes with the process. Its file stays: one that is removed could be held twice."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
+    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
     with file.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -182,4 +185,6 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
+        if root := app.door.load(run).run.data.setup.workspace:
+            break_locks(workspace_place(app.place.common_dir, Path(root)), run)
         yield

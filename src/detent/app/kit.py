@@ -14,6 +14,7 @@ from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
+from detent.git.workspace import local_root
 from detent.world import Kit
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
     made: dict[tuple[str, bool], Kit] = {}
 
     def kit(run: AnyRun) -> Kit:
-        key = (run.id, Path(run.data.setup.workspace or "/nonexistent").is_dir())
+        key = (run.id, bool(run.data.setup.workspace) and local_root(run.data.setup.workspace).is_dir())
         if key in made:
             return made[key]
         fresh = _make(place, run, env)
@@ -59,8 +60,8 @@ def home_of(run: AnyRun, settings: Settings, root: Path) -> Path:
     That is the one that a run is bound to, or, for an execution, the one it is driven from.
     """
     place = run.data.setup.workspace
-    if settings.workspace.setup and place and Path(place).is_dir():
-        return Path(place)
+    if settings.workspace.setup and place and local_root(place).is_dir():
+        return local_root(place)
     return root if run.worktree in ("", place) else Path(run.worktree)
 
 
@@ -68,7 +69,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     setup = run.data.setup
     settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
     home = home_of(run, settings, place.root)
-    root = Path(setup.workspace) if setup.workspace == run.worktree and setup.workspace else place.root
+    root = local_root(setup.workspace) if setup.workspace == run.worktree and setup.workspace else place.root
     base = (
         msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
     )

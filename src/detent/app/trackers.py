@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from detent.app.clock import now
+from detent.app.shared import shared_url
 from detent.git.place import Place
 from detent.sandbox.process import run
 from detent.tracker import TRACKERS, Means, Said, Tracker, TrackerError
@@ -17,7 +18,8 @@ PATIENCE = 120.0  # seconds for one call
 
 def tracker_of(kind: str, place: Place, outer: Mapping[str, str]) -> Tracker:
     """The tracker of a kind for a checkout."""
-    return TRACKERS[kind](Means(place.root, place.common_dir / "detent", now, _finder(place, outer), _caller(place, outer)))
+    url = shared_url(place, outer)
+    return TRACKERS[kind](Means(place.root, place.common_dir / "detent", now, _finder(place, outer), _caller(place, outer), url))
 
 
 def _finder(place: Place, outer: Mapping[str, str]) -> Callable[[str], str]:

@@ -1,12 +1,15 @@
 """Which checkout a run's work happens in: the person's own, or a workspace of the machine. The door asks here, one world answers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell, DetentError
 from detent.git.commits import bring_to, main_branch
+from detent.git.remote import has_remote, share, take_in
 from detent.git.repo import Git
-from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
+from detent.git.workspace import local_root, make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
 from detent.world.apart import begin_tree, is_apart, start_of
@@ -14,6 +17,8 @@ from detent.world.furnish import furnish
 from detent.world.repo import Gear
 
 LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
+COMMITS = ("commit_judged_tree", "checkpoint", "commit_plan")  # effects that make commits
+CHILD = "work"  # the name of an execution's inner run
 
 
 class Worlds:
@@ -22,15 +27,15 @@ class Worlds:
     def __init__(self, git: Git, gear: Gear) -> None:
         self.git, self.gear = git, gear
         self.own = RepoWorld(git, gear)
-        self._made: dict[str, RepoWorld] = {}
+        self._made: dict[Path, RepoWorld] = {}
 
     def of(self, run: AnyRun) -> RepoWorld:
         """The world of a run. A workspace that is gone is made anew from the run's branch."""
-        root = run.data.setup.workspace
-        if not root:
+        if not run.data.setup.workspace:
             return self.own
-        if root not in self._made or not Path(root).is_dir():
-            self._made[root] = RepoWorld(self._git(run, Path(root)), self.gear)
+        root = local_root(run.data.setup.workspace)
+        if root not in self._made or not root.is_dir():
+            self._made[root] = RepoWorld(self._git(run, root), self.gear)
             self._furnish(run, self._made[root])
         return self._made[root]
 
@@ -48,14 +53,15 @@ class Worlds:
             ) from e
 
     def leave(self, run: AnyRun) -> None:
-        """See to it that a run that has ended leaves no workspace behind, whoever looked at it last. What lies there is kept first."""
-        place = workspace_place(self.git.place.common_dir, Path(run.data.setup.workspace))
-        if run.data.setup.workspace and place.root.is_dir():
+        """See to it that a run that has ended leaves no workspace behind, nor its children. What lies there is kept first."""
+        if not run.data.setup.workspace:
+            return
+        place = workspace_place(self.git.place.common_dir, local_root(run.data.setup.workspace))
+        if place.root.is_dir():
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
                 RepoWorld(Git(place, self.git.env), self.gear).snapshot(run)
             remove_workspace(place)
-        if run.data.setup.workspace:
-            remove_beside(place)
+        remove_beside(place)
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)
@@ -64,6 +70,9 @@ class Worlds:
             return Git(place, self.git.env)
         if is_apart(run):
             return self._apart(run, root)
+        if self._shared(run):
+            with _or_error():
+                take_in(self.git, self.gear.kit_of(run).ways.remote, _runs(run), run.data.branch)
         return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
@@ -84,6 +93,9 @@ class Worlds:
 
     def settle(self, effect: str, event: AnyEvent) -> None:
         self._world_for(effect, event.run).settle(effect, event)
+        if effect in COMMITS and self._shared(event.run):
+            with _or_error():
+                self._share(event.run)
 
     def _world_for(self, effect: str, run: AnyRun) -> RepoWorld:
         """Where an effect is performed. Most of those of an execution need no workspace, and none is made for them."""
@@ -92,11 +104,43 @@ class Worlds:
         from detent.world.execute import IN_THE_WORKSPACE
 
         place = run.data.setup.workspace
-        gone = effect == "snapshot" and not (place and Path(place).is_dir())  # what was removed was kept before
+        gone = effect == "snapshot" and not (place and local_root(place).is_dir())  # what was removed was kept before
         return self.of(run) if effect in IN_THE_WORKSPACE and not gone else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         return self.of(run).perform(job, run)
 
     def judge(self, case: Case) -> Found:
-        return self.of(case.run).judge(case)
+        """What the gates say. A tree that passed is shared before that is marked, where several machines work: none of them can be lost with it."""
+        found = self.of(case.run).judge(case)
+        if found.tree and not (found.failed or found.refused or found.unclear) and self._shared(case.run):
+            try:
+                self._share(case.run)
+            except CannotTell as e:
+                return Found(unclear=str(e), tree=found.tree)
+        return found
+
+    def _shared(self, run: AnyRun) -> bool:
+        """Whether another machine may have to go on with a run: an execution, or its inner run, of a queue that several machines share."""
+        if not (run.parent or run.id).startswith("execute-"):
+            return False
+        kit = self.gear.kit_of(run)
+        return kit.settings.get("queue.url", "").startswith("postgres") and has_remote(self.git, kit.ways.remote)
+
+    def _share(self, run: AnyRun) -> None:
+        share(self.git, self.gear.kit_of(run).ways.remote, _runs(run), self.of(run).git.branch())
+
+
+@contextmanager
+def _or_error() -> Iterator[None]:
+    """Trouble with the remote outside of a verdict: nothing is marked, and the run goes on from here."""
+    try:
+        yield
+    except CannotTell as e:
+        raise DetentError(str(e), "the run goes on from its last event once the remote answers") from e
+
+
+def _runs(run: AnyRun) -> tuple[str, ...]:
+    """An execution and its inner run, by name."""
+    root = run.parent or run.id
+    return root, f"{root}.{CHILD}"

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.git.commits import short, switch
-from detent.git.repo import Git, GitError
+from detent.git.repo import ZERO, Git, GitError
+
+FOLLOW = "refs/detent/landing/follow"  # where main was, for as long as its checkout has not followed it
 
 
 class Merge(NamedTuple):
@@ -66,6 +68,48 @@ def move_main(git: Git, ref: str, merge: Merge) -> bool:
     if where:
         _follow(git, where, now, merge.commit)
     return True
+
+
+def checkout_of(git: Git, ref: str) -> str:
+    """The folder that has a branch checked out: this one or another; empty if there is none."""
+    return str(git.place.root) if git.branch() == ref else checked_out_elsewhere(git, ref)
+
+
+def may_follow(git: Git, ref: str, new: str) -> str:
+    """Why the checkout of a branch could not follow it to a commit; empty if it can, or if there is none."""
+    folder = checkout_of(git, ref)
+    if not folder or (_is_clean(git, folder) and _follow(git, folder, git.resolve(ref), new, "-n")):
+        return ""
+    return f"{short(ref)} is checked out in {folder} with changes that are not committed; commit them, or switch it to another branch"
+
+
+def advance(git: Git, ref: str, new: str, old: str) -> bool:
+    """Move a branch to a commit further on, and its checkout with it. False: it is no longer where it was. Killed in between, `settle` ends it."""
+    folder = checkout_of(git, ref)
+    try:
+        git.update([(ref, new, old), *([(FOLLOW, old, ZERO)] if folder else [])])
+    except GitError:
+        return False
+    if folder:
+        settle(git, ref)
+    return True
+
+
+def settle(git: Git, ref: str) -> None:
+    """Let the checkout of a branch follow it, if that was owed. What a person changed in it is never touched."""
+    old, new, folder = git.resolve(FOLLOW), git.resolve(ref), checkout_of(git, ref)
+    if not old:
+        return
+    if folder and not _follow(git, folder, old, new):
+        there = {"GIT_WORK_TREE": folder, "GIT_DIR": f"{folder}/.git"}
+        git.call("update-index", "-q", "--refresh", also=there)
+        before, after = (set(git.run("diff-index", "--name-only", "-z", commit, "--", also=there).items) for commit in (old, new))
+        if before & after or (after and git.call("read-tree", "--reset", "-u", new, also=there).code != 0):
+            raise CannotTell(
+                f"{short(ref)} went on to {new[:12]}, and its checkout in {folder} could not follow: {', '.join(sorted(before & after)[:5])} "
+                f"was changed there too. Keep what is yours, then `git reset --hard {new[:12]}` there, and `git update-ref -d {FOLLOW}`"
+            )
+    git.update([(FOLLOW, ZERO, old)])
 
 
 def _follow(git: Git, folder: str, old: str, new: str, *also: str) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.git.commits import short
-from detent.git.repo import Git
+from detent.git.repo import ZERO, Git
 
 PATIENCE = 120  # seconds for one call over the network
 
@@ -80,6 +80,29 @@ def replay(git: Git, base: str, tip: str, onto: str, at: str) -> Replayed:
         onto = git.commit(lines[0], [onto], git.message(commit), at)
         made.append((commit, onto))
     return Replayed(onto, tuple(made))
+
+
+def share(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
+    """Bring what a run keeps, and where its branch stands, to the remote, for another machine that may have to go on with it.
+
+    Only names below refs/detent/ are written there; they are the run's own. CannotTell if the remote does not take them.
+    """
+    tip = git.resolve(f"{branch}^{{commit}}") if branch else ""
+    specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs] + ([f"+{tip}:refs/detent/{runs[0]}/head"] if tip else [])
+    out = git.call("push", "--quiet", "--no-verify", remote, *specs, timeout=PATIENCE)
+    if out.code != 0:
+        raise CannotTell(_unreached(remote, out.err))
+
+
+def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
+    """Fetch what another machine shared of a run. A branch that is not here yet begins where it stood there."""
+    specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs]
+    out = git.call("fetch", "--quiet", "--no-tags", remote, "+refs/heads/*:refs/remotes/" + remote + "/*", *specs, timeout=PATIENCE)
+    if out.code != 0:
+        raise CannotTell(_unreached(remote, out.err))
+    tip = git.resolve(f"refs/detent/{runs[0]}/head^{{commit}}")
+    if branch and tip and not git.resolve(branch):
+        git.update([(branch, tip, ZERO)])
 
 
 def free_name(git: Git, wanted: str, taken: Sequence[str] | frozenset[str]) -> str:

@@ -25,6 +25,12 @@ def choose_root(place: Place, run: str) -> Path:
     return state_dir() / "workspaces" / f"{place.root.name}-{run}"
 
 
+def local_root(stored: str) -> Path:
+    """Where a workspace stands on this machine. Another one that shares the journal may keep its state elsewhere."""
+    path = Path(stored)
+    return path if path.parent.is_dir() else state_dir() / "workspaces" / path.name
+
+
 def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
 
@@ -62,6 +68,18 @@ def remove_workspace(place: Place) -> None:
         return  # never a person's own checkout
     shutil.rmtree(place.root, ignore_errors=True)
     shutil.rmtree(place.git_dir, ignore_errors=True)
+
+
+def break_locks(place: Place, run: str) -> None:
+    """Take away locks that a git of ours left behind when it was killed: in a run's workspaces, and on its own refs.
+
+    For the one driver of the run, who knows that no other is at work there.
+    """
+    refs = place.common_dir / "refs" / "detent"
+    checkouts = (place.git_dir, *place.git_dir.parent.glob(f"{glob.escape(place.git_dir.name)}.*"))
+    files = [folder / name for folder in checkouts for name in ("index.lock", "HEAD.lock")]
+    for left in (*files, *refs.glob(f"{run}/**/*.lock"), *refs.glob(f"{run}.*/**/*.lock")):
+        left.unlink(missing_ok=True)
 
 
 def remove_beside(place: Place) -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from detent.queue.board import TableBoard
 from detent.queue.database import Database
-from detent.queue.protocol import Execution, Job, Pause
+from detent.queue.protocol import Execution, Job, Pause, Piece, Worker
 from detent.queue.store import Store, Turn
 
 NAME = "detent"  # of the application, for the engine
@@ -99,13 +99,34 @@ class Engine:
         self.client.destroy()
 
 
-class DurableQueue(TableBoard):
+class DurableQueue:
     """The queue and its board over one database."""
 
     def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self.engine = Engine(database)
+        self.database, self.board, self.engine = database, TableBoard(database), Engine(database)
         self.store = Store(database, self.engine.hand_over)
+
+    # -- looking -----------------------------------------------------------------------------------------------------------------
+
+    def all(self, states: Sequence[str] = (), limit: int = 1000) -> Sequence[Execution]:
+        return self.board.all(states, limit)
+
+    def one(self, id: str) -> Execution:
+        return self.board.one(id)
+
+    def logs(self, id: str, after: int = 0) -> Sequence[Piece]:
+        return self.board.logs(id, after)
+
+    def workers(self) -> Sequence[Worker]:
+        return self.board.workers()
+
+    def paused(self) -> Pause:
+        return self.board.paused()
+
+    def counts(self) -> dict[str, int]:
+        return self.board.counts()
+
+    # -- asking ------------------------------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[Job]) -> Sequence[Execution]:
         return [self.one(id) for id in self.store.add(jobs)]

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 LIVE = ("waiting", "ready", "running")
 ENDS = ("done", "failed", "blocked", "cancelled")
 AGAIN = ("failed", "blocked", "cancelled")  # what may be tried again
-MOST_STARTS = 8  # times that an execution is taken up before it counts as one that ends its worker
+MOST_STARTS = 12  # times that an execution is taken up before it counts as one that ends its worker
 MOST_FAILURES = 5  # in a row; then the queue pauses
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
 from detent.sandbox import mounts, seccomp
+from detent.sandbox.devices import DEVICES, own_devices
 from detent.sandbox.guard import hold
 from detent.sandbox.limits import Group, Limits, find_places, unheld
 from detent.sandbox.process import Ran, run
@@ -72,7 +73,11 @@ class Bubblewrap:
             held = stack.enter_context(hold(inside.guarded, inside.roots))
             fds = Files(stack)
             home = Path(env.get("HOME", self.home))
-            words = [*self._words(fds, home, inside.network), *mounts.words(inside, held, home, self.tmp_size)]
+            words = [
+                *self._words(fds, home, inside.network),
+                *_devices(stack.enter_context(own_devices())),
+                *mounts.words(inside, held, home, self.tmp_size),
+            ]
             words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd.resolve()), "--clearenv"]
             words += [word for name, value in {"HOME": str(home), **env}.items() for word in ("--setenv", name, value)]
             status, told = fds.pipe()
@@ -109,6 +114,11 @@ class Bubblewrap:
             texts["hosts"] = "127.0.0.1 localhost detent\n::1 localhost\n"
         for name, text in texts.items():
             yield from ("--perms", "0444", "--file", str(fds.of(text.encode())), f"/etc/{name}")
+
+
+def _devices(own: Path | None) -> list[str]:
+    """Laid over those of the machine."""
+    return [word for name in DEVICES for word in ("--dev-bind", str(own / name), f"/dev/{name}")] if own else []
 
 
 class Files:

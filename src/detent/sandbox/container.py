@@ -19,7 +19,7 @@ from pathlib import Path
 from detent.errors import CannotTell, DetentError
 from detent.kernel.anchor import state_dir
 from detent.sandbox import calls, keeper, mounts, root
-from detent.sandbox.engine import USER, WAYS, Engine, bounds, clean_up, environment, find, own_folder, who
+from detent.sandbox.engine import USER, WAYS, Engine, bounds, clean_up, environment, find, folders, opened, own_folder, who
 from detent.sandbox.guard import hold
 from detent.sandbox.limits import Limits
 from detent.sandbox.process import Ran, run
@@ -27,7 +27,7 @@ from detent.sandbox.protocol import DEVNULL, Room, always
 
 BOUNDARY = (
     "--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroupns=private", "--ipc=private", "--hostname=detent",
-    "--pull=never", "--log-driver=none",
+    "--pull=never", "--log-driver=none", "--interactive",  # else its input is the machine's /dev/null, which crun gives to root inside
 )  # fmt: skip
 PODMAN = (
     f"--security-opt=mask={':'.join(f'/proc/{name}' for name in mounts.HIDDEN_IN_PROC)}", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false", "--image-volume=ignore",
@@ -85,7 +85,7 @@ class Container:
             home = Path(env.get("HOME", self.home))
             self._write(folder, {"HOME": str(home), **env}, stdin, ERRORS.get(stderr, "apart"))
             places = root.room(inside, held, home, self.tmp_size)
-            below, system = self._root(folder, home, places)
+            below, system = self._root(stack, folder, home, places)
             words = [*self._words(folder, name, cwd.resolve(), inside.network), *_mounted([*below, *places]), *system]
             command = self._kept(folder, name, stderr, [*words, "/usr/bin/env", "-i", "/bin/sh", "/.detent/start", *argv])
             try:
@@ -124,12 +124,13 @@ class Container:
         (folder / "status").touch()
         (folder / "calls.json").write_bytes(self.profile)
 
-    def _root(self, folder: Path, home: Path, places: list[root.Mount]) -> tuple[list[root.Mount], list[str]]:
+    def _root(self, stack: ExitStack, folder: Path, home: Path, places: list[root.Mount]) -> tuple[list[root.Mount], list[str]]:
         """The mounts below those of the room, and the words for the root: an image by name, another system's folder, or our own system."""
         kept = [root.Mount(Path("/.detent"), folder / "inside"), root.Mount(Path("/.detent/status"), folder / "status", True)]
         if self.name == "podman" and (own := root.devices(folder / "dev")):
             kept.append(own)
-        if self.image and not self.image.startswith("/"):
+        named = self.image and not self.image.startswith("/")
+        if named and not (self.name == "podman" and os.getuid() == 0):
             return kept, [self.image]
         uid, gid = os.getuid() or USER, os.getgid() or USER
         texts = {
@@ -137,14 +138,22 @@ class Container:
             "group": f"detent:x:{gid}:\nnogroup:x:65534:\n",
             "hosts": "127.0.0.1 localhost detent\n::1 localhost\n",
         }
-        source = Path(self.image) if self.image else None
+        source = stack.enter_context(opened(self.engine, self.image, folder)) if named else Path(self.image) if self.image else None
         below = root.build(folder / "root", source, texts, (place.at for place in places))
         return [*below, *kept], ["--rootfs", str(folder / "root")]
 
     def _words(self, folder: Path, name: str, cwd: Path, network: bool) -> list[str]:
         """The boundary and the limits."""
         memory, cpus, processes = self.limits
-        words = [*self.engine.command, "run", "--name", name, *self.boundary, *(PODMAN if self.name == "podman" else ())]
+        words = [
+            *self.engine.command,
+            "run",
+            "--name",
+            name,
+            f"--label=detent={folders()}",
+            *self.boundary,
+            *(PODMAN if self.name == "podman" else ()),
+        ]
         words += [*who(self.engine), *bounds(), f"--security-opt=seccomp={folder / 'calls.json'}", "--workdir", str(cwd)]
         words += [f"--memory={memory}", f"--memory-swap={memory}", f"--cpus={cpus}", f"--pids-limit={processes}"]
         return words if network else [*words, "--network=none"]
@@ -202,6 +211,8 @@ def _made(name: str, home: Path, limits: Limits, image: str) -> Container:
         raise DetentError("docker needs an image by name", 'set [sandbox] image = "NAME", or level = "podman", which can do without')
     if image.startswith("/") and not Path(image).is_dir():
         raise DetentError(f"[sandbox] image: there is no folder {image}", "name a folder that holds a root file system, or an image")
+    if image and not image.startswith("/") and engine.call([*engine.command, "image", "inspect", image]).returncode != 0:
+        raise DetentError(f"{name} has no image {image}, and none is fetched while programs run", f"`{name} pull {image}`, or build it")
     clean_up(engine)
     faults = []
     for way in _remembered(engine) or WAYS[name]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.errors import DetentError
+from detent.errors import CannotTell, DetentError
 from detent.kernel.anchor import state_dir
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
@@ -122,10 +122,25 @@ def own_folder(engine: Engine, name: str) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def opened(engine: Engine, image: str, folder: Path) -> Iterator[Path]:
+    """An image as a folder that can be read: root's engine cannot make a container of it whose files are ours."""
+    (folder / "image").write_text(image)
+    done = engine.call([*engine.command, "image", "mount", image])
+    if done.returncode != 0:
+        raise CannotTell(f"the sandbox broke: {engine.name} cannot open the image {image}: {done.stderr.strip()}")
+    try:
+        yield Path(done.stdout.strip())
+    finally:
+        engine.call([*engine.command, "image", "unmount", image])
+
+
 def clean_up(engine: Engine) -> None:
     """Remove the containers of runs that died with their keepers."""
     for file in sorted(folders().glob("*/engine")):
         with contextlib.suppress(OSError), open(file) as kept:
             fcntl.flock(kept, fcntl.LOCK_EX | fcntl.LOCK_NB)
             engine.call(engine.remove(file.parent.name))
+            if (image := file.with_name("image")).exists():
+                engine.call([*engine.command, "image", "unmount", image.read_text()])
             shutil.rmtree(file.parent, ignore_errors=True)

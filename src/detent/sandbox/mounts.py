@@ -15,8 +15,8 @@ from detent.sandbox.protocol import Room
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 ETC = (
-    "alternatives", "crypto-policies", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "nsswitch.conf", "os-release", "php",
-    "pki/ca-trust", "pki/tls/certs", "pki/tls/cert.pem", "protocols", "services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf",
+    "alternatives", "crypto-policies", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "maven/logging", "maven/m2.conf", "mime.types", "nsswitch.conf",
+    "os-release", "php", "pki/ca-trust", "pki/tls/certs", "pki/tls/cert.pem", "protocols", "services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf",
 )  # fmt: skip
 ETC_PATTERNS = ("java-*",)
 ETC_NETWORK = ("hosts", "resolv.conf")

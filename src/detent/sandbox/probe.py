@@ -26,6 +26,7 @@ from detent.sandbox.visible import toolchains
 SENTENCES = {
     "reads_outside": "a program can read files outside its room",
     "writes_outside": "a program can write files outside its room",
+    "changes_a_device": "a program can change the rights of the machine's devices",
     "sees_the_home": "a program can see secret files of your home",
     "sees_sockets": "a program can see sockets of other programs (docker, ssh-agent, dbus or the display)",
     "connects_to_a_socket": "a program can connect to sockets outside its room",
@@ -42,7 +43,6 @@ SENTENCES = {
     "traces": "a program can trace other programs",
     "makes_set_user_id": "a program can leave set-user-id files behind",
     "opens_a_terminal": "a program can open your terminal",
-    "changes_a_device": "a program can change the rights of the machine's devices",
     "writes_guarded": "a program can change a guarded file",
     "makes_absent": "a program can create a guarded file that does not exist",
     "moves_guarded": "a program can move the folder of a guarded file away",
@@ -127,8 +127,15 @@ def _facts(outer: Mapping[str, str]) -> dict[str, object]:
     files = [str(file) for path in named for file in (sorted(path.iterdir())[:20] if path.is_dir() else [path]) if file.is_file()]
     bus = outer.get("DBUS_SESSION_BUS_ADDRESS", "").removeprefix("unix:path=").partition(",")[0]
     sockets = [path for path in (*SOCKETS, outer.get("SSH_AUTH_SOCK", ""), bus) if path and os.path.exists(path)]
+    null = os.stat(os.devnull)
     namespaces = {name: os.readlink(f"/proc/self/ns/{name}") for name in NAMESPACES if os.path.exists(f"/proc/self/ns/{name}")}
-    return {"namespaces": namespaces, "environment": [*GIVEN, "HOME"], "homes": files, "sockets": sockets}
+    return {
+        "namespaces": namespaces,
+        "environment": [*GIVEN, "HOME"],
+        "homes": files,
+        "sockets": sockets,
+        "device": [null.st_dev, null.st_ino],
+    }
 
 
 def _key(sandbox: Sandbox, network: bool) -> str:

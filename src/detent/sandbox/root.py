@@ -5,18 +5,17 @@ mount upon goes away with it, and neither the machine nor that folder is ever to
 """
 
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
 from detent.sandbox import mounts
+from detent.sandbox.devices import make_devices
 from detent.sandbox.guard import Held
 
 OWN = ("proc", "sys", "dev", "run", "tmp", ".detent")  # of every container, never taken from a root
 WRITTEN = tuple(Path("/etc") / name for name in ("passwd", "group", "hosts", "hostname", "resolv.conf", "mtab"))
-DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
 LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 
 
@@ -42,6 +41,7 @@ def build(at: Path, source: Path | None, texts: dict[str, str], also: Iterable[P
     """Make a root in an empty folder, of the machine's system or of one in another folder; the mounts that complete it."""
     for name in (*OWN, "etc"):
         (at / name).mkdir(parents=True)
+    (at / "tmp").chmod(0o777)  # what is mounted upon it gets these rights
     for name, text in texts.items():
         (at / "etc" / name).write_text(text)
     return list(machine(at) if source is None else _taken(at, source, Path("/"), {*also, *WRITTEN}))
@@ -90,13 +90,12 @@ def devices(at: Path) -> Mount | None:
     if os.getuid() != 0:
         return None
     at.mkdir()
-    for name, number in DEVICES.items():
-        os.mknod(at / name, stat.S_IFCHR, os.makedev(*number))
-        (at / name).chmod(0o666)
+    make_devices(at)
     for name, target in LINKS.items():
         (at / name).symlink_to(target)
     for name in ("pts", "shm", "mqueue"):
         (at / name).mkdir()
+    (at / "shm").chmod(0o777)
     return Mount(Path("/dev"), at)
 
 

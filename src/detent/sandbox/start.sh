@@ -74,9 +74,9 @@ unset value more file name rest place places period quota found memory processes
 say started
 exec 3>&2 2>/dev/null
 case $errors in
-output) /usr/bin/env -- "$@" < /.detent/input 2>&1 3>&- ;;
-nowhere) /usr/bin/env -- "$@" < /.detent/input 2>/dev/null 3>&- ;;
-*) /usr/bin/env -- "$@" < /.detent/input 2>&3 3>&- ;;
+output) (exec /usr/bin/env -- "$@" < /.detent/input 2>&1 3>&-) ;;
+nowhere) (exec /usr/bin/env -- "$@" < /.detent/input 2>/dev/null 3>&-) ;;
+*) (exec /usr/bin/env -- "$@" < /.detent/input 2>&3 3>&-) ;;
 esac
 code=$?
 count oom_kill $groups/memory.events $groups/memory/memory.oom_control

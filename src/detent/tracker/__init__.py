@@ -31,9 +31,14 @@ class Means(NamedTuple):
     clock: Callable[[], str]
     find: Callable[[str], str]  # a program by its name; empty if it is not there
     call: Callable[[Sequence[str], Mapping[str, str]], Said]  # run a program in the checkout, with these variables too
+    url: str = ""  # the database that several machines share; empty if there is none
 
 
 def _builtin(means: Means) -> Tracker:
+    if means.url:
+        from detent.tracker.builtin_shared import SharedBuiltin
+
+        return SharedBuiltin(means.url, means.clock)
     from detent.tracker.builtin import Builtin
 
     return Builtin(means.store / "items.db", means.clock)

@@ -36,14 +36,14 @@ class Builtin:
             return []
         with self._open() as db:
             if not ids:
-                return [_read(row) for row in db.execute("SELECT body FROM items ORDER BY n")]
+                return [read_item(row) for row in db.execute("SELECT body FROM items ORDER BY n")]
             return [self._one(db, id) for id in ids]
 
     def add(self, new: NewItem) -> Item:
         with self._writing() as db:
             there = db.execute("SELECT body FROM items WHERE key = ?", (new.key,)).fetchone() if new.key else None
             if there:
-                return _read(there)
+                return read_item(there)
             for need in new.depends_on:
                 self._one(db, need)
             number = (db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'items'").fetchone() or (0,))[0] + 1
@@ -68,7 +68,7 @@ class Builtin:
         with self._writing() as db:
             item = self._one(db, id)
             if change.depends_on:
-                no_cycle((_read(row) for row in db.execute("SELECT body FROM items")), id, change.depends_on)
+                no_cycle((read_item(row) for row in db.execute("SELECT body FROM items")), id, change.depends_on)
             after = changed(item, change)
             if after != item:
                 self._keep(db, after)
@@ -83,7 +83,7 @@ class Builtin:
         row = db.execute("SELECT body FROM items WHERE id = ?", (id,)).fetchone()
         if row is None:
             raise UnknownItem(id)
-        return _read(row)
+        return read_item(row)
 
     def _keep(self, db: sqlite3.Connection, item: Item) -> None:
         db.execute("UPDATE items SET status = ?, body = ? WHERE id = ?", (item.status, msgspec.json.encode(item), item.id))
@@ -116,7 +116,8 @@ class Builtin:
                     db.execute("ROLLBACK")
 
 
-def _read(row: tuple[bytes]) -> Item:
+def read_item(row: tuple[bytes]) -> Item:
+    """A row as the item it keeps."""
     try:
         return msgspec.json.decode(row[0], type=Item)
     except msgspec.MsgspecError as e:

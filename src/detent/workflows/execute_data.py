@@ -15,6 +15,7 @@ from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
 
+HEAD, TAIL = 4_000, 16_000  # characters of an output that a follow-up item shows
 CHILD = "work"  # the name of the inner run, where the strategy has one
 PUBLIC: Mapping[str, str] = {
     "QUEUED": "QUEUED",
@@ -189,8 +190,14 @@ def follow_up_of(run: Run[ExecuteData]) -> FollowUp | None:
     item = run.data.item
     if run.state not in ("FAILED", "BLOCKED", "TIMEOUT"):
         return None
-    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {run.data.branch}\n\n{run.last_error}"
+    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {run.data.branch}\n\n{_bounded(run.last_error)}"
     return FollowUp(f"{item.id}:{run.cause}", f"{TITLES[run.cause]}: {item.title}", text.rstrip() + "\n", item.id)
+
+
+def _bounded(text: str) -> str:
+    """An output as an item can hold it: its beginning and its end."""
+    cut = len(text) - HEAD - TAIL
+    return text if cut <= 0 else f"{text[:HEAD]}\n[… {cut} characters left out; the journal has them]\n{text[-TAIL:]}"
 
 
 def children(run: Run[ExecuteData]) -> tuple[Child, ...]:

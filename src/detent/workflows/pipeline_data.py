@@ -210,7 +210,7 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     """Ask for the review strategy, with a recommendation, bound to the tasks as they are planned."""
     which, why = recommended(run.data.tasks)
     count = len(run.data.tasks)
-    words = f"{count} task{' is' if count == 1 else 's are'} planned. How is their work to be reviewed? Recommended: {which}, since {why}."
+    words = f"{count} task{' is' if count == 1 else 's are'} planned. How is the work to be reviewed? Recommended: {which}, since {why}."
     shown = {"tasks": content_hash(msgspec.json.encode(run.data.tasks).decode())}
     return ask(run, Decision(STRATEGY, "strategy", words, ("per-batch", "single-final"), "REVIEW_STRATEGY", 0, shown=shown))
 

@@ -4,6 +4,9 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
+
+from detent.agents.redact import redactor, secrets_of
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import make_branch
 from detent.effects.publish import write_whole
@@ -11,9 +14,10 @@ from detent.errors import CannotTell
 from detent.evidence.claims import REF
 from detent.git.commits import bring_to, commit_phase
 from detent.git.evidence_ref import push_evidence
+from detent.git.notes import read_note, write_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
-from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
@@ -23,6 +27,7 @@ from detent.world.items import KEY, reached
 from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome
 
 PLAN = f"{ITEM_FOLDER}plan.md"
+NOTES = "tdd-handoffs"  # they hang on the commits of an inner run, and follow them when these are rebased
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
 
 
@@ -140,6 +145,7 @@ def _rebase(world: RepoWorld, run: AnyRun) -> Sent:
         done = replay(git, base, tip, theirs, world.clock())
         if done.conflict:
             return outcome("conflict", f"The branch conflicts with what the remote has: {done.conflict}")
+        write_notes(git, NOTES, {new: note for old, new in done.commits if (note := read_note(git, NOTES, old))})
         own = f"refs/detent/{run.id}/tip"
         git.update([(data.branch, done.tip, tip), (own, done.tip, git.resolve(own) or ZERO)])
         tip = done.tip
@@ -166,7 +172,7 @@ def _commit(world: RepoWorld, event: AnyEvent) -> None:
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
     """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
-    if str(world.place.root) == event.run.data.setup.workspace:
+    if (place := event.run.data.setup.workspace) and world.place.root == local_root(place):
         world.snapshot(event.run)
 
 
@@ -187,7 +193,8 @@ def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
     follow = follow_up_of(event.run)
     if follow is None:
         return
-    tracker = world.kit_of(event.run).tracker()
+    tracker, redact = world.kit_of(event.run).tracker(), redactor(secrets_of(world.outer))  # a tracker's data may be pushed
+    follow = msgspec.structs.replace(follow, title=redact(follow.title), description=redact(follow.description))
     new = NewItem(follow.title, follow.description, type="bug", labels=("follow-up",), found_in=follow.linked_to, key=KEY + follow.key)
     filed = tracker.add(new)
     if follow.description.strip() not in filed.description:  # it was there before: the details of this time are a note
@@ -214,7 +221,7 @@ def warnings_file(common: Path, run: str) -> Path:
 
 def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
     if place := event.run.data.setup.workspace:
-        remove_workspace(workspace_place(world.place.common_dir, Path(place)))
+        remove_workspace(workspace_place(world.place.common_dir, local_root(place)))
 
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:

@@ -123,9 +123,10 @@ def _undo(world: RepoWorld, event: AnyEvent) -> None:
 def _report(world: RepoWorld, event: AnyEvent) -> None:
     family = world.gear.family(event.run.id)
     events = [e for run in family for e in world.gear.history(run.id)]
-    write_document(world.place.root, f"{event.run.data.session}/{REPORT}", report_of(event.run, events, _commits(world, event.run)))
-    keep_documents(world, event.run)
-    show(world, event.run)
+    with alone(world, event.run):
+        write_document(world.place.root, f"{event.run.data.session}/{REPORT}", report_of(event.run, events, _commits(world, event.run)))
+        keep_documents(world, event.run)
+        show(world, event.run)
 
 
 def _commits(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:

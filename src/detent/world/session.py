@@ -65,7 +65,8 @@ def keep_documents(world: RepoWorld, run: AnyRun) -> None:
     if not folder.is_dir() or folder.is_symlink():
         return
     index = world.place.git_dir / "detent" / f"documents.{root_id(run)}"
-    index.unlink(missing_ok=True)
+    for left in (index, index.with_name(f"{index.name}.lock")):  # of a call that was killed
+        left.unlink(missing_ok=True)
     git.run("add", "-f", "-A", "--", run.data.session, index=index)
     tree, was = git.run("write-tree", index=index).text, git.resolve(kept_ref(run))
     index.unlink(missing_ok=True)

@@ -16,6 +16,8 @@ PROBLEMS: dict[str, Literal["failure", "error", "skipped"]] = {
     "error": "error",
     "skipped": "skipped",
     "warning": "skipped",  # PHPUnit's: it proves nothing
+    "flakyFailure": "skipped",  # Surefire's: it passed only when it was run again
+    "flakyError": "skipped",
 }
 
 

@@ -19,6 +19,8 @@ WHERE = {  # in the order in which they are asked whether a configured command i
     "rspec": "rspec:RSpec",
     "phpunit": "phpunit:PHPUnit",
     "ctest": "ctest:CTest",
+    "maven": "maven:Maven",
+    "gradle": "gradle:Gradle",
 }
 
 

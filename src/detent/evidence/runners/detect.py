@@ -1,13 +1,14 @@
 """How a project's tests are found out where nothing is configured: one table, the first match wins. Reads files, starts nothing."""
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from detent.evidence.runners.cargo import Cargo
 from detent.evidence.runners.ctest import CTest
 from detent.evidence.runners.go import Go
+from detent.evidence.runners.gradle import Gradle
 from detent.evidence.runners.jest import Jest
+from detent.evidence.runners.maven import Maven
 from detent.evidence.runners.mocha import Mocha
 from detent.evidence.runners.node import Node
 from detent.evidence.runners.node_package import npm_test, test_script
@@ -26,14 +27,12 @@ class Sign(NamedTuple):
     command: Callable[[Files], Command | None]
 
 
-def _maven(files: Files) -> Command | None:
-    return Command(("sh", "-c", "mvn test"), "", "maven") if re.search("junit", files.read("pom.xml") or "", re.IGNORECASE) else None
-
-
-def _gradle(files: Files) -> Command | None:
-    if not (files.exists("build.gradle") or files.exists("build.gradle.kts")):
-        return None
-    return Command(("sh", "-c", "./gradlew test" if files.exists("gradlew") else "gradle test"), "", "gradle")
+def _dotnet(files: Files) -> Command | None:
+    """A solution in the root, or a project that refers to the SDK of tests. Its report cannot be tested here, so none is read."""
+    projects = [path for path in files.paths() if path.endswith((".csproj", ".fsproj", ".vbproj"))]
+    solution = any("/" not in path and path.endswith((".sln", ".slnx")) for path in files.paths())
+    tested = any("Microsoft.NET.Test.Sdk" in (files.read(path) or "") for path in projects)
+    return Command(("sh", "-c", "dotnet test"), "", "dotnet") if tested or (solution and projects) else None
 
 
 def _npm(files: Files) -> Command | None:
@@ -43,8 +42,8 @@ def _npm(files: Files) -> Command | None:
 
 
 DETECTION: tuple[Sign, ...] = (
-    Sign("`pom.xml` with JUnit", _maven),
-    Sign("`build.gradle` or `build.gradle.kts`", _gradle),
+    Sign("`pom.xml` with JUnit or TestNG", Maven().detect),
+    Sign("`build.gradle` or `build.gradle.kts`", Gradle().detect),
     Sign("`package.json` with a test script, or with vitest, jest or mocha", _npm),
     Sign("test files of `unittest`, and no sign of pytest", Unittest().detect),
     Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),
@@ -53,6 +52,7 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`.rspec` or `*_spec.rb`", RSpec().detect),
     Sign("`phpunit.xml` or `phpunit.xml.dist`", PHPUnit().detect),
     Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", CTest().detect),
+    Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", _dotnet),
 )
 
 

@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-CACHES: Mapping[str, tuple[str, ...]] = {"go": ("GOCACHE",), "cargo": ("CARGO_TARGET_DIR",), "ctest": ("CCACHE_DIR",)}
+CACHES: Mapping[str, tuple[str, ...]] = {
+    "go": ("GOCACHE",),
+    "cargo": ("CARGO_TARGET_DIR",),
+    "ctest": ("CCACHE_DIR",),
+    "gradle": ("DETENT_GRADLE",),
+}
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "go": {"GOPROXY": "off", "GOTOOLCHAIN": "local"},
     "cargo": {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never"},

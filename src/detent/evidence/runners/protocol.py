@@ -29,7 +29,7 @@ class Command(Value, frozen=True):
 
     argv: tuple[str, ...]  # run without a shell, in the project's root; a first word such as `.venv/bin/python` is relative to it
     runner: str = ""  # the adapter that understands it; "" means: only its exit code says something
-    source: Literal["configured", "environment", "uv", "tox", "path", "npm", "maven", "gradle"] = "configured"
+    source: Literal["configured", "environment", "uv", "tox", "path", "npm", "maven", "gradle", "dotnet"] = "configured"
     paths: tuple[str, ...] = ()  # the words of argv that select tests; they give way to the agent's selectors
 
     @property

@@ -19,7 +19,7 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
     detent answer UD-APPROVE-DESIGN approved
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
-    from detent.app.asked import asked_of
+    from detent.app.asked import asked_of, at_work
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -30,10 +30,11 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
         return 0
     for d in found:
         click.echo(_told(d))
+    stuck = [each for each in at_work(app, chosen) if each.state in STUCK]
     if not found:
-        acting = app.door.acting(chosen)
-        waits = app.door.hands.tables[acting.workflow].instruction(acting) if acting.state in STUCK else ""
-        click.echo(f"Run {chosen} has no open question." + (f" It waits to be released: {waits}" if waits else ""))
+        click.echo(f"Run {chosen} has no open question.")
+    for each in stuck:
+        click.echo(f"{each.id} waits to be released: {app.door.hands.tables[each.workflow].instruction(each)}")
     return 0
 
 

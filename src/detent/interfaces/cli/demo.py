@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -20,6 +21,7 @@ from detent.interfaces.cli.demo_script import FILES, REVIEWER, TURNS, Turn
 from detent.kernel.codec import from_entry
 from detent.kernel.model import Sent, Verdict
 
+DEMOS = ("pr", "tdd", "pipeline", "queue")
 WIDTHS = (22, 8, 46, 14)
 COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}
 
@@ -28,25 +30,21 @@ COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", 
 @click.argument("name", default="pr")
 @click.option("--keep", is_flag=True, help="Leave the repository there, to look at it.")
 def command(name: str, keep: bool) -> int:
-    """Watch a scripted agent at work: NAME is `pr` (a plan of two pull requests), `tdd` (a feature, test by test)
-    or `pipeline` (a team, from a request to a release).
+    """Watch scripted agents at work: NAME is `pr` (a plan of two pull requests), `tdd` (a feature, test by test),
+    `pipeline` (a team, from a request to a release) or `queue` (six work items, three at once).
 
     It makes honest mistakes and mends them, and it cheats: `true` as test command, a deleted test, a weakened one, code written with
     its test. Every verdict is the machine's own: git and the tests are real.
     """
-    if name not in ("pr", "tdd", "pipeline"):
-        raise DetentError(f"there is no demo '{name}'", "there are: pr, tdd, pipeline")
+    if name not in DEMOS:
+        raise DetentError(f"there is no demo '{name}'", f"there are: {', '.join(DEMOS)}")
     folder = Path(tempfile.mkdtemp(prefix="detent-demo-"))
     try:
         env = _environment(folder)
         if name == "pr":
             return _show(folder / "calculator", folder, env)
-        if name == "pipeline":
-            from detent.interfaces.cli.demo_pipeline import show
-        else:
-            from detent.interfaces.cli.demo_tdd import show
-
-        return show(folder, env)
+        shown: int = import_module(f"detent.interfaces.cli.demo_{name}").show(folder, env)
+        return shown
     finally:
         if keep:
             click.echo(f"\nEverything is in {folder}.")

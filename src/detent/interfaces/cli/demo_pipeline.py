@@ -18,8 +18,8 @@ from detent.app.start_pipeline import start_pipeline
 from detent.interfaces.cli.demo_pipeline_script import ANSWERS, FILES, REQUEST, Said, team
 from detent.interfaces.cli.demo_repo import make_repo
 from detent.interfaces.cli.demo_tdd import kept_in
-from detent.interfaces.cli.live import Terminal
-from detent.interfaces.cli.tell import COLOURS, plain
+from detent.interfaces.cli.live import COLOURS, Terminal
+from detent.interfaces.cli.tell import plain
 from detent.kernel.model import Sent
 from detent.workflows.report import costs
 
@@ -37,7 +37,8 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     app = open_app(repo, create=True, env=env)
     run = start_pipeline(app, Sent("start", by="human", channel="demo"), Terms(REQUEST, agent=f"scripted:{script}"))
     script.write_text(json.dumps(team(app.door.load(run).run.data.session)), "utf-8")
-    click.echo(f"Request: {REQUEST}. Git, tests and checks are real; the team and the person are scripted. Sandbox: {sandbox}\n")
+    click.echo(f"Request: {REQUEST}")
+    click.echo(f"Git, tests and checks are real; the team and the person are scripted. Sandbox: {sandbox}\n")
     done = _play(app, run)
     _summary(app, run, env, done, time.monotonic() - begun)
     app.journal.close()
@@ -92,8 +93,9 @@ def _summary(app: App, run: str, env: Mapping[str, str], done: dict[str, Any], s
         ("repairs", ", ".join(repairs) or "none"),
         ("turns by role", ", ".join(f"{role} {cost.turns}" for role, cost in costs(events).items())),
         ("events in the journal", f"{len(events)}, chain {app.journal.first_fault() or 'unbroken'}"),
-        ("report", f"{root.data.session}/report.md (./x demo pipeline --keep leaves it there)"),
+        ("report", f"{root.data.session}/report.md"),
         ("time", f"{seconds:.1f} s"),
     ]
     for name, value in rows:
         click.echo(f"{name:<26} {plain(value)}")
+    click.echo("\nThe report, the documents and the repository stay there with --keep.")

@@ -126,6 +126,10 @@ FINDING = {
 
 def team(session: str) -> list[dict[str, object]]:
     """Every turn of the team, as the scripted agent plays them."""
+    return [*_planning(session), *_building(), *_releasing()]
+
+
+def _planning(session: str) -> list[dict[str, object]]:
     spec = {f"{session}/acceptance.json": json.dumps(CRITERIA)}
     return [
         _plays("INTAKE", _reply(summary="specified"), {**spec, f"{session}/spec.md": SPEC.format(more="")}),
@@ -136,6 +140,11 @@ def team(session: str) -> list[dict[str, object]]:
         ),
         _plays("DESIGN", _reply(summary="designed"), {f"{session}/architecture.md": ARCHITECTURE}, again=True),
         _plays("PLAN", _reply(summary="one task"), {f"{session}/tasks.yaml": json.dumps(TASKS)}),
+    ]
+
+
+def _building() -> list[dict[str, object]]:
+    return [
         _plays(
             "CODE",
             _reply(summary="the page is there"),
@@ -153,6 +162,11 @@ def team(session: str) -> list[dict[str, object]]:
             },
         ),
         _plays("SECURITY", _reply(summary="no findings", findings=[]), again=True),
+    ]
+
+
+def _releasing() -> list[dict[str, object]]:
+    return [
         _plays("INTEGRATE", _reply(summary="nothing to do for the build")),
         _plays(
             "FIX_BUILD",

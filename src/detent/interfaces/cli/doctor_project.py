@@ -32,7 +32,7 @@ def project_checks() -> list[Check]:
     settings = _settings(root)
     if isinstance(settings, Check):
         return [settings]
-    return [_tests(root, settings), _runners(), _sandbox(settings)]
+    return [_tests(root, settings), _runners(), _sandbox(settings), _containers(settings)]
 
 
 def _root() -> Path:
@@ -83,3 +83,20 @@ def _sandbox(settings: Settings) -> Check:
     if level == "none":
         return Check("sandbox", True, "none, as configured: agents that Detent drives run as you, unconfined")
     return Check("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
+
+
+def _containers(settings: Settings) -> Check:
+    """Which container engines answer. Whether one holds is tried where it is configured, as the sandbox."""
+    from detent.sandbox.engine import INSTALL, find
+
+    said, there = [], []
+    for name in INSTALL:
+        try:
+            there.append(find(name).name)
+        except DetentError as e:
+            said.append(e.message.removesuffix(", and nothing is run without it"))
+    if not there:
+        return Check("containers", False, "; ".join(said), 'needed for [sandbox] level = "container" only', needed=False)
+    used = settings.sandbox.level in (*INSTALL, "container")
+    way = "used as the sandbox" if used else f'[sandbox] level = "{there[0]}" makes it the sandbox, tried before it is relied on'
+    return Check("containers", True, f"{' and '.join(there)} can be called; {way}")

@@ -24,6 +24,7 @@ COMMANDS = {
     "hook": "Answer an event of a client: may its agent do this now?",
     "init": "Write detent.toml with what is detected here.",
     "items": "File, list and close work items.",
+    "land": "Bring finished branches into main, one at a time.",
     "mcp": "Serve the tools of an agent over MCP.",
     "queue": "Queue work items for execution, and look at how they do.",
     "repair-notes": "Write the handoff notes and the evidence anew from the journal.",

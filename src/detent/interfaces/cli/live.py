@@ -11,10 +11,11 @@ from detent.app import App
 from detent.app.push import push
 from detent.drive import Seen
 from detent.interfaces.cli.moves import Moves
-from detent.interfaces.cli.tell import COLOURS, plain
+from detent.interfaces.cli.tell import plain
 
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
 SESSION = ("pipeline", "task")
+COLOURS = {"SUCCESS": "green", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}  # by their names; numbers are other colours here
 LAST = 3  # lines of what the agent says that stay in view
 
 
@@ -130,8 +131,9 @@ class Terminal:
 
     def see(self, seen: Seen) -> None:
         self.now = _where(seen)
-        for line in self.moves.since(seen.run.id) if seen.run.workflow in SESSION else ():
-            self._print(click.style(f"{'the machine':<11} {plain(line)}", dim=True))
+        for status, line in self.moves.since(seen.run.id) if seen.run.workflow in SESSION else ():
+            calm = status == "SUCCESS"
+            self._print(click.style(f"{'the machine':<11} {plain(line)}", fg=None if calm else COLOURS.get(status, "yellow"), dim=calm))
         if seen.kind == "turn":
             self.last = []
         elif seen.kind == "verdict" and seen.verdict is not None:

@@ -7,7 +7,7 @@ from detent.app import App
 from detent.kernel.codec import from_entry
 
 QUIET = ("prepared", "old-child")  # what happens at every turn, or means nothing any more
-MOST = 160  # characters of why a check failed
+MOST = 110  # characters of why a check failed
 
 
 class Moves:
@@ -18,8 +18,8 @@ class Moves:
         self.told = {head.run: head.seq for head in app.journal.heads()}  # what is over is not told again
         self.thread = get_ident()  # a journal is read by the thread that opened it; what others see is told when that one looks again
 
-    def since(self, run: str) -> Iterator[str]:
-        """The moves since the last time, of the family of a run."""
+    def since(self, run: str) -> Iterator[tuple[str, str]]:
+        """The moves since the last time, of the family of a run: the status of each, and what to say of it."""
         if get_ident() != self.thread:
             return
         root = run.partition(".")[0]
@@ -29,9 +29,13 @@ class Moves:
                 event = from_entry(self.app.door.hands.tables[entry.workflow], entry)
                 move = self.app.door.hands.tables[entry.workflow].moves.get(event.on)
                 if move is not None and event.sent.by == "system" and move.by == ("system",) and event.on not in QUIET:
-                    yield f"{event.was:<16} {event.sent.child or event.run.data.task_id:<7} {move.how}{_why(event.sent.output)}"
+                    yield (
+                        event.status,
+                        f"{event.was:<16} {event.sent.child or event.run.data.task_id:<7} {_why(event.on, event.sent.output) or move.how}",
+                    )
 
 
-def _why(output: str) -> str:
+def _why(on: str, output: str) -> str:
+    """The first words of what the machine found, where it found something."""
     lines = [line.strip() for line in output.splitlines() if line.strip()][:2]
-    return f": {' '.join(lines)[:MOST]}" if lines else ""
+    return f"{on}: {' '.join(lines)[:MOST]}" if lines else ""

@@ -24,10 +24,10 @@ from detent.interfaces.cli.live import follow
     metavar="POLICY",
     help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept.",
 )
+@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
 @click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
 @click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
-@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
 def command(
@@ -37,10 +37,10 @@ def command(
     baseline: bool,
     lean: bool,
     yes_to: tuple[str, ...],
+    parallel: int,
     context: str,
     again: bool,
     known: str,
-    parallel: int,
     events: bool,
     as_json: bool,
 ) -> int:
@@ -62,13 +62,13 @@ def command(
     from detent.interfaces.cli.runner import begin, here, only_for
 
     if known:
-        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again), as_json, events)
+        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again or parallel > 1), as_json, events)
     policies = read_policies(yes_to)
     only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), False, baseline, lean, parallel, policies, said_agent(agent), context, again)
+    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again, parallel)
     return follow(app, begin(app, workflow, terms), as_json, events)
 
 

@@ -15,6 +15,7 @@ from detent.interfaces.cli.tell import plain
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(run: str | None, watch: bool, as_json: bool) -> int:
     """Say where the run stands: state, step, counters, plan, last verdict. Changes nothing."""
+    from detent.app.asked import at_work
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -36,9 +37,9 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
     click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
-    acting = app.door.acting(run_now.id)
-    if acting.id != run_now.id:
-        click.echo(f"  At work: {acting.id}  {acting.state}" + (f"  because of: {acting.cause}" if acting.cause else ""))
+    acting, *beside = at_work(app, run_now.id)
+    for each in (acting, *beside) if acting.id != run_now.id else ():
+        click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
     told = app.door.hands.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {told or 'the run has ended'}")
     return 0

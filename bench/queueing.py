@@ -1,0 +1,128 @@
+"""The queue: adding and giving out one execution with 10,000 queued against 10, and what a worker takes that has nothing to do."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench import Figure
+from bench.journal import seconds
+from detent.queue.database import open_database
+from detent.queue.engine import FORM, NAME, QUEUE, DurableQueue
+from detent.queue.protocol import Job, Outcome
+
+LONG, SHORT = 10_000, 10
+TURNS = 60
+AT_ONCE = 500
+IDLE = 10.0  # seconds that an idle worker is watched
+WORKER = """
+import sys
+from pathlib import Path
+from detent.queue.database import open_database
+from detent.queue.engine import DurableQueue
+from detent.queue.protocol import Pace, Task, by_exit_code
+from detent.queue.worker import LocalWorker
+worker = LocalWorker(DurableQueue(open_database("", Path(sys.argv[1]))), Task(None, by_exit_code, 60, 60), 3, Pace(), lambda seen: None)
+worker.start(3)
+print("up", flush=True)
+sys.stdin.read()
+worker.leave()
+"""
+
+
+@contextmanager
+def filled(file: Path, jobs: int) -> Iterator[DurableQueue]:
+    """A queue with so many jobs that are ready."""
+    queue = DurableQueue(open_database("", file))
+    queue.engine.client.register_queue(QUEUE, global_concurrency=3, application_name=NAME)
+    for first in range(0, jobs, AT_ONCE):
+        queue.store.add([Job(f"old-{n}", f"item-{n}") for n in range(first, min(first + AT_ONCE, jobs))])
+    try:
+        yield queue
+    finally:
+        queue.close()
+
+
+def by_turns(folder: Path, work: Callable[[DurableQueue, int], float]) -> tuple[float, float]:
+    """The medians of the same work on a long and on a short queue, done by turns so that both meet the same machine."""
+    with filled(folder / "long" / "queue.db", LONG) as long, filled(folder / "short" / "queue.db", SHORT) as short:
+        pairs = [(work(long, n), work(short, n)) for n in range(TURNS)][5:]
+    return median(a for a, _ in pairs), median(b for _, b in pairs)
+
+
+def adding(folder: Path) -> Figure:
+    """One job in; taken out again by hand, so that the short queue stays short."""
+
+    def add(queue: DurableQueue, n: int) -> float:
+        took = seconds(lambda: queue.store.add([Job(f"new-{n}", f"new-item-{n}")]))
+        queue.engine.client.delete_workflows([f"new-{n}~1~0"])
+        queue.store.cancel(f"new-{n}", "")
+        return took
+
+    ours, theirs = by_turns(folder, add)
+    return Figure(f"add one execution to {LONG:,}", ours, f"add one to {SHORT}", theirs, 1.5)
+
+
+def giving_out(folder: Path) -> Figure:
+    """What a worker does for one execution beside running it: the engine's claim, taking it up, keeping its end."""
+
+    def give_out(queue: DurableQueue, n: int) -> float:
+        queue.store.add([Job(f"new-{n}", f"new-item-{n}", priority=0)])
+        return seconds(lambda: one_turn(queue, f"new-{n}"))
+
+    ours, theirs = by_turns(folder, give_out)
+    return Figure(f"give out one execution of {LONG:,}", ours, f"give out one of {SHORT}", theirs, 1.5)
+
+
+def one_turn(queue: DurableQueue, id: str) -> None:
+    engine: Any = queue.engine.client
+    limits = engine.retrieve_queue(QUEUE)
+    limits._worker_concurrency = 1
+    claimed, _ = engine._sys_db.start_queued_workflows(limits, "bench", FORM, None)
+    assert claimed == [f"{id}~1~0"], claimed
+    assert queue.store.begin(id, 1, claimed[0], "bench")
+    assert queue.store.finish(id, 1, "bench", Outcome("done"), 0, 0)
+    engine.delete_workflows(claimed)
+
+
+def idle(folder: Path) -> tuple[float, float]:
+    """Memory in MB and processor seconds a second of a worker that finds nothing to do."""
+    file = folder / "queue.db"
+    DurableQueue(open_database("", file)).close()
+    words = [sys.executable, "-c", WORKER, str(file)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        assert worker.stdin is not None
+        assert worker.stdout.readline() == "up\n"
+        time.sleep(2)
+        before, begun = used(worker.pid), time.monotonic()
+        time.sleep(IDLE)
+        took = (used(worker.pid) - before) / (time.monotonic() - begun)
+        memory = resident(worker.pid)
+        worker.stdin.close()
+    return memory, took
+
+
+def used(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+def idle_memory(folder: Path) -> Figure:
+    ask = "import dbos; print(next(l for l in open('/proc/self/status') if l.startswith('VmRSS')).split()[1])"
+    bare = int(subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout) / 1024
+    return Figure("memory of an idle worker", idle(folder)[0], "a Python that imported the engine", bare, 1.5, "MB")
+
+
+def idle_processor(folder: Path) -> Figure:
+    return Figure("processor time of an idle worker, a second", idle(folder)[1], "50 ms", 0.05, 1.0)

@@ -1,0 +1,86 @@
+"""Landing one finished branch: merged on the newest main, proved there, pushed, and only then is main moved. Nothing is forced or deleted.
+
+Objects first, then the remote's ref, then ours: whatever is cut in between is found again, and comes to the same. Knows no runs and no items.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from detent.effects.merge import TRIES, Ways
+from detent.errors import CannotTell
+from detent.git.commits import main_branch, short
+from detent.git.land import Merge, advance, build_merge, fetch_main, may_follow, settle
+from detent.git.remote import has_remote, push_branch
+from detent.git.repo import Git
+
+Say = Callable[[str], None]
+
+
+class Landing(NamedTuple):
+    """How it ended: landed by us, there already, or why the branch was left as it is."""
+
+    outcome: Literal["landed", "already", "conflict", "red"]
+    commit: str = ""  # where main is then
+    reason: str = ""  # in a sentence
+    output: str = ""
+
+
+def land_branch(git: Git, name: str, tip: str, at: str, ways: Ways, verify: Callable[[str, str], str | None], say: Say) -> Landing:
+    """Bring the commit of a branch into main. `verify` gets the merged tree and main's; it says what is wrong, first line first."""
+    ref = main_branch(git, ways.main)
+    settle(git, ref)
+    for _ in range(TRIES):
+        newest = fetch_main(git, ref, ways.remote)
+        if git.is_ancestor(tip, newest):
+            return _there_already(git, ref, newest, ways.remote)
+        if said := may_follow(git, ref, newest):
+            raise CannotTell(said)
+        merge = build_merge(git, newest, tip, f"Merge branch '{short(name)}'", at)
+        if merge.conflict:
+            return Landing("conflict", newest, f"it conflicts with {short(ref)} in {merge.conflict}")
+        say(f"merged on {short(ref)} {newest[:12]}; its tests run")
+        if wrong := verify(merge.tree, newest):
+            first, _, rest = wrong.partition("\n")
+            return Landing("red", newest, f"merged on {short(ref)}, the tests do not pass: {first}", rest)
+        if _publish(git, ref, merge, ways.remote, say):
+            return Landing("landed", merge.commit)
+        say(f"{short(ref)} went on meanwhile; once more")
+    raise CannotTell(f"{short(ref)} moved {TRIES} times while merges were tested; try again")
+
+
+def _there_already(git: Git, ref: str, newest: str, remote: str) -> Landing:
+    """Main has it, here or at the remote; the one that is behind catches up."""
+    now = git.resolve(ref)
+    if now != newest:
+        if said := may_follow(git, ref, newest):
+            raise CannotTell(said)
+        advance(git, ref, newest, now)
+    elif has_remote(git, remote) and git.resolve(f"refs/remotes/{remote}/{short(ref)}") != now:
+        push_branch(git, remote, now, ref)
+    return Landing("already", newest)
+
+
+def _publish(git: Git, ref: str, merge: Merge, remote: str, say: Say) -> bool:
+    """The remote's main first: it takes what goes on from its own, and nothing else. Then ours. False: one of them had moved."""
+    now = git.resolve(ref)
+    if not git.is_ancestor(now, merge.commit):
+        return False
+    if said := may_follow(git, ref, merge.commit):
+        raise CannotTell(said)
+    if has_remote(git, remote):
+        say(f"proved; pushing {short(ref)} to {remote}")
+        pushed = push_branch(git, remote, merge.commit, ref)
+        if not pushed.ok:
+            _must_not_have_parted(git, ref, remote)
+            return False
+    return advance(git, ref, merge.commit, now) or has_remote(git, remote)  # what the remote has is landed; ours catches up
+
+
+def _must_not_have_parted(git: Git, ref: str, remote: str) -> None:
+    """The remote refused although its main is the same or ours is ahead of it: no further try would help."""
+    fetch_main(git, ref, remote)
+    here, there = git.resolve(ref), git.resolve(f"refs/remotes/{remote}/{short(ref)}")
+    if there and not git.is_ancestor(here, there) and not git.is_ancestor(there, here):
+        raise CannotTell(f"{short(ref)} here and at {remote} have parted; bring them together by hand, then land again")
+    if there and git.is_ancestor(there, here):
+        raise CannotTell(f"{remote} does not take {short(ref)}: the push was refused although nothing there is newer (protected?)")

@@ -1,0 +1,86 @@
+"""`detent land`: bring finished branches into main, one at a time."""
+
+import json
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from detent.interfaces.cli.tell import plain
+
+if TYPE_CHECKING:
+    from detent.app import App
+    from detent.app.land import Report
+
+WORDS = {
+    "landed": "LANDED  {branch}  main is {commit}",
+    "already": "IN MAIN {branch}",
+    "agent": "BACK    {branch}  {reason}\n        {item} goes back to an agent as {execution}; `detent work` executes it",
+    "person": "PERSON  {branch}  {reason}\n        The branch is as it was. Bring main into it, resolve, commit; then: detent land {branch}",
+    "waits": "WAITS   {branch}  {reason} ({execution})\n        To try it as it is: detent land {branch}",
+    "untouched": "LEFT    {branch}  it was not its turn yet",
+}
+
+
+@click.command("land")
+@click.argument("branches", nargs=-1, metavar="[BRANCH]…")
+@click.option(
+    "--to",
+    type=click.Choice(["agent", "person"]),
+    default="agent",
+    show_default=True,
+    help="Who gets a branch that conflicts or is red once merged. One without an item always goes to a person.",
+)
+@click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; progress goes to stderr.")
+def command(branches: tuple[str, ...], to: Literal["agent", "person"], events: bool, as_json: bool) -> int:
+    """Bring finished branches into main, one at a time: the most urgent first, then the oldest.
+
+    Each branch is merged on main as it is at that moment (fetched, where there is a remote), all tests run on the merged tree in a clean
+    checkout, and only if they pass is main pushed and moved. Nothing is forced, no branch is deleted, and a branch that cannot land is
+    left as it was: its item is executed anew with the conflict as briefing, or a person is told.
+
+    \b
+    detent land                      the branches of all completed executions that are not in main yet
+    detent land feat-a feat-b        these branches
+    detent land --to person          file nothing anew; say what people have to do
+
+    Exit 0 if everything is in main, 1 if something went back to an agent (or another landing is at work), 10 if a person is needed, 2 if
+    it could not be told (the remote does not answer, main itself is red): what landed before that stays.
+    """
+    from detent.app.land import land
+    from detent.interfaces.cli.queue import said
+
+    def watch(branch: str, text: str) -> None:
+        if events:
+            click.echo(json.dumps({"event": "landing", "branch": branch, "text": text}))
+        else:
+            click.echo(f"  {plain(branch)}: {plain(text)}", err=True)
+
+    report = land(_fit(), branches, to, said("start"), watch)
+    return _told(report, as_json or events)
+
+
+def _fit() -> "App":
+    """This repository, if its branches may be landed: nothing was planted in it, and its tests can be run apart."""
+    from detent.app.cell import must_hold
+    from detent.app.start_execute import project_settings
+    from detent.git import fingerprint
+    from detent.interfaces.cli.runner import here
+
+    app = here(create=True)
+    fingerprint.check(app.place)
+    must_hold(project_settings(app.world.git, app.world.outer)[0], app.world.outer)
+    return app
+
+
+def _told(report: "Report", as_json: bool) -> int:
+    outcomes = {told.outcome for told in report.branches}
+    if as_json:
+        rows = [told._asdict() for told in report.branches]
+        click.echo(json.dumps({"main": report.main, "branches": rows, "error": report.error or None}))
+    else:
+        lines = [WORDS[t.outcome].format(**{**t._asdict(), "reason": plain(t.reason), "commit": t.commit[:12]}) for t in report.branches]
+        click.echo("\n".join(lines) or "Nothing is left to land: every finished branch is in main.")
+        if report.error:
+            click.echo(f"detent: {plain(report.error)}", err=True)
+    return 2 if report.error else 10 if "person" in outcomes else 1 if outcomes & {"agent", "waits"} else 0

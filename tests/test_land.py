@@ -1,0 +1,220 @@
+"""`detent land`, through the real command line: real git, a bare remote, real tests, executions that were really completed."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from detent.git.land import FOLLOW
+from tests.executions import CONFIG, TEST, WORKS, Till
+from tests.repos import IDENTITY, PLAIN, sh, write
+
+EMPTY = {"calc.py": "def add(a, b):\n    return a + b\n"}
+LINE = "    return a + b\n"
+
+
+def branch(till: Till, name: str, files: dict[str, str], at: int = 0) -> str:
+    """A finished branch that starts from main as it is; `at` is its age in seconds."""
+    till.git("switch", "-q", "-c", name, "main")
+    write(till.project.root, files)
+    till.git("add", "-A")
+    when = f"{1_700_000_000 + at} +0000"
+    env = {**os.environ, **IDENTITY, **PLAIN, "GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
+    subprocess.run(["git", "commit", "-q", "-m", name], cwd=till.project.root, env=env, check=True)
+    till.git("switch", "-q", "main")
+    return till.git("rev-parse", name)
+
+
+def adding(name: str, passes: bool = True) -> dict[str, str]:
+    return {f"tests/test_{name}.py": f"def test_{name}():\n    assert {passes}\n"}
+
+
+def outcomes(report: dict[str, list[dict[str, str]]]) -> dict[str, str]:
+    return {row["branch"]: row["outcome"] for row in report["branches"]}
+
+
+@pytest.fixture
+def till(tmp_path: Path) -> Till:
+    return Till(tmp_path, files=EMPTY)
+
+
+def test_named_branches_land_oldest_first_each_on_the_main_of_then_and_are_pushed(till: Till) -> None:
+    tips = {"young": branch(till, "young", adding("young"), 500), "old": branch(till, "old", adding("old"), 100)}
+    ran = till.project.run("land", "young", "old", "--json")
+    assert ran.code == 0 and outcomes(ran.json) == {"old": "landed", "young": "landed"}, ran
+    assert [row["branch"] for row in ran.json["branches"]] == ["old", "young"] and "its tests run" in ran.err
+    subjects = till.git("log", "--first-parent", "--format=%s", "main").splitlines()
+    assert subjects[:2] == ["Merge branch 'young'", "Merge branch 'old'"]
+    assert till.there("rev-parse", "main") == till.git("rev-parse", "main") == ran.json["branches"][1]["commit"]
+    assert (till.project.root / "tests" / "test_young.py").exists() and till.git("status", "--porcelain") == "", "the checkout went along"
+    assert {name: till.git("rev-parse", name) for name in tips} == tips, "no branch is touched"
+    assert till.git("for-each-ref", FOLLOW) == ""
+    again = till.project.run("land", "young")
+    assert again.code == 0 and "IN MAIN young" in again.out
+
+
+def test_what_conflicts_or_is_red_once_merged_is_left_as_it_was_and_the_others_land(till: Till) -> None:
+    branch(till, "first", {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")}, 1)
+    conflicting = branch(till, "second", {"calc.py": EMPTY["calc.py"].replace("a + b", "sum((a, b))")}, 2)
+    branch(till, "third", {"names.py": "NAME = 1\n"}, 3)
+    red = branch(till, "fourth", adding("red", passes=False), 4)
+    branch(till, "fifth", adding("fifth"), 5)
+    ran = till.project.run("land", "fifth", "fourth", "third", "second", "first", "--json")
+    assert ran.code == 10, ran
+    assert outcomes(ran.json) == {"first": "landed", "second": "person", "third": "landed", "fourth": "person", "fifth": "landed"}
+    reasons = {row["branch"]: row["reason"] for row in ran.json["branches"]}
+    assert reasons["second"] == "it conflicts with main in calc.py" and "tests/test_red.py" in reasons["fourth"]
+    assert (till.git("rev-parse", "second"), till.git("rev-parse", "fourth")) == (conflicting, red)
+    assert not (till.project.root / "tests" / "test_red.py").exists() and till.there("rev-parse", "main") == till.git("rev-parse", "main")
+    text = till.project.run("land", "second")
+    assert text.code == 10 and "PERSON  second  it conflicts" in text.out and "detent land second" in text.out
+
+
+def test_two_branches_that_are_fine_alone_and_red_together_do_not_both_land(till: Till) -> None:
+    branch(till, "rename", {"calc.py": "def plus(a, b):\n    return a + b\n"}, 1)
+    branch(till, "use", {"tests/test_add.py": TEST}, 2)
+    ran = till.project.run("land", "rename", "use", "--json")
+    assert (
+        outcomes(ran.json) == {"rename": "landed", "use": "person"}
+        and "merged on main, the tests do not pass" in ran.json["branches"][1]["reason"]
+    )
+    assert till.git("log", "-1", "--format=%s", "main") == "Merge branch 'rename'"
+
+
+def test_completed_executions_land_by_priority_and_a_conflict_goes_back_to_an_agent(till: Till) -> None:
+    late, urgent, same = till.file("Late", priority=3), till.file("Urgent", priority=0), till.file("Same line", priority=4)
+    work = [(late, adding("late")), (urgent, {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")}),
+            (same, {"calc.py": EMPTY["calc.py"].replace("a + b", "sum((a, b))")})]  # fmt: skip
+    for item, files in work:
+        done = till.execute(item, {**WORKS, "write": {**files, **adding(item.replace("-", "_"))}})
+        assert done.code == 0, done
+    ran = till.project.run("land", "--json")
+    rows = {row["item"]: row for row in ran.json["branches"]}
+    assert ran.code == 1 and [row["item"] for row in ran.json["branches"]] == [urgent, late, same], ran
+    assert [rows[item]["outcome"] for item in (urgent, late, same)] == ["landed", "landed", "agent"]
+    execution = till.run(rows[same]["execution"])
+    assert execution.state == "QUEUED" and execution.data.item.id == same
+    context = execution.data.context
+    assert "it conflicts with main in calc.py" in context and "+    return sum((a, b))" in context and "~~~~diff" in context
+    assert till.item(same).status == "open" and "could not be landed" in till.item(same).notes
+    assert [row["item"] for row in till.project.run("queue", "list", "--json").json["executions"]] == [same]
+    tip = till.git("rev-parse", rows[same]["branch"])
+    again = till.project.run("land", "--json")
+    assert again.code == 1 and outcomes(again.json) == {rows[same]["branch"]: "waits"}, "it is not given back twice"
+    assert till.git("rev-parse", rows[same]["branch"]) == tip
+    person = till.project.run("land", rows[same]["branch"], "--to", "person", "--json")
+    assert person.code == 10 and outcomes(person.json) == {rows[same]["branch"]: "person"}
+
+
+def test_somebody_elses_push_meanwhile_is_merged_too_and_never_overwritten(till: Till, tmp_path: Path) -> None:
+    """The remote goes on while the tests of the merge run: those tests push it."""
+    other = tmp_path / "other"
+    sh(tmp_path, "git", "clone", "-q", str(till.remote), str(other))
+    write(other, adding("theirs"))
+    sh(other, "git", "add", "-A")
+    sh(other, "git", "commit", "-q", "-m", "theirs")
+    theirs = sh(other, "git", "rev-parse", "HEAD")
+    branch(till, "ours", adding("ours"))
+    hook = till.remote / "hooks" / "pre-receive"
+    push = f"unset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY\nenv -u GIT_DIR git -C {other} push -q origin main >&2\nexit 1\n"
+    hook.write_text(f"#!/bin/sh\n[ -e {tmp_path}/done ] && exit 0\ntouch {tmp_path}/done\n{push}")
+    hook.chmod(0o755)
+    ran = till.project.run("land", "ours", "--json")
+    assert ran.code == 0 and outcomes(ran.json) == {"ours": "landed"}, ran
+    assert "main went on meanwhile; once more" in ran.err
+    main = till.there("rev-parse", "main")
+    assert till.git("rev-parse", "main") == main and sh(till.remote, "git", "merge-base", "--is-ancestor", theirs, main) == ""
+
+
+def test_a_dirty_checkout_of_main_and_a_remote_that_is_away_stop_it_before_anything_moves(till: Till) -> None:
+    branch(till, "ready", adding("ready"))
+    before = till.git("rev-parse", "main")
+    (till.project.root / "calc.py").write_text("mine\n")
+    dirty = till.project.run("land", "ready", "--json")
+    assert dirty.code == 2 and "changes that are not committed" in dirty.json["error"] and outcomes(dirty.json) == {"ready": "untouched"}
+    till.git("checkout", "-q", "calc.py")
+    till.remote.rename(till.remote.with_name("away.git"))
+    away = till.project.run("land", "ready")
+    assert away.code == 2 and "cannot be reached" in away.err and "LEFT    ready" in away.out
+    assert till.git("rev-parse", "main") == before
+    assert till.project.run("land", "nowhere").code == 2
+
+
+def test_a_main_that_is_red_itself_blames_no_branch(till: Till) -> None:
+    branch(till, "innocent", adding("innocent"))
+    write(till.project.root, adding("broken", passes=False))
+    till.git("add", "-A")
+    till.git("commit", "-q", "-m", "broken")
+    ran = till.project.run("land", "innocent", "--json")
+    assert ran.code == 2 and "main does not pass its own tests" in ran.json["error"] and outcomes(ran.json) == {"innocent": "untouched"}
+
+
+def test_two_landings_at_once_are_kept_apart(till: Till) -> None:
+    branch(till, "ready", adding("ready"))
+    lock = till.project.root / ".git" / "detent" / "land.lock"
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        busy = till.project.run("land", "ready", "--json")
+    assert busy.code == 1 and busy.json["error"].startswith("BUSY")
+    assert till.project.run("land", "ready").code == 0
+
+
+KILLED = """import os, signal, sys
+from detent.git import land, remote
+from detent.effects import landing
+point, calls = int(sys.argv.pop(1)), 0
+def fragile(function):
+    def called(*args):
+        global calls
+        calls += 1
+        if calls == 2 * point - 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = function(*args)
+        calls += 1
+        if calls == 2 * point:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return called
+landing.push_branch, landing.advance, landing.build_merge = map(fragile, (landing.push_branch, landing.advance, landing.build_merge))
+land._follow = fragile(land._follow)
+from detent.interfaces.cli.main import main
+sys.argv[0] = "detent"
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "point",
+    [2, 3, 4, pytest.param(1, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)],
+)
+def test_killed_in_the_middle_it_lands_once_when_it_is_called_again(till: Till, point: int) -> None:
+    branch(till, "ready", adding("ready"))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(point), "land", "ready"], cwd=till.project.root, env=till.project.env, capture_output=True
+    )
+    assert killed.returncode == -signal.SIGKILL, killed
+    ran = till.project.run("land", "ready", "--json")
+    assert ran.code == 0 and outcomes(ran.json)["ready"] in ("landed", "already"), ran
+    assert till.git("rev-list", "--count", "--merges", "main") == "1"
+    assert till.there("rev-parse", "main") == till.git("rev-parse", "main")
+    assert till.git("status", "--porcelain") == "" and till.git("for-each-ref", FOLLOW) == ""
+    assert (till.project.root / "tests" / "test_ready.py").exists()
+
+
+def test_without_a_remote_it_lands_here_and_main_may_be_checked_out_nowhere(tmp_path: Path) -> None:
+    till = Till(tmp_path, CONFIG + "[git]\nremote = ''\n", remote=False, files=EMPTY)
+    branch(till, "ready", adding("ready"))
+    till.git("switch", "-q", "--detach")
+    ran = till.project.run("land", "ready", "--events")
+    assert ran.code == 0, ran
+    assert '"event": "landing"' in ran.out.splitlines()[0] and '"outcome": "landed"' in ran.out.splitlines()[-1]
+    assert (
+        till.git("log", "-1", "--format=%s", "main") == "Merge branch 'ready'"
+        and not (till.project.root / "tests" / "test_ready.py").exists()
+    )
+    assert "Nothing is left to land" in till.project.run("land").out
