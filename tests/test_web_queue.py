@@ -33,7 +33,7 @@ ISSUE = {
     "type": "task",
     "severity": "minor",
     "file_path": "calc.py",
-    "line_numbers": "1",
+    "line_numbers": [1],
 }
 REVIEW = {"issues": [ISSUE], "summary": "one thing is missing", "pr_ready": True}
 
@@ -62,6 +62,7 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(at_wo
         pytest.skip("chromium is not installed")
     p, to = at_work
     with browser() as opened:
+        expect.set_options(timeout=20_000)
         page = visit(opened, to.link)
         page.keyboard.press("g")
         page.keyboard.press("q")
