@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 
 @contextmanager
-def asked(to: Served, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> Iterator[HTTPResponse]:
+def asked(to: Served, path: str, method: str = "GET", body: bytes = b"", /, **headers: str) -> Iterator[HTTPResponse]:
     """One request, header by header; an empty one is left out."""
     with closing(HTTPConnection("127.0.0.1", to.port, timeout=60)) as connection:
         connection.putrequest(method, path, skip_host=True)
@@ -53,7 +53,7 @@ def asked(to: Served, path: str, method: str = "GET", body: bytes = b"", **heade
             yield answer
 
 
-def raw(to: Served, path: str = "/api/runs", method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
+def raw(to: Served, path: str = "/api/runs", method: str = "GET", body: bytes = b"", /, **headers: str) -> Answer:
     with asked(to, path, method, body, **headers) as answer:
         return Answer(answer.status, answer.headers, answer.read())
 

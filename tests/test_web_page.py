@@ -25,6 +25,7 @@ FINDING = {"severity": "high", "category": "input", "file": "calc.py", "descript
 def chromium() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip("chromium is not installed")
+    expect.set_options(timeout=20_000)
     with browser() as opened:
         yield opened
 

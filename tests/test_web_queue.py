@@ -1,5 +1,6 @@
 """Executions on the page and over the API: items are filed, queued, followed, cancelled and tried again, in a real browser with a real worker."""
 
+import json
 import sys
 from collections.abc import Iterator
 from http.client import HTTPResponse
@@ -25,6 +26,17 @@ for name, text in FILES.items():
 print("Prices are added, and a test shows it.")
 """  # takes very long, the first time
 
+ISSUE = {
+    "title": "No test for negative prices",
+    "description": "add one",
+    "priority": 2,
+    "type": "task",
+    "severity": "minor",
+    "file_path": "calc.py",
+    "line_numbers": [1],
+}
+REVIEW = {"issues": [ISSUE], "summary": "one thing is missing", "pr_ready": True}
+
 
 @pytest.fixture
 def at_work(tmp_path: Path) -> Iterator[tuple[Project, Served]]:
@@ -32,7 +44,9 @@ def at_work(tmp_path: Path) -> Iterator[tuple[Project, Served]]:
     p = web_project(tmp_path / "p")
     agent = tmp_path / "agent.py"
     agent.write_text(f"FILES = {WORKS['write']!r}\n{AGENT}")
-    who = f"[agents]\nworker = 'command:{sys.executable} {agent} {tmp_path / 'flag'}'\n"
+    reviewer = tmp_path / "reviewer.py"
+    reviewer.write_text(f"print({json.dumps(REVIEW)!r})\n")
+    who = f"[review]\nagent = 'command:{sys.executable} {reviewer}'\n[agents]\nworker = 'command:{sys.executable} {agent} {tmp_path / 'flag'}'\n"
     p.write({"detent.toml": (p.root / "detent.toml").read_text() + who})
     p.git("commit", "-qam", "who works")
     with served(p) as to:
@@ -48,6 +62,7 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(at_wo
         pytest.skip("chromium is not installed")
     p, to = at_work
     with browser() as opened:
+        expect.set_options(timeout=20_000)
         page = visit(opened, to.link)
         page.keyboard.press("g")
         page.keyboard.press("q")
@@ -58,6 +73,8 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(at_wo
         page.get_by_role("button", name="Try again").click()
         expect(page.locator("[data-id=execute-it-1-2] .chip")).to_have_text("done", timeout=60_000)
         page.locator("[data-id=execute-it-1-2]").click()
+        page.get_by_role("button", name="Review").click()
+        expect(page.get_by_role("status").filter(has_text="one thing is missing")).to_be_visible(timeout=40_000)
         page.get_by_role("link", name="See the run").click()
         expect(page.locator(".node.now[data-state=COMPLETED]")).to_be_visible()
         page.keyboard.press("g")
@@ -67,6 +84,7 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(at_wo
         page.get_by_role("button", name="File it").click()
         page.get_by_role("tab", name="Items").click()
         expect(page.get_by_label("Items")).to_contain_text("Round <i>prices</i>")
+        expect(page.get_by_label("Items")).to_contain_text("No test for negative prices")
         page.get_by_role("button", name="Pause").click()
         expect(page.get_by_text("paused: a person paused it")).to_be_visible()
         page.context.close()

@@ -22,7 +22,7 @@ from detent.app import open_app
 from detent.errors import Busy, DetentError, JournalError
 from detent.interfaces.http import executing, openapi, shapes, stream
 from detent.interfaces.http import shapes_execute as work
-from detent.interfaces.http.reading import NotThere
+from detent.interfaces.http.heads import NotThere
 from detent.interfaces.http.routes import ROUTES, Call, Route, health
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.tally import Tally

@@ -11,7 +11,7 @@ from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
 from detent.interfaces.http import shapes
-from detent.interfaces.http.reading import NotThere, head_of
+from detent.interfaces.http.heads import NotThere, head_of
 from detent.kernel.journal import Head
 from detent.world.session import kept_documents, read_document
 

@@ -14,7 +14,8 @@ from detent.evidence.collect import Kept
 from detent.evidence.look import TestReport
 from detent.git.notes import list_notes
 from detent.interfaces.http import shapes
-from detent.interfaces.http.reading import NotThere, event_row, head_of, two_events
+from detent.interfaces.http.heads import NotThere, head_of
+from detent.interfaces.http.reading import event_row, two_events
 from detent.kernel.codec import from_entry
 from detent.kernel.draw import arrows, as_table
 

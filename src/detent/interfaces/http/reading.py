@@ -13,17 +13,14 @@ from detent.app.outline import Part, plan_of, title_of
 from detent.app.push import OUTCOMES, commits_of, is_pushed
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
-from detent.errors import DetentError
 from detent.interfaces.http import shapes
+from detent.interfaces.http.heads import NotThere, head_of
+from detent.interfaces.http.inbox import open_questions
 from detent.interfaces.http.tally import Tally, add, usage_of
 from detent.kernel.codec import from_entry
 from detent.kernel.journal import Head
 
 MOST = 1000  # rows in one answer
-
-
-class NotThere(DetentError):
-    """What the address names does not exist."""
 
 
 def runs(app: App, tally: Tally, asked: shapes.RunsAsked) -> shapes.Runs:
@@ -53,13 +50,6 @@ def _configured(app: App) -> str:
 def _wanted(row: shapes.RunRow, asked: shapes.RunsAsked) -> bool:
     text = " ".join((row.title, row.run, row.state, row.branch, row.workflow)).lower()
     return asked.group in ("", row.group) and asked.workflow in ("", row.workflow) and all(word in text for word in asked.q.lower().split())
-
-
-def head_of(app: App, run: str) -> Head:
-    found = app.journal.heads(run)
-    if not found:
-        raise NotThere(f"there is no run {run}", "GET /api/runs lists them")
-    return found[0]
 
 
 def run_row(app: App, tally: Tally, head: Head) -> shapes.RunRow:
@@ -103,8 +93,6 @@ def run_shown(app: App, tally: Tally, run_id: str) -> shapes.RunShown:
     briefing = app.door.load(acting.id).briefing
     inner = app.door.hands.tables[acting.workflow]
     sums = tally.of(app, run_id, head.seq)
-    from detent.interfaces.http.inbox import open_questions
-
     return shapes.RunShown(
         run=run_row(app, tally, head),
         request=getattr(run.data, "feature_request", "") or getattr(run.data, "request", ""),

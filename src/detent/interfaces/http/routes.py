@@ -7,6 +7,7 @@ from detent import __version__
 from detent.app import WORKFLOWS, App
 from detent.interfaces.http import executing, inbox, looking, reading, shapes, speaking
 from detent.interfaces.http import shapes_execute as work
+from detent.interfaces.http.heads import NotThere
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.tally import Tally
 from detent.kernel.model import Verdict
@@ -45,7 +46,7 @@ def _start(call: Call) -> shapes.RunShown:
 def _event_number(call: Call) -> int:
     text = call.path["seq"]
     if not text.isdigit() or len(text) > 12:
-        raise reading.NotThere(f"'{text}' is no number of an event", "events are numbered from 1")
+        raise NotThere(f"'{text}' is no number of an event", "events are numbered from 1")
     return int(text)
 
 

@@ -1,5 +1,6 @@
 """What goes over the wire about work items and their executions. No behaviour."""
 
+from detent.gates.item import Issue
 from detent.interfaces.http.shape import Shape
 
 
@@ -106,16 +107,6 @@ class ItemRow(Shape, frozen=True, kw_only=True):
 
 class Items(Shape, frozen=True, kw_only=True):
     items: tuple[ItemRow, ...]
-
-
-class Issue(Shape, frozen=True, kw_only=True):
-    title: str
-    description: str = ""
-    priority: int = 2
-    type: str = ""
-    severity: str = ""
-    file_path: str = ""
-    line_numbers: object = ""
 
 
 class Review(Shape, frozen=True, kw_only=True):

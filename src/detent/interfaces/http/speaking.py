@@ -10,8 +10,9 @@ from detent.app.policy import read_policies
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.interfaces.cli.runner import begin, only_for, spoken
 from detent.interfaces.http import shapes
+from detent.interfaces.http.heads import head_of
 from detent.interfaces.http.inbox import answer_of
-from detent.interfaces.http.reading import driver_log, head_of
+from detent.interfaces.http.reading import driver_log
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
 

@@ -13,7 +13,8 @@ import msgspec
 
 from detent.app import App, open_app
 from detent.app.live import live_file
-from detent.interfaces.http.reading import event_rows, head_of, run_row
+from detent.interfaces.http.heads import head_of
+from detent.interfaces.http.reading import event_rows, run_row
 from detent.interfaces.http.tally import Tally
 from detent.kernel.journal import Head, SqliteJournal
 
