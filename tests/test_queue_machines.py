@@ -24,7 +24,8 @@ class Machine:
         folder.mkdir()
         sh(folder, "git", "clone", "-q", str(till.remote), "p")
         self.project = Project(folder / "p", made=True)
-        self.project.env |= {"XDG_STATE_HOME": str(folder / "state"), "DETENT_QUEUE_URL": url, "DETENT_SANDBOX_LEVEL": "none"}
+        shared = {"DETENT_QUEUE_URL": url} if url else {}
+        self.project.env |= {"XDG_STATE_HOME": str(folder / "state"), "DETENT_SANDBOX_LEVEL": "none", **shared}
         sh(self.project.root, "git", "config", "user.email", "m@example.org")
         sh(self.project.root, "git", "config", "user.name", "m")
 
@@ -54,21 +55,45 @@ def test_what_one_machine_queues_another_executes_and_both_see_it(tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1500)
-def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow_up_once(tmp_path: Path, postgres_server: Server) -> None:
-    till, url = Till(tmp_path), postgres_server.database()
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(("database", "workers", "count"), [("postgres", 2, 10), ("postgres", 2, 200), ("embedded", 1, 200)])
+def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow_up_once(
+    tmp_path: Path, postgres_server: Server, database: str, workers: int, count: int
+) -> None:
+    till, url = Till(tmp_path), postgres_server.database() if database == "postgres" else ""
     here, bad = Machine(till, tmp_path / "here", url), tmp_path / "bad.json"
     bad.write_text(json.dumps([FAILS] * 20))  # an agent that was killed is asked again
-    good = [here.json("items", "add", f"Add prices {n}")["id"] for n in range(8)]
-    wrong = [here.json("items", "add", f"Add nothing {n}")["id"] for n in range(2)]
+    titles = [f"Add nothing {n}" if n % 5 == 4 and n < 50 else f"Add prices {n}" for n in range(count)]
+    ids = {here.json("items", "add", title)["id"]: title for title in titles}
+    wrong = [id for id, title in ids.items() if "nothing" in title]
+    good = [id for id in ids if id not in wrong]
     here.json("queue", "add", *good, "--agent", scripted(here.project, *[WORKS] * 20))
     here.json("queue", "add", *wrong, "--agent", f"scripted:{bad}")
+    killed = work_off(here, workers, kills=max(8, count // 6))
+    assert killed > 2
+    ended = here.json("queue", "list", "--all", "-n", str(count))["executions"]
+    states = {e["item"]: e["state"] for e in ended}
+    said = [(e, here.project.run("queue", "logs", e["id"]).out[-3000:]) for e in ended if (e["state"] == "done") == (e["item"] in wrong)]
+    assert states == dict.fromkeys(good, "done") | dict.fromkeys(wrong, "failed"), said
+    for item in good:
+        branch = f"beads-{item}-{ids[item].lower().replace(' ', '-')}"
+        assert till.there("log", "--format=%s", f"main..{branch}").splitlines() == [f"Bead {item}: {ids[item]}"]
+    items = here.json("items", "list", "--all")["items"]
+    assert {i["id"]: i["status"] for i in items if i["id"] in states} == dict.fromkeys(good, "closed") | dict.fromkeys(wrong, "in_progress")
+    assert sorted(i["found_in"][0] for i in items if i["id"] not in states) == sorted(wrong), "one follow-up for each failure"
+    assert processes_below(tmp_path) == []
+
+
+def work_off(here: Machine, count: int, kills: int) -> int:
+    """So many workers until nothing is left, one after the other killed meanwhile; how often. What fails in a row pauses the queue: go on."""
     killed, dice = 0, random.Random(7)
-    workers = [here.work(), here.work()]
+    workers = [here.work() for _ in range(count)]
     try:
         while (listed := here.json("queue", "list"))["executions"]:
-            if any(e["state"] == "running" for e in listed["executions"]) and dice.random() < 0.5 and killed < 8:
-                at = dice.randrange(2)
+            if listed["paused"]:
+                here.json("queue", "resume")
+            if any(e["state"] == "running" for e in listed["executions"]) and dice.random() < 0.5 and killed < kills:
+                at = dice.randrange(count)
                 workers[at].kill()
                 workers[at].wait()
                 workers[at], killed = here.work(), killed + 1
@@ -77,18 +102,7 @@ def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow
         for worker in workers:
             worker.send_signal(signal.SIGINT)
             worker.wait(60)
-    assert killed > 2
-    ended = here.json("queue", "list", "--all")["executions"]
-    states = {e["item"]: e["state"] for e in ended}
-    said = [(e, here.project.run("queue", "logs", e["id"]).out[-3000:]) for e in ended if (e["state"] == "done") == (e["item"] in wrong)]
-    assert states == dict.fromkeys(good, "done") | dict.fromkeys(wrong, "failed"), said
-    for n, item in enumerate(good):
-        pushed = till.there("log", "--format=%s", f"main..beads-{item}-add-prices-{n}").splitlines()
-        assert pushed == [f"Bead {item}: Add prices {n}"]
-    items = here.json("items", "list", "--all")["items"]
-    assert {i["id"]: i["status"] for i in items if i["id"] in states} == dict.fromkeys(good, "closed") | dict.fromkeys(wrong, "in_progress")
-    assert sorted(i["found_in"][0] for i in items if i["id"] not in states) == sorted(wrong), "one follow-up for each failure"
-    assert processes_below(tmp_path) == []
+    return killed
 
 
 def processes_below(folder: Path) -> list[str]:
