@@ -52,6 +52,19 @@ def names(engine: Engine) -> list[str]:
     return engine.call([*engine.command, "ps", "-a", "--filter", f"label=detent={folders()}", "--format", "{{.Names}}"]).stdout.split()
 
 
+def groups() -> set[Path]:
+    return set(Path("/sys/fs/cgroup").glob("**/libpod-*"))
+
+
+def orphans(before: set[Path]) -> list[Path]:
+    """Control groups that nobody is in and that were not there before."""
+    found = []
+    for folder in groups() - before:
+        with contextlib.suppress(OSError):
+            found += [folder] if not (folder / "cgroup.procs").read_text() else []
+    return found
+
+
 # The room
 
 
@@ -230,11 +243,13 @@ def test_nothing_of_it_lives_on(place: Place, inside: Container, how: str, end: 
     (place.work / "lock").touch()
     script = DAEMONS[how] + LOCKED + ("exit 7" if end == "it ends" else "touch up; sleep 100")
     wanted = (lambda: not (place.work / "up").exists()) if end == "no longer wanted" else (lambda: True)
+    before = groups()
     ran = inside.run(["sh", "-c", script], place.work, place.env, 4 if end == "the timeout" else 30, place.room, wanted)
     assert (ran.exit_code, ran.timed_out, ran.stopped) == (7 if end == "it ends" else None, end == "the timeout", end == "no longer wanted")
     assert (place.work / "up").exists() == (end != "it ends")
     assert until(lambda: is_free(place.work / "lock"), 5)
     assert names(inside.engine) == [] and not (place.work / "absent").exists()
+    assert until(lambda: not orphans(before), 10)
 
 
 OURSELVES = """import os, sys

@@ -49,6 +49,7 @@ def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(t
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_pipeline_demo_leads_a_feature_from_a_request_to_a_release_with_people_at_the_gates(tmp_path: Path) -> None:
     (made := tmp_path / "tmp").mkdir()
     ran = Project(tmp_path / "p").run("demo", "pipeline", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made))

@@ -194,6 +194,17 @@ def test_a_file_that_git_does_not_ignore_is_not_copied(tmp_path: Path) -> None:
     assert (ran.code, ran.json["state"]) == (10, "HALTED") and "secret.env, which git does not ignore" in ran.json["error"], ran
 
 
+def test_two_projects_of_one_name_never_share_a_workspace(tmp_path: Path) -> None:
+    places = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        till = Till(tmp_path / name, remote=False)
+        ran = till.execute(till.file(), WORKS)
+        assert (ran.code, ran.json["run"]) == (0, RUN), ran
+        places.append(till.run(RUN).data.setup.workspace)
+    assert places[0] != places[1]
+
+
 # -- beads -------------------------------------------------------------------------------------------------------------------
 
 

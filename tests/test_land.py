@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from detent.git.land import FOLLOW
+from tests.driven import scripted
 from tests.executions import CONFIG, TEST, WORKS, Till
 from tests.repos import IDENTITY, PLAIN, sh, write
 
@@ -92,7 +93,10 @@ def test_completed_executions_land_by_priority_and_a_conflict_goes_back_to_an_ag
     for item, files in work:
         done = till.execute(item, {**WORKS, "write": {**files, **adding(item.replace("-", "_"))}})
         assert done.code == 0, done
-    ran = till.project.run("land", "--json")
+    both = {"calc.py": EMPTY["calc.py"].replace("a + b", "sum((b, a))"), **adding("again")}
+    agent = scripted(till.project, {**WORKS, "write": both})
+    till.git("branch", "-q", "-D", f"beads-{late}-late")  # as if another machine had made it: only the remote has it
+    ran = till.project.run("land", "--agent", agent, "--json")
     rows = {row["item"]: row for row in ran.json["branches"]}
     assert ran.code == 1 and [row["item"] for row in ran.json["branches"]] == [urgent, late, same], ran
     assert [rows[item]["outcome"] for item in (urgent, late, same)] == ["landed", "landed", "agent"]
@@ -108,6 +112,11 @@ def test_completed_executions_land_by_priority_and_a_conflict_goes_back_to_an_ag
     assert till.git("rev-parse", rows[same]["branch"]) == tip
     person = till.project.run("land", rows[same]["branch"], "--to", "person", "--json")
     assert person.code == 10 and outcomes(person.json) == {rows[same]["branch"]: "person"}
+    done = till.project.run("run", "--run", rows[same]["execution"], "--json")
+    assert done.code == 0 and done.json["branch"] != rows[same]["branch"], done
+    last = till.project.run("land", "--json")
+    assert last.code == 0 and outcomes(last.json) == {done.json["branch"]: "landed"}, "what was done anew replaces what went back"
+    assert "sum((b, a))" in till.there("show", "main:calc.py") and till.item(same).status == "closed"
 
 
 def test_somebody_elses_push_meanwhile_is_merged_too_and_never_overwritten(till: Till, tmp_path: Path) -> None:
@@ -165,45 +174,59 @@ def test_two_landings_at_once_are_kept_apart(till: Till) -> None:
 
 
 KILLED = """import os, signal, sys
-from detent.git import land, remote
 from detent.effects import landing
-point, calls = int(sys.argv.pop(1)), 0
-def fragile(function):
-    def called(*args):
-        global calls
-        calls += 1
-        if calls == 2 * point - 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        result = function(*args)
-        calls += 1
-        if calls == 2 * point:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-    return called
-landing.push_branch, landing.advance, landing.build_merge = map(fragile, (landing.push_branch, landing.advance, landing.build_merge))
-land._follow = fragile(land._follow)
+from detent.git import land
+name, when = sys.argv.pop(1).split()
+place = land if name == "_follow" else landing
+function = getattr(place, name)
+def fragile(*args):
+    if "-n" in args:  # it only looks
+        return function(*args)
+    if when == "after":
+        function(*args)
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(place, name, fragile)
 from detent.interfaces.cli.main import main
 sys.argv[0] = "detent"
 main()
 """
+LONG = pytest.mark.slow
+POINTS = [
+    "push_branch after",
+    "_follow half",
+    *(pytest.param(p, marks=LONG) for p in ("build_merge after", "_follow before", "_follow after")),
+]
 
 
-@pytest.mark.parametrize(
-    "point",
-    [2, 3, 4, pytest.param(1, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)],
-)
-def test_killed_in_the_middle_it_lands_once_when_it_is_called_again(till: Till, point: int) -> None:
-    branch(till, "ready", adding("ready"))
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(point), "land", "ready"], cwd=till.project.root, env=till.project.env, capture_output=True
-    )
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_in_the_middle_it_lands_once_when_it_is_called_again(till: Till, point: str) -> None:
+    branch(till, "ready", adding("ready") | adding("steady"))
+    words = [sys.executable, "-c", KILLED, point, "land", "ready"]
+    killed = subprocess.run(words, cwd=till.project.root, env=till.project.env, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed
+    owed = till.git("for-each-ref", FOLLOW) != ""
+    assert owed == point.startswith("_follow") and (till.there("log", "-1", "--format=%s", "main") != "start") == (
+        not point.startswith("build")
+    )
+    if point == "_follow half":
+        write(till.project.root, adding("ready"))
     ran = till.project.run("land", "ready", "--json")
-    assert ran.code == 0 and outcomes(ran.json)["ready"] in ("landed", "already"), ran
+    assert ran.code == 0 and outcomes(ran.json)["ready"] == ("landed" if point.startswith("build") else "already"), ran
     assert till.git("rev-list", "--count", "--merges", "main") == "1"
     assert till.there("rev-parse", "main") == till.git("rev-parse", "main")
     assert till.git("status", "--porcelain") == "" and till.git("for-each-ref", FOLLOW) == ""
     assert (till.project.root / "tests" / "test_ready.py").exists()
+
+
+def test_what_a_person_changed_in_a_checkout_that_lags_behind_is_not_touched(till: Till) -> None:
+    branch(till, "ready", {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")})
+    subprocess.run(
+        [sys.executable, "-c", KILLED, "_follow before", "land", "ready"], cwd=till.project.root, env=till.project.env, capture_output=True
+    )
+    (till.project.root / "calc.py").write_text("mine\n")
+    ran = till.project.run("land", "ready", "--json")
+    assert ran.code == 2 and "its checkout" in ran.json["error"] and "calc.py" in ran.json["error"]
+    assert (till.project.root / "calc.py").read_text() == "mine\n"
 
 
 def test_without_a_remote_it_lands_here_and_main_may_be_checked_out_nowhere(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tests.project import Project
 from tests.sessions import DESIGN, INTAKE, REQUEST, reply, till
 
 TO_SPEC = "changes-requested, to spec"
+pytestmark = pytest.mark.timeout(600)  # whole sessions, also on a busy machine
 
 
 @pytest.fixture

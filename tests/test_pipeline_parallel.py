@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from detent.interfaces.http.inbox import questions
 from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.project import Project
@@ -20,6 +21,7 @@ TEST_LAST = "from calc import add, double\n\n\ndef test_last():\n    assert add(
 ADDS = {"calc.py": BOTH.partition("\n\n\n")[0] + "\n", "tests/test_add.py": TEST_ADD}
 ONE_REVIEW = {**YES, "review-strategy": "single-final"}
 PICKY = "from pathlib import Path\n\n\ndef test_names():\n    assert all('NAME' in f.read_text() for f in Path('.').glob('part_*.py'))\n"
+pytestmark = pytest.mark.timeout(600)  # whole sessions, also on a busy machine
 
 
 @pytest.fixture
@@ -129,6 +131,7 @@ def test_questions_of_tasks_at_once_are_answered_each_by_its_name(p: Project) ->
         assert s.go()["state"] == "ASK_USER"
         asked = [d["decision_id"] for d in p.run("decisions", "--json").json["decisions"]]
         assert asked == ["UD-1001", "UD-2001"]
+        assert [q.decision for q in questions(s.app, False).decisions] == asked  # the page lists them as well
         assert p.run("answer", "UD-2001", "yes").code == 0
         assert p.run("answer", "UD-2001", "no").code == 1  # answered once
         assert [d["decision_id"] for d in p.run("decisions", "--json").json["decisions"]] == ["UD-1001"]

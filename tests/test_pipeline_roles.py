@@ -13,6 +13,7 @@ from tests.sessions import ARCHITECTURE, CODES, FIRST, INTAKE, LEAN, SPEC, TEAM,
 ASSUMES = SPEC + "# Assumptions\n- prices are in cents\n"
 GRAVE = {"severity": "high", "category": "input", "file": "calc.py", "description": "prices are trusted"}
 SAFE = "def add(a, b):\n    return int(a) + int(b)\n"
+pytestmark = pytest.mark.timeout(600)  # whole sessions, also on a busy machine
 
 
 @pytest.fixture

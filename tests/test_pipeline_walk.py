@@ -30,6 +30,7 @@ FORGED = (
     Sent("outcome", outcome="landed"), Sent("child", child="T-001", outcome="COMPLETED", facts={"tree": "0" * 40}), Sent("resume"), Sent("abort"),
     Sent("answer", decision="UD-APPROVE-DESIGN", value="approved"), Sent("answer", decision="UD-REVIEW-STRATEGY", value="single-final"), Sent("due"),
 )  # fmt: skip
+pytestmark = pytest.mark.timeout(600)  # whole sessions, also on a busy machine
 
 
 class Team:

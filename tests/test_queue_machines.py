@@ -55,24 +55,23 @@ def test_what_one_machine_queues_another_executes_and_both_see_it(tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-def test_machines_that_are_killed_at_random_push_each_commit_and_file_each_follow_up_once(tmp_path: Path, postgres_server: Server) -> None:
+def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow_up_once(tmp_path: Path, postgres_server: Server) -> None:
     till, url = Till(tmp_path), postgres_server.database()
-    machines = [Machine(till, tmp_path / name, url) for name in ("here", "there")]
-    here, bad = machines[0], tmp_path / "bad.json"
+    here, bad = Machine(till, tmp_path / "here", url), tmp_path / "bad.json"
     bad.write_text(json.dumps([FAILS] * 20))  # an agent that was killed is asked again
     good = [here.json("items", "add", f"Add prices {n}")["id"] for n in range(8)]
     wrong = [here.json("items", "add", f"Add nothing {n}")["id"] for n in range(2)]
     here.json("queue", "add", *good, "--agent", scripted(here.project, *[WORKS] * 20))
     here.json("queue", "add", *wrong, "--agent", f"scripted:{bad}")
     killed, dice = 0, random.Random(7)
-    workers = [machine.work() for machine in machines]
+    workers = [here.work(), here.work()]
     try:
         while (listed := here.json("queue", "list"))["executions"]:
             if any(e["state"] == "running" for e in listed["executions"]) and dice.random() < 0.5 and killed < 8:
                 at = dice.randrange(2)
                 workers[at].kill()
                 workers[at].wait()
-                workers[at], killed = machines[at].work(), killed + 1
+                workers[at], killed = here.work(), killed + 1
             time.sleep(dice.random() * 4)
     finally:
         for worker in workers:

@@ -203,9 +203,9 @@ def test_a_pickled_value_in_the_database_is_never_read(rig: Rig) -> None:
     trap.unlink()
     rig.queue.add([Job("r1"), Job("r2", priority=3)])
     with rig.queue.database.engine.begin() as c:
-        c.execute(
-            sa.text("UPDATE workflow_status SET inputs = :bad, serialization = 'py_pickle' WHERE workflow_uuid LIKE 'r1~%'"), {"bad": bad}
-        )
+        c.execute(sa.text("UPDATE workflow_status SET serialization = 'py_pickle' WHERE workflow_uuid = 'r1~1~0'"))
+        changed = c.execute(sa.text("UPDATE workflow_input SET inputs = :bad WHERE workflow_uuid = 'r1~1~0'"), {"bad": bad})
+        assert changed.rowcount == 1
     rig.work("0.05", slots=1)
     rig.until(lambda: rig.queue.one("r2").state == "done", "the other one is not held up")
     assert not trap.exists()

@@ -20,7 +20,7 @@ from detent.effects.merge import Ways
 from detent.errors import Busy, CannotTell, DetentError
 from detent.evidence.look import TestReport
 from detent.git.commits import main_branch, short
-from detent.git.remote import fetch_branch, has_remote
+from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git
 from detent.kernel.model import Run, Sent
 from detent.tracker import Change, Item, UnknownItem
@@ -80,7 +80,14 @@ def only_landing(app: App) -> Iterator[None]:
         yield
 
 
-def land(app: App, names: Sequence[str], to: To, sent: Sent, watch: Watch) -> Report:
+class Back(NamedTuple):
+    """Who gets what cannot land."""
+
+    to: To
+    agent: str = CONFIGURED  # of the new execution
+
+
+def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -> Report:
     """Land branches: those named, or all of completed executions. What cannot be told stops it; the rest is untouched then."""
     git: Git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
@@ -100,7 +107,7 @@ def land(app: App, names: Sequence[str], to: To, sent: Sent, watch: Watch) -> Re
             except CannotTell as e:
                 rest = [Told(left.branch, left.item, "untouched") for left in ordered[at:]]
                 return Report(short(ref), (*told, *rest), str(e))
-            told.append(_outcome(app, each, done, to, sent))
+            told.append(_outcome(app, each, done, back, sent))
         return Report(short(ref), tuple(told))
 
 
@@ -108,16 +115,33 @@ def land(app: App, names: Sequence[str], to: To, sent: Sent, watch: Watch) -> Re
 
 
 def _finished(app: App, ref: str, remote: str) -> Iterator[Candidate]:
-    """The branches of completed executions that are not in main yet."""
-    git: Git = app.world.git
-    main = git.resolve(f"{ref}^{{commit}}")
+    """The branches of completed executions that are not in main yet; of an item that was done anew, only the newest."""
+    unlanded = _unlanded(app.world.git, ref, remote)
     for head in app.journal.heads():
-        if head.workflow != "execute" or head.state != "COMPLETED" or head.parent:
+        if head.workflow != "execute" or head.state != "COMPLETED" or not unlanded:
             continue
-        run = app.door.load(head.run).run
-        tip = _tip(git, run.data.branch, remote)
-        if tip and not git.is_ancestor(tip, main):
-            yield _candidate(app, short(run.data.branch), tip, run.data.item.id)
+        data = app.door.load(head.run).run.data
+        tip = unlanded.get(short(data.branch))
+        last = last_of(app, data.item.id) if tip else None
+        if tip and last and (last.run == head.run or last.state != "COMPLETED"):
+            yield _candidate(app, short(data.branch), tip, data.item.id)
+
+
+def _unlanded(git: Git, ref: str, remote: str) -> dict[str, str]:
+    """Every branch that main does not have, by name, with its commit: here, or at the remote, where another machine may have made it."""
+    there = f"refs/remotes/{remote}"
+    if has_remote(git, remote):
+        out = git.call("fetch", "--no-tags", "--no-recurse-submodules", remote, f"+refs/heads/*:{there}/*", timeout=PATIENCE)
+        if out.code != 0:
+            raise DetentError(
+                f"the remote {remote} cannot be reached: {out.err}", 'nothing was landed; set [git] remote = "" to work without it'
+            )
+    asked = ["for-each-ref", f"--no-merged={ref}", "--format=%(objectname) %(refname)", "refs/heads", *([there] if remote else [])]
+    refs = [line.split(" ", 1) for line in git.run(*asked).text.splitlines()]
+    far, near = (
+        {name.removeprefix(f"{place}/"): tip for tip, name in refs if name.startswith(f"{place}/")} for place in (there, "refs/heads")
+    )
+    return {**far, **near}
 
 
 def _named(app: App, name: str, remote: str) -> Candidate:
@@ -190,26 +214,26 @@ def _wrong(report: TestReport) -> str:
 # -- what cannot land ----------------------------------------------------------------------------------------------------------
 
 
-def _outcome(app: App, each: Candidate, done: Landing, to: To, sent: Sent) -> Told:
+def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -> Told:
     if done.outcome in ("landed", "already"):
         return Told(each.branch, each.item, done.outcome, done.commit)
-    if to == "person" or _item(app, each.item) is None:
+    if back.to == "person" or _item(app, each.item) is None:
         return Told(each.branch, each.item, "person", "", done.reason)
     try:
-        execution = _give_back(app, each, done, sent)
+        execution = _give_back(app, each, done, back.agent, sent)
     except DetentError as e:
         return Told(each.branch, each.item, "person", "", f"{done.reason}; it cannot go back to an agent: {e.message}")
     return Told(each.branch, each.item, "agent", "", done.reason, execution)
 
 
-def _give_back(app: App, each: Candidate, done: Landing, sent: Sent) -> str:
+def _give_back(app: App, each: Candidate, done: Landing, agent: str, sent: Sent) -> str:
     """A new execution of the branch's item, told what happened; the branch stays. Done twice, it is the same execution."""
     from detent.app.queueing import Asked, add, open_queue
 
     note = f"The branch {each.branch} could not be landed: {done.reason}"
     items_of(app).change(each.item, Change(status="open", assignee="", note=note))
     with closing(open_queue(app.place, app.world.outer)) as queue:
-        terms = Terms("", agent=CONFIGURED, context=_briefing(app.world.git, each, done), again=True)
+        terms = Terms("", agent=agent, context=_briefing(app.world.git, each, done), again=True)
         execution = add(app, queue, [each.item], False, Asked(terms, sent, each.priority))[0].id
     app.world.git.run("update-ref", f"{GIVEN_BACK}/{each.branch}", each.tip)
     return execution

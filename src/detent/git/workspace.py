@@ -5,6 +5,7 @@ it is written here by hand, since `git worktree add` that is killed midway needs
 """
 
 import glob
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -21,8 +22,12 @@ def workspace_place(common: Path, root: Path) -> Place:
 
 
 def choose_root(place: Place, run: str) -> Path:
-    """Where a new workspace stands: in the user's state folder, named after the project and the run."""
-    return state_dir() / "workspaces" / f"{place.root.name}-{run}"
+    """Where a new workspace stands: in the user's state folder, named after the project and the run.
+
+    Two repositories may share a name and have runs of one name; so the folder of the git dir, and its own number, have their part in it.
+    """
+    own = f"{place.common_dir.resolve()} {place.common_dir.stat().st_ino}"
+    return state_dir() / "workspaces" / f"{place.root.name}-{hashlib.sha256(own.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}-{run}"
 
 
 def local_root(stored: str) -> Path:

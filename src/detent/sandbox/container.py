@@ -12,8 +12,9 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
@@ -32,6 +33,7 @@ BOUNDARY = (
 PODMAN = (
     f"--security-opt=mask={':'.join(f'/proc/{name}' for name in mounts.HIDDEN_IN_PROC)}", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false", "--image-volume=ignore",
 )  # fmt: skip
+GRACE = 20.0  # seconds that an engine gets to end a container
 ERRORS = {subprocess.STDOUT: "output", subprocess.DEVNULL: "nowhere"}
 LIMITS = {"memory": "memory", "processes": "the number of processes", "processors": "the use of processors"}
 
@@ -40,6 +42,32 @@ def clamped(limits: Limits) -> Limits:
     """Not more than the machine has: an engine refuses that."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return limits._replace(memory=min(limits.memory, memory), cpus=min(limits.cpus, os.cpu_count() or 1))
+
+
+class End:
+    """Ends a container before its time: through the engine, which then leaves nothing of it, and only once."""
+
+    def __init__(self, engine: Engine, name: str, timeout: float, wanted: Callable[[], bool]) -> None:
+        self.engine, self.name, self.wanted, self.why = engine, name, wanted, ""
+        self.timer = threading.Timer(timeout, self.now, ("timeout",))
+        self.timer.daemon = True
+        self.timer.start()
+
+    def now(self, why: str) -> None:
+        if not self.why:
+            self.why = why
+            with contextlib.suppress(DetentError):  # then its processes are ended one by one, and the next start cleans up
+                self.engine.call(self.engine.remove(self.name), GRACE)
+
+    def still_wanted(self) -> bool:
+        if not self.wanted():
+            self.now("unwanted")
+            return False
+        return True
+
+    def close(self) -> None:
+        self.timer.cancel()
+        self.timer.join()
 
 
 class Container:
@@ -88,19 +116,13 @@ class Container:
             below, system = self._root(stack, folder, home, places)
             words = [*self._words(folder, name, cwd.resolve(), inside.network), *_mounted([*below, *places]), *system]
             command = self._kept(folder, name, stderr, [*words, "/usr/bin/env", "-i", "/bin/sh", "/.detent/start", *argv])
+            end = stack.enter_context(closing(End(self.engine, name, timeout, wanted)))
             try:
-                ran = run(
-                    command,
-                    Path("/"),
-                    environment(),
-                    timeout,
-                    wanted,
-                    stderr=subprocess.DEVNULL if stderr in ERRORS else stderr,
-                    watch=watch,
-                )
+                apart = subprocess.DEVNULL if stderr in ERRORS else stderr
+                ran = run(command, Path("/"), environment(), timeout + GRACE, end.still_wanted, stderr=apart, watch=watch)
             except (OSError, subprocess.SubprocessError) as e:
                 raise CannotTell(f"the sandbox broke: {self.name} could not be started: {e}") from e
-            return self._judged(ran, folder, name, argv[0])
+            return self._judged(ran, end, folder, argv[0])
 
     def _kept(self, folder: Path, name: str, stderr: int, words: list[str]) -> list[str]:
         errors = str(folder / "said") if stderr in ERRORS else "-"
@@ -158,13 +180,14 @@ class Container:
         words += [f"--memory={memory}", f"--memory-swap={memory}", f"--cpus={cpus}", f"--pids-limit={processes}"]
         return words if network else [*words, "--network=none"]
 
-    def _judged(self, ran: Ran, folder: Path, name: str, program: str) -> Ran:
+    def _judged(self, ran: Ran, end: "End", folder: Path, program: str) -> Ran:
         """What became of it. The first program inside says so, or nothing is believed."""
         ran = ran._replace(leftovers=0)  # they end with the container before anyone could count them
-        if ran.timed_out or ran.stopped:
-            self.engine.call(self.engine.remove(name))
-            return ran
+        if ran.timed_out or ran.stopped:  # it may have come to be after it was ended
+            self.engine.call(self.engine.remove(end.name))
         said = _last(folder / "status")
+        if end.why and not said.startswith("ended "):
+            return ran._replace(exit_code=None, timed_out=end.why == "timeout", stopped=end.why == "unwanted")
         match said.split():
             case ["ended", code, ooms, forks]:
                 limit = "memory" if ooms != "0" else "processes" if forks != "0" else ""
@@ -175,7 +198,7 @@ class Container:
                 raise CannotTell(
                     f"the sandbox does not hold {LIMITS[what]}: inside it is {value}, not {wanted}; '{program}' was not started"
                 )
-        self.engine.call(self.engine.remove(name))
+        end.now("broken")
         heard = (folder / "said").read_text(errors="replace").strip()[-2000:] if (folder / "said").exists() else ""
         raise CannotTell(f"the sandbox broke, so '{program}' did not run to its end inside it: {heard or f'{self.name} was ended'}")
 

@@ -30,9 +30,10 @@ WORDS = {
     show_default=True,
     help="Who gets a branch that conflicts or is red once merged. One without an item always goes to a person.",
 )
+@click.option("--agent", default="", metavar="SPEC", help="Who works on what goes back; without it, [agents] decides.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; progress goes to stderr.")
-def command(branches: tuple[str, ...], to: Literal["agent", "person"], events: bool, as_json: bool) -> int:
+def command(branches: tuple[str, ...], to: Literal["agent", "person"], agent: str, events: bool, as_json: bool) -> int:
     """Bring finished branches into main, one at a time: the most urgent first, then the oldest.
 
     Each branch is merged on main as it is at that moment (fetched, where there is a remote), all tests run on the merged tree in a clean
@@ -47,7 +48,8 @@ def command(branches: tuple[str, ...], to: Literal["agent", "person"], events: b
     Exit 0 if everything is in main, 1 if something went back to an agent (or another landing is at work), 10 if a person is needed, 2 if
     it could not be told (the remote does not answer, main itself is red): what landed before that stays.
     """
-    from detent.app.land import land
+    from detent.app.land import Back, land
+    from detent.app.push import said_agent
     from detent.interfaces.cli.queue import said
 
     def watch(branch: str, text: str) -> None:
@@ -56,7 +58,7 @@ def command(branches: tuple[str, ...], to: Literal["agent", "person"], events: b
         else:
             click.echo(f"  {plain(branch)}: {plain(text)}", err=True)
 
-    report = land(_fit(), branches, to, said("start"), watch)
+    report = land(_fit(), branches, Back(to, said_agent(agent)), said("start"), watch)
     return _told(report, as_json or events)
 
 

@@ -20,11 +20,11 @@ EVERY = 1.0  # seconds between two looks at growing output
 
 
 @contextmanager
-def opened(create: bool = False) -> "Iterator[tuple[App, DurableQueue]]":
+def opened() -> "Iterator[tuple[App, DurableQueue]]":
     from detent.app.queueing import open_queue
     from detent.interfaces.cli.runner import here
 
-    app = here(create)
+    app = here(create=True)
     queue = open_queue(app.place, app.world.outer)
     try:
         yield app, queue
@@ -76,7 +76,7 @@ def add(items: tuple[str, ...], ready: bool, priority: int | None, agent: str, c
     from detent.app.queueing import Asked
     from detent.app.queueing import add as add_items
 
-    with opened(create=True) as (app, queue):
+    with opened() as (app, queue):
         terms = Terms("", agent=said_agent(agent), context=context, again=again)
         added = add_items(app, queue, items, ready, Asked(terms, said("start"), priority))
         if as_json:
@@ -189,7 +189,7 @@ def pause(reason: str, as_json: bool) -> None:
     """Let nothing new start, on any machine. What runs goes on. The queue pauses by itself after five failures in a row."""
     from detent.app.policy import user
 
-    with opened(create=True) as (_, queue):
+    with opened() as (_, queue):
         held = queue.pause(reason or "a person paused it", user())
         row = {"paused": held.reason, "by": held.by, "since": held.since}
         click.echo(json.dumps(row) if as_json else f"Paused by {held.by}: {plain(held.reason)}. Go on: detent queue resume")
@@ -199,7 +199,7 @@ def pause(reason: str, as_json: bool) -> None:
 @AS_JSON
 def resume(as_json: bool) -> None:
     """Let executions start again. Failures in a row are counted anew."""
-    with opened(create=True) as (_, queue):
+    with opened() as (_, queue):
         before = queue.resume()
         if as_json:
             click.echo(json.dumps({"paused": None, "was": before.reason or None}))

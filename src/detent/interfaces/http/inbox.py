@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from detent.app import App
-from detent.app.asked import choices
+from detent.app.asked import at_work, choices
 from detent.app.outline import title_of
 from detent.door import AnyRun
 from detent.errors import DetentError
@@ -34,11 +34,10 @@ def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes.DecisionRow]:
     for run in app.worlds.gear.family(head.run) if every else ():
         if isinstance(run.data, DecisionData):
             yield from (_row(app, top, run, d) for d in run.data.decisions if d.status != "pending")
-    acting = app.door.acting(head.run)
-    if head.ended or app.door.hands.tables[acting.workflow].states[acting.state].actor != "human":
-        return
-    asked = pending(acting.data) if isinstance(acting.data, DecisionData) else None
-    yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
+    for acting in () if head.ended else at_work(app, head.run):
+        if app.door.hands.tables[acting.workflow].states[acting.state].actor == "human":
+            asked = pending(acting.data) if isinstance(acting.data, DecisionData) else None
+            yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
 
 
 def _row(app: App, top: AnyRun, run: AnyRun, asked: Decision) -> shapes.DecisionRow:
