@@ -100,7 +100,10 @@ def test_a_run_is_started_watched_and_read_through_a_reload_and_the_loss_of_the_
         expect(page.get_by_text("No run fits")).to_be_visible()
         page.get_by_role("button", name="Show all").click()
         page.keyboard.press("Escape")
+        expect(page.locator(f"[data-run={run}]")).to_be_visible()
+        page.wait_for_timeout(100)  # the keys are heard once the list is drawn
         page.keyboard.press("j")
+        expect(page.locator(".row.at")).to_have_count(1)
         page.keyboard.press("Enter")
         at_state(page, "COMPLETE")
         watched.unhurt(page)
