@@ -36,7 +36,7 @@ def event_to_screen(folder: Path) -> Figure:
     p, run = started(folder)
     with served(p) as to, browser() as opened:
         page = visit(opened, to.link)
-        page.goto(f"{to.url}runs/{run}")
+        page.locator(".row .title").click()
         page.get_by_role("tab", name="Timeline").click()
         page.evaluate(WATCH)
         remarks(p, run, paced(), durable=True)

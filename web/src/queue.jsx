@@ -89,6 +89,7 @@ function Execution({ e, onLoad, onBack }) {
     });
     return () => { stop(); cancelAnimationFrame(soon); };
   }, [e.id]);
+  const letting = e.state === "cancelled" && e.run_state !== "" && e.run_state !== "CANCELLED"; // its worker still lets it go
   const act = (verb, body, good) => attempt(async () => { await call(`/api/executions/${e.id}/${verb}`, body); tell(good, "good"); await onLoad(); });
   const review = () => attempt(async () => { const r = await call("/api/reviews", { branch: e.branch }); tell(r.summary || "Reviewed.", r.pr_ready ? "good" : "warn", r.items.length ? `Filed: ${r.items.join(", ")}` : ""); await onLoad(); });
   return (
@@ -96,7 +97,7 @@ function Execution({ e, onLoad, onBack }) {
       <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3><T text={e.title || e.item} /></h3><Chip tone={TONES[e.state]}>{e.state}</Chip><span class="grow" />
         {e.run_state && <Link to={`/runs/${e.id}`} class="button">See the run</Link>}
         {e.branch && <Button onClick={review} title="A fresh agent reads the branch; what it finds becomes items">Review</Button>}
-        {AGAIN.includes(e.state) && <Button kind="primary" onClick={() => act("retry", {}, "It is queued again.")}>Try again</Button>}
+        {AGAIN.includes(e.state) && !letting && <Button kind="primary" onClick={() => act("retry", {}, "It is queued again.")}>Try again</Button>}
         {LIVE.includes(e.state) && <Button kind="danger" onClick={() => act("cancel", { reason: "cancelled on the page" }, "It was cancelled.")}>Cancel</Button>}
       </header>
       <p class="muted second">{e.id}, attempt {e.attempt}{e.worker && `, on ${e.worker}`}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.reason && <>: <T text={e.reason} /></>}</p>
