@@ -15,7 +15,10 @@ from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.native_dialects import CACHES, NATIVE, PATH
 from tests.repos import write
 
-DIALECTS = {**FURTHER, **{name: Dialect(*row) for name, row in NATIVE.items() if name != "ctest"}}
+DIALECTS = {
+    **FURTHER,
+    **{name: Dialect(*row) for name, row in NATIVE.items() if name not in ("ctest", "maven", "gradle")},
+}  # which have none
 Files = dict[str, str]
 
 
@@ -278,6 +281,8 @@ UNSUPPORTED: dict[str, tuple[Command, Files, tuple[str, ...], str]] = {
     "phpunit, data sets": (DIALECTS["phpunit"].base, {}, ("--filter=testAdds#1",), "data sets"),
     "go, no tests": (Command(("go", "test", "./other"), "go", paths=("./other",)), {}, (), "no folder"),
     "ctest": (Command(("ctest",), "ctest"), {}, (), "CMakeLists.txt"),
+    "maven": (Command(("mvn", "test"), "maven"), {}, (), "has no canary"),
+    "gradle": (Command(("gradle", "test"), "gradle"), {}, (), "has no canary"),
 }  # fmt: skip
 
 

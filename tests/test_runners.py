@@ -196,7 +196,7 @@ def test_an_adapter_tells_tests_code_and_configuration_apart(name: str) -> None:
         assert runner.is_config(path) and not runner.is_test(path), path
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in RUNNERS])
 def test_the_outcomes_of_a_run_stand_by_id(name: str, before: dict[str, TestReport]) -> None:
     each, report = DIALECTS[name], before[name]
     assert report.outcomes == {each.stays: "passed", each.adds: "failed"}
