@@ -51,8 +51,8 @@ def at_state(page: Page, state: str, seconds: float = 30) -> None:
 def test_a_run_is_started_watched_and_read_through_a_reload_and_the_loss_of_the_server(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     wrong = {**GREENS, "write": {"calc.py": "def add(a, b):\n    return 0\n"}, "reply": HOSTILE}
-    slow = {**GREENS, "wait": 4.0, "say": ["thinking"]}
-    agent = script(p, {**PLANS, "say": SAID, "usage": {"usd": 0.25}}, REDS, wrong, slow, REFACTORS, ENDS)
+    slow = {**GREENS, "wait": 12.0, "say": ["thinking"]}  # so that a slow machine sees it too
+    agent = script(p, {**PLANS, "say": SAID, "usage": {"usd": 0.25}}, {**REDS, "wait": 2.0}, wrong, slow, REFACTORS, ENDS)
     with served(p) as to:
         page = visit(chromium, to.link)
         watched = Watched(page)
