@@ -60,6 +60,7 @@ def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -
     again = queue(till, "retry", one)["executions"][0]
     assert (again["state"], again["item"]) == ("ready", one)
     assert again["id"] != gone["id"], "a retry is a new run; an end stays an end"
+    assert till.run(again["id"]).data.setup.agent == till.run(gone["id"]).data.setup.agent != "", "with the agent that it had"
     shown = queue(till, "show", one)
     assert (shown["id"], shown["run_state"]) == (again["id"], "QUEUED")
     assert [e["state"] for e in queue(till, "list", "--all")["executions"]] == ["ready", "waiting", "cancelled"]

@@ -105,13 +105,15 @@ def cancel(app: App, queue: "DurableQueue", id: str, reason: str, sent: Sent) ->
     return found
 
 
-def retry(app: App, queue: "DurableQueue", id: str, asked: Asked) -> Execution:
-    """Try an execution again. A run that ended stays as it is: its item gets a new one."""
+def retry(app: App, queue: "DurableQueue", id: str, sent: Sent) -> Execution:
+    """Try an execution again. A run that ended stays as it is: its item gets a new one, with the same agent and the same words."""
     found = queue.one(id)
     head = app.journal.heads(found.id)
     if found.state not in AGAIN or not head or not head[0].ended:
         return queue.retry(found.id)
-    return add(app, queue, [found.item], False, asked)[0]
+    before = app.door.load(found.id).run.data
+    terms = Terms("", agent=before.setup.agent, context=before.context, again=True)
+    return add(app, queue, [found.item], False, Asked(terms, sent))[0]
 
 
 # -- workers -----------------------------------------------------------------------------------------------------------------

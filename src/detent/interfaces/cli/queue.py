@@ -173,12 +173,10 @@ def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 @AS_JSON
 def retry(ids: tuple[str, ...], as_json: bool) -> None:
     """Try executions again that failed, are blocked or were cancelled. Each is a new run with a fresh agent; the old one stays as it is."""
-    from detent.app.fit import Terms
-    from detent.app.queueing import Asked
     from detent.app.queueing import retry as retry_one
 
     with opened() as (app, queue):
-        done = [retry_one(app, queue, id, Asked(Terms("", again=True), said("start"))) for id in ids]
+        done = [retry_one(app, queue, id, said("start")) for id in ids]
         click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(told(e) for e in done))
 
 

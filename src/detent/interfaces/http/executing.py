@@ -106,13 +106,9 @@ def cancel(app: App, desk: Desk, id: str, reason: str) -> shapes.ExecutionRow:
 
 
 def retry(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
-    from detent.app.fit import Terms
-    from detent.app.queueing import Asked
     from detent.app.queueing import retry as retry_one
 
-    queue = desk.queue(app)
-    before = app.door.load(queue.one(id).id).run.data.setup.agent  # whoever worked on it
-    return row(app, as_row(retry_one(app, queue, id, Asked(Terms("", agent=said_agent(before), again=True), said("start")))))
+    return row(app, as_row(retry_one(app, desk.queue(app), id, said("start"))))
 
 
 def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
