@@ -468,7 +468,11 @@ def test_an_answer_that_no_dialog_asked_for_is_turned_away(project: Project, mod
 
 
 @pytest.mark.parametrize(
-    "why", ["the client has no dialogs", pytest.param("they are switched off", marks=pytest.mark.slow), "only a terminal will do"]
+    "why",
+    [
+        "the client has no dialogs",
+        *(pytest.param(why, marks=pytest.mark.slow) for why in ("they are switched off", "only a terminal will do")),
+    ],
 )
 def test_no_dialog_is_shown_where_there_can_be_none(project: Project, why: str) -> None:
     halted(project, '[decisions]\nrequire = "terminal"\n' if why == "only a terminal will do" else "")

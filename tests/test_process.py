@@ -104,7 +104,12 @@ def test_a_program_that_is_no_longer_wanted_is_ended(tmp_path: Path) -> None:
 HANG = "import os, time\n\n\ndef test_hang():\n    open(os.environ['HOME'] + '/pid', 'w').write(str(os.getpid()))\n    time.sleep(100)\n"
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda s: s.name)
+LATER = (signal.SIGTERM, signal.SIGHUP)  # the same handler as SIGINT's
+
+
+@pytest.mark.parametrize(
+    "signum", [signal.SIGINT, signal.SIGKILL, *(pytest.param(s, marks=pytest.mark.slow) for s in LATER)], ids=lambda s: s.name
+)
 def test_a_submit_that_is_stopped_leaves_no_process_and_no_mark(tmp_path: Path, signum: signal.Signals) -> None:
     project = Project(tmp_path / "p")
     project.env["HOME"] = str(tmp_path)
