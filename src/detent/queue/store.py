@@ -17,6 +17,7 @@ from detent.queue.protocol import AGAIN, ENDS, LIVE, MOST_FAILURES, MOST_STARTS,
 
 CHANGING = 0x64746E7472  # the number of the lock under which jobs and what they wait for change together
 KEPT_DAYS = 30
+HELD = 2.0  # seconds until the engine is given again what a pause has stopped
 PIECES = 256  # of output kept for a job
 
 
@@ -166,10 +167,14 @@ class Store:
     # -- what workers say --------------------------------------------------------------------------------------------------------
 
     def begin(self, id: str, attempt: int, ticket: str, worker: str) -> bool:
-        """Take a job up. False if it is not to be run: it ended, is wanted no more, or has ended too many workers."""
+        """Take a job up. False if it is not to be run: it ended, is wanted no more, nothing may start, or it has ended too many workers."""
         with self.changing() as c:
             row = self._row(c, id)
             if row.attempt != attempt or row.ticket != ticket or row.state not in ("ready", "running"):
+                return False
+            if row.state == "ready" and self._get(c, "paused"):  # paused at the very moment when the engine gave it out
+                c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(starts=row.starts + 1))
+                self._hand_over(c, id, attempt, row.priority, row.starts + 1, HELD)
                 return False
             if row.starts >= MOST_STARTS:
                 why = f"it was taken up {row.starts} times and never came to an end; its worker died, or the program went away"
