@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+# Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
+COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py", "test_land.py", "test_web_api.py"})
+COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
 
@@ -33,6 +36,15 @@ def postgres_server() -> Iterator[Any]:
 def queue_templates() -> dict[str, str]:
     """Where queues that were set up once can be copied from."""
     return {}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    how = item.config.stash.setdefault(HOW, os.environ.get(COUNTING, ""))
+    if how and item.path.name in COUNTED:
+        os.environ[COUNTING] = how
+    else:
+        os.environ.pop(COUNTING, None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
