@@ -70,6 +70,7 @@ class Collector:
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.runs = 0  # how often the suite was really run
+        self._there: set[str] | None = None  # files that git does not know, as they were after our last run
 
     # -- what is kept --------------------------------------------------------------------------------------------------------
 
@@ -177,13 +178,14 @@ class Collector:
         if self.suite.clean:
             return self.clean(tree, wanted, selectors, near=near, command=command)
         self._remove_planted()
-        before, ours = set(untracked(self.git)), self.created()
+        before, ours = self._there or set(untracked(self.git)), self.created()
         self.runs += 1
         try:
             return self._run(selectors, self.root, wanted, command, near)
         finally:
             self._remove_planted()
-            self._created((set(untracked(self.git)) - before) | ours)
+            self._there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
+            self._created((self._there - before) | ours)
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         env = self._env(cwd)

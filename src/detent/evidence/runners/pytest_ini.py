@@ -1,6 +1,5 @@
 """Which configuration pytest takes for itself in a project's root, and the few of its values that decide what is collected."""
 
-import configparser
 import shlex
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -92,6 +91,8 @@ def _toml(text: str) -> Values | None:
 
 
 def _sections(text: str) -> Values | None:
+    import configparser  # most projects keep their settings elsewhere
+
     parser = configparser.RawConfigParser(strict=False, delimiters=("=", ":"), comment_prefixes=("#", ";"), inline_comment_prefixes=(" #",))
     try:
         parser.read_string(text)
