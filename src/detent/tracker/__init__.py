@@ -35,13 +35,15 @@ class Means(NamedTuple):
 
 
 def _builtin(means: Means) -> Tracker:
-    if means.url:
-        from detent.tracker.builtin_shared import SharedBuiltin
-
-        return SharedBuiltin(means.url, means.clock)
     from detent.tracker.builtin import Builtin
 
-    return Builtin(means.store / "items.db", means.clock)
+    if means.url:
+        from detent.tracker.builtin_shared import SharedShelf
+
+        return Builtin(SharedShelf(means.url), means.clock)
+    from detent.tracker.builtin_file import FileShelf
+
+    return Builtin(FileShelf(means.store / "items.db"), means.clock)
 
 
 def _beads(means: Means) -> Tracker:

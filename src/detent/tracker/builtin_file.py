@@ -1,0 +1,48 @@
+"""The built-in items in one SQLite file, in the git dir that all checkouts of a repository share. Written durably."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from detent.tracker.builtin import Ask
+from detent.tracker.protocol import TrackerError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS items(
+  n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, status TEXT NOT NULL, body BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS items_by_status ON items(status);
+"""
+PATIENCE = 30.0  # seconds to wait for another process
+
+
+class FileShelf:
+    """One file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def there(self) -> bool:
+        return self.file.exists()
+
+    @contextmanager
+    def writing(self) -> Iterator[Ask]:
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self.file, timeout=PATIENCE, isolation_level=None)
+            try:
+                for setting in ("journal_mode=WAL", "synchronous=FULL"):
+                    db.execute(f"PRAGMA {setting}")
+                db.executescript(SCHEMA)
+                db.execute("BEGIN IMMEDIATE")
+                yield lambda sql, *values: _rows(db, sql, values)
+                db.execute("COMMIT")
+            finally:
+                db.close()  # what was not committed is rolled back
+        except (sqlite3.Error, OSError) as e:
+            raise TrackerError(f"the items cannot be reached: {e}", f"look at {self.file}") from e
+
+
+def _rows(db: sqlite3.Connection, sql: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    return db.execute(sql, values).fetchall()
