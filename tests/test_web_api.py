@@ -14,6 +14,7 @@ import pytest
 from detent.interfaces.http.openapi import page
 from detent.interfaces.http.routes import ROUTES
 from tests.driven import CYCLE, PLANS, Json
+from tests.postgres import Server
 from tests.project import Project
 from tests.sessions import TEAM
 from tests.webbed import Served, script, served, web_project, worktree
@@ -295,6 +296,20 @@ def test_a_stream_goes_on_after_the_event_that_was_seen_last(tmp_path: Path) -> 
 
 
 # -- people ------------------------------------------------------------------------------------------------------------------
+
+
+def test_runs_in_a_shared_database_are_served_and_streamed_the_same(tmp_path: Path, postgres_server: Server) -> None:
+    p = web_project(tmp_path / "p")
+    p.env["DETENT_QUEUE_URL"] = postgres_server.database()
+    with served(p) as to, asked(to, "/api/stream") as stream:
+        heard = frames(stream)
+        ran = p.run("run", "add numbers", "--agent", script(p, *CYCLE), "--json")
+        assert ran.json["outcome"] == "done", ran
+        run = ran.json["run"]
+        assert next(frame for frame in heard if run in frame.get("data", "")), "another process wrote it, and the page hears of it"
+        assert [(r["run"], r["state"]) for r in to.get("/api/runs")["runs"]] == [(run, "COMPLETE")]
+        events = to.get(f"/api/runs/{run}/events")["events"]
+        assert [e["on"] for e in events][:3] == ["start", "planned", "red"], events
 
 
 def test_an_answer_is_bound_to_what_was_shown_and_drives_the_run_on(tmp_path: Path) -> None:
