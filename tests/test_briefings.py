@@ -194,6 +194,13 @@ def test_the_nudge_of_debugging_follows_the_counter(attempts: int, nudge: str) -
     assert "E   assert 1 == 2" in shows.briefing
 
 
+def test_an_escalation_asks_for_a_report_with_all_its_parts() -> None:
+    text = shown("pr", "DEBUGGING", counts={"debug": 10}).briefing
+    assert "escalate_for_external_help" in text
+    for part in ("markdown report", "goal", "what you tried", "the last error", "your analysis"):
+        assert part in text, part
+
+
 @pytest.mark.parametrize("counts", [{"debug": 1}, {"debug": 5}, {"debug": 6}, {"debug": 10}, {"debug": 1, "replans": 1}])
 def test_debugging_says_which_ways_out_are_open_exactly_as_the_locks_do(counts: dict[str, int]) -> None:
     shows = shown("pr", "DEBUGGING", counts=counts)
@@ -218,6 +225,8 @@ def test_already_satisfied_is_offered_exactly_where_it_is_accepted(table: str, s
 def test_replanning_names_the_goal_the_error_and_the_rules() -> None:
     text = shown("pr", "REPLANNING").briefing
     assert "Original task: add money" in text
+    assert "your changes were reverted to the last good commit" in text
+    assert "The very last new task is a verification task" in text and '"breakdownHistory"' in text
     assert "E   assert 1 == 2" in text
     assert '"originalTaskName": "add money"' in text
     assert "its `description` is exactly: show that $5 + $5 is 10" in text

@@ -1,6 +1,9 @@
 """The source document's cases: given, when, then, for every transition it names, by the published files and the command line."""
 
+import inspect
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.cases import WRONG, pass_all, project
@@ -50,6 +53,7 @@ def test_with_no_state_the_first_task_is_to_initialize_with_the_whole_schema(tmp
     ):
         assert word in task["briefing"], word
     assert task["writes"] == ["ACTIVE_PR.json"]
+    assert not (p.root / "ACTIVE_PR.json").exists(), "reading the plan and turning it into steps is the agent's work"
 
 
 def test_a_plan_that_is_submitted_starts_the_work(tmp_path: Path) -> None:
@@ -247,3 +251,32 @@ def test_a_plan_update_is_merged_and_begins_anew(tmp_path: Path) -> None:
     assert (p.root / "calc.py").read_text() == GREEN
     assert p.git("symbolic-ref", "--short", "HEAD") == "main"
     assert "[DONE]" in (p.root / PLAN).read_text()
+
+
+# -- how the cases are run -----------------------------------------------------------------------------------------------------
+
+
+def test_each_case_has_a_folder_of_its_own_and_asks_the_program_alone() -> None:
+    cases = [f for name, f in globals().items() if name.startswith("test_") and "case" not in name]
+    assert len(cases) > 15
+    assert all("tmp_path" in inspect.signature(f).parameters for f in cases)
+    assert "detent" not in {name.partition(".")[0] for name in globals()}, "a case that reaches into the program tests how it is made"
+
+
+def test_the_cases_pass_from_whatever_folder_they_are_started_in(tmp_path: Path) -> None:
+    case = f"{Path(__file__)}::{test_a_green_step_that_passes_is_done.__name__}"
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        "0",
+        "--rootdir",
+        str(Path(__file__).parent.parent),
+        case,
+    ]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0 and "1 passed" in ran.stdout, ran.stdout + ran.stderr

@@ -1,0 +1,41 @@
+"""The set-up: what is installed is what the lock says, and the one check counts lines. Knows the project's own files only."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+LOCK: dict[str, Any] = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
+
+
+def names(wanted: list[str]) -> set[str]:
+    return {re.split(r"[\[<>=!~; ]", each, maxsplit=1)[0].lower() for each in wanted}
+
+
+def test_everything_the_project_names_is_in_the_lock_at_one_version() -> None:
+    locked = {package["name"]: package for package in LOCK["package"]}
+    own = locked["detent"]
+    assert {each["name"] for each in own["dependencies"]} == names(PROJECT["project"]["dependencies"])
+    assert {each["name"] for each in own["dev-dependencies"]["dev"]} == names(PROJECT["dependency-groups"]["dev"])
+    for extra, wanted in PROJECT["project"]["optional-dependencies"].items():
+        assert {each["name"] for each in own["optional-dependencies"][extra]} == names(wanted)
+    assert len(locked) == len(LOCK["package"]), "a package stands in the lock twice"
+
+
+def test_what_is_locked_comes_from_the_public_index_with_its_hash() -> None:
+    for package in LOCK["package"]:
+        if package["name"] == "detent":
+            continue
+        assert package["source"] == {"registry": "https://pypi.org/simple"}, package["name"]
+        assert all(file["hash"].startswith("sha256:") for file in package.get("wheels", [])), package["name"]
+
+
+def test_the_check_installs_by_the_lock_and_fails_below_its_share_of_lines() -> None:
+    script = (ROOT / "x").read_text("utf-8")
+    assert "sync --frozen" in script
+    assert re.search(r'step "types" "\$venv/bin/mypy" --strict', script)
+    assert re.search(r'step "tests" test_ --cov ', script)
+    assert PROJECT["tool"]["coverage"]["report"]["fail_under"] >= 80
+    assert PROJECT["tool"]["coverage"]["run"]["source_pkgs"] == ["detent"]
