@@ -117,6 +117,7 @@ class Task(NamedTuple):
     judge: Callable[[str, int | None], Outcome]
     timeout: float  # seconds that a program may take
     silence: float  # seconds that it may write nothing
+    tend: Callable[[], None] = lambda: None  # bring the queue up to what happened outside of it
 
 
 class Pace(NamedTuple):

@@ -201,9 +201,13 @@ class Store:
         values = {"state": outcome.state, "reason": outcome.reason, "exit_code": code, "worker": "", "ended": self.database.now}
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(**values))
         if outcome.state == "done":
-            waiting = list(c.execute(sa.delete(self.needs).where(self.needs.c.item == row.item).returning(self.needs.c.job)).scalars())
-            self._release(c, self.jobs.c.id.in_(waiting))
+            self._meet(c, self.needs.c.item == row.item)
         self._count(c, row, outcome)
+
+    def _meet(self, c: sa.Connection, which: sa.ColumnElement[bool]) -> None:
+        """Nobody waits for this any more; hand over who waits for nothing else."""
+        waiting = list(c.execute(sa.delete(self.needs).where(which).returning(self.needs.c.job)).scalars())
+        self._release(c, self.jobs.c.id.in_(waiting))
 
     def _count(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome) -> None:
         """Failures in a row. What waits for a person or was cancelled says nothing about the next one."""
@@ -214,6 +218,27 @@ class Store:
         if failures >= MOST_FAILURES:
             last = f"the last was {row.item or row.id}" + (f": {outcome.reason}" if outcome.reason else "")
             self._pause(c, f"{failures} executions failed in a row; {last}", "detent")
+
+    # -- what happened outside of the queue --------------------------------------------------------------------------------------
+
+    def needed(self) -> set[str]:
+        """The items that somebody waits for."""
+        with self.database.engine.begin() as c:
+            return set(c.execute(sa.select(self.needs.c.item).distinct()).scalars())
+
+    def meet(self, items: Sequence[str]) -> None:
+        """These items are closed, whoever did that: nobody waits for them any more."""
+        with self.changing() as c:
+            self._meet(c, self.needs.c.item.in_(items))
+
+    def correct(self, id: str, outcome: Outcome) -> None:
+        """Keep how a run ended that no worker brought to its end. What a worker holds is left to it, and what is done stays done."""
+        with self.changing() as c:
+            row = self._row(c, id)
+            if row.state not in ("running", "done", outcome.state):
+                self._end(c, row, outcome, row.exit_code)
+
+    # -- what workers lose -------------------------------------------------------------------------------------------------------
 
     def hand_back(self, workers: Sequence[str]) -> list[str]:
         """Free what dead workers held; the jobs that were running there."""

@@ -27,7 +27,7 @@ from detent.sandbox.warden import command
 ASK_AGAIN = 0.5  # seconds between two questions to a database that does not answer
 AGAIN_AFTER = 5.0  # seconds until an execution that has not ended is taken up once more
 LOST_LOOKS = 4  # beats in which the engine says that we hold what we do not run
-TIDY_EVERY = 60  # beats
+TIDY_EVERY, TEND_EVERY = 60, 6  # beats
 
 
 class Running:
@@ -119,6 +119,8 @@ class LocalWorker:
         self.queue.put_right(self.id, set(self.running))
         self.queue.engine.limit(self.queue.store.limit(0))
         self._beats += 1
+        if self._beats % TEND_EVERY == 1:
+            self.task.tend()
         if self._beats % TIDY_EVERY == 1:
             self.queue.engine.forget()
             self.queue.store.prune()

@@ -91,9 +91,11 @@ def add(items: tuple[str, ...], ready: bool, priority: int | None, agent: str, c
 @AS_JSON
 def list_(everything: bool, limit: int, as_json: bool) -> None:
     """Show what runs, what comes next, and what waits; with the workers, and why nothing starts if that is so."""
+    from detent.app.queueing import reconcile
     from detent.queue.protocol import LIVE
 
-    with opened() as (_, queue):
+    with opened() as (app, queue):
+        reconcile(app, queue)
         found, workers, pause = queue.all(() if everything else LIVE, limit), queue.workers(), queue.paused()
         if as_json:
             rows = {"executions": [as_row(e) for e in found], "workers": [w._asdict() for w in workers], "paused": pause.reason or None}

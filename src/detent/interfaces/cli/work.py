@@ -48,7 +48,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings), own, Pace(), view.put)
     worker.start(limit)
     try:
-        view.show(lambda: once and _is_idle(queue, worker))
+        view.show(lambda: once and _is_over(queue, worker))
         code = _result(queue, view.ends, as_json or events)
     except KeyboardInterrupt:
         code = 130
@@ -66,6 +66,14 @@ def _is_idle(queue: "DurableQueue", worker: "LocalWorker") -> bool:
     return not worker.running and not counts["running"] and (not counts["ready"] or bool(queue.paused().reason))
 
 
+def _is_over(queue: "DurableQueue", worker: "LocalWorker") -> bool:
+    """The same, also after a look at what happened outside of the queue: that may have set something free."""
+    if not _is_idle(queue, worker):
+        return False
+    worker.task.tend()
+    return _is_idle(queue, worker)
+
+
 def _result(queue: "DurableQueue", ends: Counter[str], as_json: bool) -> int:
     counts, pause = queue.counts(), queue.paused().reason
     row: dict[str, Any] = {state: ends[state] for state in ("done", "failed", "blocked", "cancelled")}
@@ -75,4 +83,6 @@ def _result(queue: "DurableQueue", ends: Counter[str], as_json: bool) -> int:
     else:
         said = ", ".join(f"{n} {state}" for state, n in row.items() if isinstance(n, int) and n) or "nothing to do"
         click.echo(f"Worked off: {said}." + (f" The queue is paused: {pause}" if pause else ""))
-    return 1 if row["failed"] or pause else 10 if row["blocked"] else 0
+        if row["blocked"] or row["left"]:
+            click.echo("A person is needed; `detent queue list --all` says for what.")
+    return 1 if row["failed"] or pause else 10 if row["blocked"] or row["left"] else 0
