@@ -1,6 +1,7 @@
 """The queue without any worker: what is asked of it, in which order it would go, and what is refused. On both databases where they could differ."""
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,27 @@ def test_a_circle_is_refused_by_name(rig: Rig) -> None:
 def test_an_item_named_twice_is_refused(rig: Rig) -> None:
     with pytest.raises(DetentError, match="item a is named twice"):
         rig.queue.add([Job("r1", "a"), Job("r2", "a")])
+
+
+@BOTH
+def test_many_jobs_are_taken_in_some_at_a_time_so_that_workers_get_their_turn(rig: Rig) -> None:
+    jobs = [Job(f"r{n}", f"i{n}", needs=(f"i{n + 1}",) if n % 50 != 49 else ()) for n in range(250)]
+    rig.queue.add([jobs[0], Job("r1", "i1")])
+    engine, taken, said = rig.queue.database.engine, [0], Counter[str]()
+
+    @sa.event.listens_for(engine, "commit")
+    def commit(_: sa.Connection) -> None:
+        taken.append(0)
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def execute(_: sa.Connection, __: object, statement: str, *more: object) -> None:
+        taken[-1] += statement.startswith(("INSERT INTO queue_jobs", "INSERT INTO detent.queue_jobs"))
+        said["all"] += 1
+
+    rig.queue.add(jobs)
+    assert (sum(taken), max(taken)) == (248, 100), "what is there is not taken in again"
+    assert said["all"] < 250 * 10, said
+    assert sorted(turns(rig)) == ["r1", "r149", "r199", "r249", "r49", "r99"], "each waits for the next one"
 
 
 # -- ends --------------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import sqlite3
+import time
 
 import pytest
 import sqlalchemy as sa
@@ -49,7 +50,7 @@ def test_a_worker_runs_each_job_once_within_its_slots_and_what_is_needed_first(r
     assert rig.noted("starts").index("rc") > max(rig.noted("ends").index("ra"), rig.noted("ends").index("rb"))
     assert at_once(rig) <= 2
     assert "".join(piece.text for piece in rig.queue.logs("ra")) == "step 0 of ra\nstep 1 of ra\nstep 2 of ra\n"
-    assert rig.queue.engine.holders() == {}, "no slot is held"
+    rig.until(lambda: rig.queue.engine.holders() == {}, "no slot is held")
 
 
 def test_the_limit_over_all_workers_holds_on_the_embedded_database(rig: Rig) -> None:
@@ -158,6 +159,20 @@ def test_a_database_that_is_away_for_a_moment_ends_nothing(rig: Rig) -> None:
     all_ended(rig)
     assert worker.process.poll() is None
     assert rig.noted("starts") == ["r1"], "and it ran once"
+
+
+@pytest.mark.parametrize("rig", ["postgres"], indirect=True)
+def test_a_worker_lives_on_while_somebody_changes_jobs_for_long(rig: Rig) -> None:
+    rig.queue.add([Job("r1")])
+    worker = rig.work("wait", slots=1)
+    waits(rig, "r1")
+    with rig.queue.store.changing():
+        held = time.monotonic()
+        rig.until(lambda: time.monotonic() - held > 5, "longer than the fence")
+        assert worker.process.poll() is None, worker.errors
+        (lease,) = rig.queue.workers()
+        assert lease.left > 0, "the lease was renewed meanwhile"
+    assert len(rig.alive()) == 2
 
 
 @BOTH
