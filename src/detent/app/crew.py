@@ -26,7 +26,7 @@ from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
-from detent.world.apart import is_apart
+from detent.world.repo import is_apart, root_of
 from detent.world.turns import turn
 
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
@@ -47,7 +47,7 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
-        return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
+        return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place)))
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
@@ -185,6 +185,6 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
-        if root := app.door.load(run).run.data.setup.workspace:
-            break_locks(workspace_place(app.place.common_dir, Path(root)), run)
+        if (driven := app.door.load(run).run).data.setup.workspace:
+            break_locks(workspace_place(app.place.common_dir, root_of(app.place.common_dir, driven)), run)
         yield

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 import sqlalchemy as sa
 
-from detent.kernel.holder import Holder, is_alive
+from detent.kernel.holder import Holder, is_alive, is_here
 from detent.queue.database import Database
 from detent.queue.protocol import Pace
 
@@ -67,14 +67,17 @@ class Leases:
         return [Lease(id, msgspec.json.decode(text, type=Holder), left) for id, text, left in rows]
 
     def _is_dead(self, lease: Lease) -> bool:
-        """On our own machine the process itself is looked at. One that lives there without a lease is stuck, and is ended first."""
-        if not is_alive(lease.holder):
+        """Where its process would be seen from here, that is looked at; one that lives without a lease is stuck, and is ended first.
+        Of any other only the lease counts. An embedded queue has one machine, so there a restart of it has ended them all.
+        """
+        here = is_here(lease.holder)
+        if (here or self.database.engine.dialect.name == "sqlite") and not is_alive(lease.holder):
             return True
         seen = self._expired.get(lease.id, 0) + 1 if lease.left < 0 else 0
         self._expired[lease.id] = seen
         if seen < LOOKS:
             return False
-        if lease.holder.host == self.holder.host:
+        if here:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(lease.holder.pid, signal.SIGKILL)
         return True

@@ -17,14 +17,14 @@ from detent.git.evidence_ref import push_evidence
 from detent.git.notes import read_note, write_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
-from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
 from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items
 from detent.world.furnish import furnish
 from detent.world.items import KEY, reached
-from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome
+from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
 NOTES = "tdd-handoffs"  # they hang on the commits of an inner run, and follow them when these are rebased
@@ -172,7 +172,7 @@ def _commit(world: RepoWorld, event: AnyEvent) -> None:
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
     """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
-    if (place := event.run.data.setup.workspace) and world.place.root == local_root(place):
+    if event.run.data.setup.workspace and world.place.root == root_of(world.place.common_dir, event.run):
         world.snapshot(event.run)
 
 
@@ -220,8 +220,9 @@ def warnings_file(common: Path, run: str) -> Path:
 
 
 def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
-    if place := event.run.data.setup.workspace:
-        remove_workspace(workspace_place(world.place.common_dir, local_root(place)))
+    common = world.place.common_dir
+    if event.run.data.setup.workspace:
+        remove_workspace(workspace_place(common, root_of(common, event.run)))
 
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
