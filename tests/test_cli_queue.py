@@ -80,7 +80,17 @@ def test_what_cannot_be_is_said_in_a_sentence(till: Till) -> None:
 def test_a_worker_takes_items_to_pushed_branches_in_the_order_of_their_needs(till: Till) -> None:
     one, two, bad = till.file("Add prices"), till.file("Add taxes"), till.file("Add nothing")
     till.project.run("items", "dep", two, one)
-    queue(till, "add", one, two, "--agent", scripted(till.project, WORKS))
+    taxes = {
+        "tests/test_taxes.py": WORKS["write"]["tests/test_add.py"].replace("test_add", "test_taxes")
+    }  # calc.py comes from what it needs
+    queue(
+        till,
+        "add",
+        one,
+        two,
+        "--agent",
+        scripted(till.project, {**WORKS, "step": "Add prices"}, {**WORKS, "step": "Add taxes", "write": taxes}),
+    )
     broken = till.project.root.parent / "bad.json"
     broken.write_text(json.dumps([FAILS, FAILS]))
     queue(till, "add", bad, "--agent", f"scripted:{broken}")
