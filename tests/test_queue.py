@@ -165,6 +165,18 @@ def test_what_has_not_ended_is_handed_over_again(rig: Rig) -> None:
     assert turns(rig) == ["r1", "r1"], "the first turn and the new one; the first finds that it is over"
 
 
+def test_what_a_usage_limit_holds_gives_its_slot_back_and_counts_no_start(rig: Rig) -> None:
+    rig.queue.add([Job("r1")])
+    for _ in range(MOST_STARTS + 1):
+        assert take(rig, "r1")
+        assert rig.queue.store.finish("r1", 1, "w1", Outcome("again", "held until noon", 3600.0), 75, 0)
+        found = rig.queue.one("r1")
+        assert (found.state, found.reason, found.worker, found.starts) == ("ready", "held until noon", "", 0)
+    held = rig.queue.engine.client.list_workflows(status="DELAYED", load_input=False)
+    assert len({w.workflow_id for w in held}) == MOST_STARTS + 1, "each is a turn of its own"
+    assert take(rig, "r1") and rig.queue.one("r1").reason == ""
+
+
 def test_a_turn_that_the_engine_lost_is_handed_over_anew(rig: Rig) -> None:
     rig.queue.add([Job("r1")])
     take(rig, "r1")

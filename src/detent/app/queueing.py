@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import AnyJournal, App, journal_at, open_app
 from detent.app.fit import Terms
+from detent.app.overtime import seconds_until
 from detent.app.shared import queue_settings, shared_url
 from detent.config import Settings
 from detent.errors import DetentError
@@ -33,7 +34,7 @@ WAYS = {
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
 GRACE = 600.0  # seconds beyond the run's own limits; the run itself is to end it, this is for one that cannot
 LETS_GO = 20.0  # seconds to wait until a cancelled execution has left its worker
-PERSON, TROUBLE = 10, (2, 3)  # exit codes
+PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
 
 class Asked(NamedTuple):
@@ -187,7 +188,7 @@ def task_of(place: Place, env: Mapping[str, str], settings: Settings) -> Task:
     """What a worker does for each execution: drive its run in a process of its own, and read its end from the journal."""
 
     def child(run: str) -> Child:
-        words = ["-C", str(place.root), "run", "--run", run, "--events"]
+        words = ["-C", str(place.root), "run", "--run", run, "--park", "--events"]
         return Child([sys.executable, "-I", "-m", "detent", *words], place.root, dict(env))
 
     def judge(run: str, code: int | None) -> Outcome:
@@ -211,6 +212,8 @@ def ended(root: Path, run: str, code: int | None) -> Outcome:
             return outcome
         if code == PERSON:
             return Outcome("blocked", _waits(journal, run))
+        if code == PARKED and (until := _parked(journal, run)):
+            return Outcome("again", f"a usage limit holds it until {until}", max(1.0, seconds_until(until)))
     if code in TROUBLE:
         return Outcome("failed", f"it could not be driven (exit code {code}); its output says why. Then: detent queue retry {run}")
     return Outcome("again")
@@ -232,6 +235,12 @@ def _waits(journal: AnyJournal, run: str) -> str:
     head = inner or journal.heads(run)[0]
     way = WAYS.get(head.state, WAY).format(run=run)
     return f"it waits for a person in {head.state}: {_reason(journal, head.run)}. {way}"
+
+
+def _parked(journal: AnyJournal, run: str) -> str:
+    """Until when a usage limit holds a run, or its inner run; empty if none does."""
+    lasts = (journal.last(each) for each in (run, *(head.run for head in journal.children(run) if not head.ended)))
+    return max((json.loads(last.body)["run"].get("not_before", "") for last in lasts if last), default="")
 
 
 def _reason(journal: AnyJournal, run: str) -> str:

@@ -100,6 +100,7 @@ class Outcome(NamedTuple):
 
     state: str
     reason: str = ""
+    delay: float = 0.0  # seconds before it is taken up once more, where it asked for that: it gave its slot back
 
 
 class Seen(NamedTuple):

@@ -115,8 +115,8 @@ class Store:
         for row in c.execute(free.order_by(j.c.priority, j.c.added)).all():
             self._hand_over(c, row.id, row.attempt, row.priority, row.starts)
 
-    def _hand_over(self, c: sa.Connection, id: str, attempt: int, priority: int, starts: int, delay: float = 0.0) -> None:
-        turn = Turn(f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
+    def _hand_over(self, c: sa.Connection, id: str, attempt: int, priority: int, starts: int, delay: float = 0.0, ticket: str = "") -> None:
+        turn = Turn(ticket or f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(state="ready", ticket=turn.ticket, worker=""))
         self.hand_over(c, turn)
 
@@ -195,7 +195,7 @@ class Store:
                 why = f"it was taken up {row.starts} times and never came to an end; its worker died, or the program went away"
                 self._end(c, row, Outcome("failed", why), None)
                 return False
-            values = {"state": "running", "worker": worker, "starts": row.starts + 1}
+            values = {"state": "running", "worker": worker, "starts": row.starts + 1, "reason": ""}
             started = sa.func.coalesce(self.jobs.c.started, self.database.now)
             c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(**values, started=started))
             return True
@@ -207,10 +207,17 @@ class Store:
             if (row.attempt, row.worker, row.state) != (attempt, worker, "running"):
                 return False
             if outcome.state == "again":
-                self._hand_over(c, id, attempt, row.priority, row.starts, delay)
+                self._again(c, row, outcome, delay)
                 return True
             self._end(c, row, outcome, code)
             return True
+
+    def _again(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome, delay: float) -> None:
+        """Take it up once more. One that asked to wait has ended no worker: that start does not count."""
+        starts = row.starts - 1 if outcome.delay else row.starts
+        c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(reason=outcome.reason, starts=starts))
+        ticket = f"{row.ticket}~later" if outcome.delay else ""  # the number in it is used up
+        self._hand_over(c, row.id, row.attempt, row.priority, starts, outcome.delay or delay, ticket)
 
     def _end(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome, code: int | None) -> None:
         values = {"state": outcome.state, "reason": outcome.reason, "exit_code": code, "worker": "", "ended": self.database.now}

@@ -28,6 +28,7 @@ from detent.interfaces.cli.live import follow
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
 @click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
 @click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
+@click.option("--park", is_flag=True, help="With --run: where a usage limit holds it, end with 75 instead of waiting. So do workers.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
 def command(
@@ -41,6 +42,7 @@ def command(
     context: str,
     again: bool,
     known: str,
+    park: bool,
     events: bool,
     as_json: bool,
 ) -> int:
@@ -62,7 +64,8 @@ def command(
     from detent.interfaces.cli.runner import begin, here, only_for
 
     if known:
-        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again or parallel > 1), as_json, events)
+        alone = not (request or agent or baseline or lean or yes_to or context or again or parallel > 1)
+        return _drive_on(known, alone, as_json, events, park)
     policies = read_policies(yes_to)
     only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
@@ -72,15 +75,15 @@ def command(
     return follow(app, begin(app, workflow, terms), as_json, events)
 
 
-def _drive_on(run: str, more: bool, as_json: bool, events: bool) -> int:
+def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
     """Go on with a run. It waits for a person still, if it did."""
     from detent.app.push import fit_for_push, is_pushed
     from detent.interfaces.cli.runner import here
 
     app = here()
     now = app.door.load(app.chosen(run)).run
-    if more or now.parent or not is_pushed(now):
+    if not alone or now.parent or not is_pushed(now):
         raise click.UsageError("--run names a run that `detent run` or a queue began, and stands alone")
     if not app.journal.heads(now.id)[0].ended:
         fit_for_push(app)
-    return follow(app, now.id, as_json, events)
+    return follow(app, now.id, as_json, events, park)
