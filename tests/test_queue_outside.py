@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from detent.app.sweep import forget_landed, sweep
+from detent.git.workspace import choose_root, make_workspace
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 
@@ -89,6 +91,25 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
     assert states(till) == {"it-1": "ready", "it-2": "waiting"}
     assert till.project.run("resume", "--run", RUN).code == 0, "or a person goes on with it at once"
     assert states(till) == {"it-1": "done", "it-2": "ready"}
+
+
+def test_a_worker_clears_up_after_what_another_machine_ended_and_keeps_what_lies_there(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    assert till.execute(till.file(), WORKS).code == 0
+    with till.app() as app:
+        root = choose_root(app.place, RUN)
+        make_workspace(app.world.git, root, "", till.git("rev-parse", "main"))  # as if this machine had been lost at work, and is back
+        (root / "half.py").write_text("half = 1\n")
+        assert sweep(app) == [RUN]
+        assert not root.exists() and sweep(app) == []
+        kept = till.git("for-each-ref", "--format=%(objectname)", f"refs/detent/{RUN}/trees").split()
+        assert any("half.py" in till.git("ls-tree", "--name-only", tree) for tree in kept)
+
+        till.git("push", "-q", "origin", f"main:refs/detent/{RUN}/head", f"main:refs/detent/{RUN}.work/tip", "main:refs/detent/other/head")
+        assert forget_landed(app) == [], "what is not in main stays"
+        assert till.project.run("land").code == 0
+        assert forget_landed(app) == [RUN, f"{RUN}.work"]
+        assert till.there("for-each-ref", "--format=%(refname)", "refs/detent").split() == ["refs/detent/other/head"]
 
 
 def test_an_execution_that_waits_for_a_person_can_be_cancelled_and_aborted(tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ def local_root(common: Path, stored: str, run: str) -> Path:
     return path if path.parent.is_dir() else state_dir() / "workspaces" / path.name
 
 
+def runs_here(common: Path) -> list[str]:
+    """The runs that have a workspace of this clone."""
+    names = sorted(folder.name for folder in (common / "worktrees").glob(f"*-{_own(common)}-*"))
+    return sorted({name.partition(f"-{_own(common)}-")[2].partition(".")[0] for name in names})
+
+
 def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
 

@@ -32,6 +32,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     """
     from detent.app.queueing import open_queue, task_of
     from detent.app.shared import queue_settings
+    from detent.app.sweep import sweep
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
     from detent.queue.protocol import Pace
@@ -44,6 +45,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     queue = open_queue(app.place, app.world.outer)
     from detent.queue.worker import LocalWorker
 
+    sweep(app)
     view = view_of(queue, own, as_json, events)
     worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings), own, Pace(), view.put)
     worker.start(limit)
