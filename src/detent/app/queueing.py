@@ -184,7 +184,7 @@ def go_on(app: App, run: str) -> bool:
 # -- workers -----------------------------------------------------------------------------------------------------------------
 
 
-def task_of(place: Place, env: Mapping[str, str], settings: Settings) -> Task:
+def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> Task:
     """What a worker does for each execution: drive its run in a process of its own, and read its end from the journal."""
 
     def child(run: str) -> Child:
@@ -198,7 +198,7 @@ def task_of(place: Place, env: Mapping[str, str], settings: Settings) -> Task:
         with suppress(DetentError):
             app = open_app(place.root, env=env)  # one of this thread's own
             with closing(app.journal):
-                catch_up(app)
+                reconcile(app, queue)
 
     return Task(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE, tend)
 

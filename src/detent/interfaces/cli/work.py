@@ -47,7 +47,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
 
     sweep(app)
     view = view_of(queue, own, as_json, events)
-    worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings), own, Pace(), view.put)
+    worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings, queue), own, Pace(), view.put)
     worker.start(limit)
     try:
         view.show(lambda: once and _is_over(queue, worker))
