@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from detent.git.place import find_place
+from detent.git.workspace import choose_root, local_root
 from tests.driven import HONEST, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, OTHERS, TEST, WORKS, Till
 from tests.trackers import beads_folder, put_bd
@@ -256,6 +258,20 @@ def test_two_projects_of_one_name_never_share_a_workspace(tmp_path: Path) -> Non
 
 
 # -- beads -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_clone_never_takes_the_workspace_of_another(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    first, second = (find_place(Till(tmp_path / name).project.root) for name in ("a", "b"))
+    stored = choose_root(first, RUN)
+    stored.mkdir(parents=True)
+    assert local_root(first.common_dir, str(stored), RUN) == stored
+    assert local_root(second.common_dir, str(stored), RUN) == choose_root(second, RUN) != stored, (
+        "also where that folder is on this machine"
+    )
+    gone = tmp_path / "away" / stored.name
+    assert local_root(first.common_dir, str(gone), RUN) == stored, "the state folder was moved"
 
 
 def test_items_of_beads_are_claimed_closed_and_synced(tmp_path: Path) -> None:

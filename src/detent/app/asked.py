@@ -105,7 +105,7 @@ def _of_decision(run: AnyRun) -> dict[str, Sent]:
 def _meant(how: str) -> Sent | None:
     """What the words of a move say, where they leave nothing open but guidance."""
     match how.split():
-        case ["detent", "answer", decision, value]:
+        case ["detent", "answer", decision, value, *_]:
             return Sent("answer", by="human", decision=decision, value=value)
         case ["detent", "resume", *_]:
             return Sent("resume", by="human")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from detent.app import App
+
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
     from detent.queue.worker import LocalWorker
@@ -30,9 +32,8 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
     worker that is killed is noticed by the others within half a minute, on the same machine at once.
     """
-    from detent.app.queueing import open_queue, task_of
+    from detent.app.queueing import task_of
     from detent.app.shared import queue_settings
-    from detent.app.sweep import sweep
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
     from detent.queue.protocol import Pace
@@ -42,10 +43,9 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     limit, own = settings.queue.slots, slots or settings.queue.slots
     if own > limit:
         raise click.UsageError(f"--slots {own} is more than the whole queue runs at once; raise [queue] slots, which is {limit}")
-    queue = open_queue(app.place, app.world.outer)
+    queue = _opened(app)
     from detent.queue.worker import LocalWorker
 
-    sweep(app)
     view = view_of(queue, own, as_json, events)
     worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings, queue), own, Pace(), view.put)
     worker.start(limit)
@@ -60,6 +60,16 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     if code == 130 and not (as_json or events):
         click.echo("Left. What ran here goes on with the next worker.", err=True)
     return code
+
+
+def _opened(app: App) -> "DurableQueue":
+    """The queue, after what other machines ended was cleared up after."""
+    from detent.app.queueing import open_queue
+    from detent.app.sweep import sweep
+
+    queue = open_queue(app.place, app.world.outer)
+    sweep(app)
+    return queue
 
 
 def _is_idle(queue: "DurableQueue", worker: "LocalWorker") -> bool:
