@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 import detent
+from detent.queue.database import lease_file
 from detent.queue.engine import FORM, QUEUE, WORKFLOW
 from detent.queue.lease import FENCED
 from detent.queue.protocol import Job
@@ -137,7 +138,7 @@ def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: 
     rig.queue.add([Job("r1")])
     worker = rig.work("wait", slots=1)
     waits(rig, "r1")
-    with sqlite3.connect(rig.file, isolation_level=None) as other:
+    with sqlite3.connect(lease_file(rig.file), isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")  # a database that takes nothing any more
         assert worker.process.wait(30) == FENCED
         rig.until(lambda: not rig.alive(), "its programs end with it")
@@ -164,7 +165,7 @@ def test_a_database_that_is_away_for_a_moment_ends_nothing(rig: Rig) -> None:
     assert rig.noted("starts") == ["r1"], "and it ran once"
 
 
-@pytest.mark.parametrize("rig", ["postgres"], indirect=True)
+@BOTH
 def test_a_worker_lives_on_while_somebody_changes_jobs_for_long(rig: Rig) -> None:
     rig.queue.add([Job("r1")])
     worker = rig.work("wait", slots=1)

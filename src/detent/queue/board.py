@@ -70,7 +70,7 @@ class TableBoard:
 
     def workers(self) -> Sequence[Worker]:
         w = self.database.tables.workers
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             rows = c.execute(sa.select(w.c.id, w.c.holder, w.c.slots, w.c.since, w.c.until - self.database.now).order_by(w.c.since)).all()
         found = []
         for id, text, slots, since, left in rows:

@@ -165,3 +165,4 @@ class DurableQueue:
     def close(self) -> None:
         self.engine.close()
         self.database.engine.dispose()
+        self.database.leases.dispose()

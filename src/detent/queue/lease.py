@@ -41,14 +41,14 @@ class Leases:
     def renew(self) -> None:
         """Say that this worker lives; the first time before it claims anything."""
         w, now = self.database.tables.workers, self.database.now
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             if not c.execute(sa.update(w).where(w.c.id == self.me).values(until=now + self.pace.lease)).rowcount:
                 text = msgspec.json.encode(self.holder).decode()
                 c.execute(sa.insert(w).values(id=self.me, holder=text, slots=self.slots, since=now, until=now + self.pace.lease))
 
     def give_up(self, ids: list[str]) -> None:
         w = self.database.tables.workers
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             c.execute(sa.delete(w).where(w.c.id.in_(ids)))
 
     def dead(self, holding: set[str]) -> list[str]:
@@ -62,7 +62,7 @@ class Leases:
 
     def _read(self) -> list[Lease]:
         w = self.database.tables.workers
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             rows = c.execute(sa.select(w.c.id, w.c.holder, w.c.until - self.database.now)).all()
         return [Lease(id, msgspec.json.decode(text, type=Holder), left) for id, text, left in rows]
 
