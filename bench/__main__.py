@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, queueing, sandbox, tools, web
+from bench import Figure, agents, commands, journal, queueing, sandbox, tools, web, workspaces
 from bench.orchestrators import __main__ as orchestrators
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
@@ -26,8 +26,13 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "tool-call": tools.tool_call,
     "queue-add": queueing.adding,
     "queue-give-out": queueing.giving_out,
+    "queue-add-postgres": queueing.adding_postgres,
+    "queue-give-out-postgres": queueing.giving_out_postgres,
+    "queue-add-many": queueing.adding_many,
     "queue-idle-memory": queueing.idle_memory,
     "queue-idle-processor": queueing.idle_processor,
+    "workspace-make": workspaces.making,
+    "workspace-spare": workspaces.spare,
     "web-event-to-screen": web.event_to_screen,
     "web-first-view": web.first_view,
     "web-api-runs": web.api_runs,

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,9 +13,12 @@ from typing import Any
 
 from bench import Figure
 from bench.journal import seconds
+from detent.kernel.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import FORM, NAME, QUEUE, DurableQueue
-from detent.queue.protocol import Job, Outcome
+from detent.queue.lease import Leases
+from detent.queue.protocol import Job, Outcome, Pace
+from tests.postgres import running
 
 LONG, SHORT = 10_000, 10
 TURNS = 60
@@ -36,9 +40,9 @@ worker.leave()
 
 
 @contextmanager
-def filled(file: Path, jobs: int) -> Iterator[DurableQueue]:
+def filled(url: str, file: Path, jobs: int) -> Iterator[DurableQueue]:
     """A queue with so many jobs that are ready."""
-    queue = DurableQueue(open_database("", file))
+    queue = DurableQueue(open_database(url, file))
     queue.engine.client.register_queue(QUEUE, global_concurrency=3, application_name=NAME)
     for first in range(0, jobs, AT_ONCE):
         queue.store.add([Job(f"old-{n}", f"item-{n}") for n in range(first, min(first + AT_ONCE, jobs))])
@@ -48,35 +52,73 @@ def filled(file: Path, jobs: int) -> Iterator[DurableQueue]:
         queue.close()
 
 
-def by_turns(folder: Path, work: Callable[[DurableQueue, int], float]) -> tuple[float, float]:
+def by_turns(folder: Path, work: Callable[[DurableQueue, int], float], urls: tuple[str, str] = ("", "")) -> tuple[float, float]:
     """The medians of the same work on a long and on a short queue, done by turns so that both meet the same machine."""
-    with filled(folder / "long" / "queue.db", LONG) as long, filled(folder / "short" / "queue.db", SHORT) as short:
+    with filled(urls[0], folder / "long" / "queue.db", LONG) as long, filled(urls[1], folder / "short" / "queue.db", SHORT) as short:
         pairs = [(work(long, n), work(short, n)) for n in range(TURNS)][5:]
     return median(a for a, _ in pairs), median(b for _, b in pairs)
 
 
-def adding(folder: Path) -> Figure:
+def add(queue: DurableQueue, n: int) -> float:
     """One job in; taken out again by hand, so that the short queue stays short."""
+    took = seconds(lambda: queue.store.add([Job(f"new-{n}", f"new-item-{n}")]))
+    queue.engine.client.delete_workflows([f"new-{n}~1~0"])
+    queue.store.cancel(f"new-{n}", "")
+    return took
 
-    def add(queue: DurableQueue, n: int) -> float:
-        took = seconds(lambda: queue.store.add([Job(f"new-{n}", f"new-item-{n}")]))
-        queue.engine.client.delete_workflows([f"new-{n}~1~0"])
-        queue.store.cancel(f"new-{n}", "")
-        return took
 
-    ours, theirs = by_turns(folder, add)
-    return Figure(f"add one execution to {LONG:,}", ours, f"add one to {SHORT}", theirs, 1.5)
+def give_out(queue: DurableQueue, n: int) -> float:
+    """What a worker does for one execution beside running it: the engine's claim, taking it up, keeping its end."""
+    queue.store.add([Job(f"new-{n}", f"new-item-{n}", priority=0)])
+    return seconds(lambda: one_turn(queue, f"new-{n}"))
+
+
+def adding(folder: Path) -> Figure:
+    return Figure(f"add one execution to {LONG:,}", *_against(by_turns(folder, add), f"add one to {SHORT}"))
 
 
 def giving_out(folder: Path) -> Figure:
-    """What a worker does for one execution beside running it: the engine's claim, taking it up, keeping its end."""
+    return Figure(f"give out one execution of {LONG:,}", *_against(by_turns(folder, give_out), f"give out one of {SHORT}"))
 
-    def give_out(queue: DurableQueue, n: int) -> float:
-        queue.store.add([Job(f"new-{n}", f"new-item-{n}", priority=0)])
-        return seconds(lambda: one_turn(queue, f"new-{n}"))
 
-    ours, theirs = by_turns(folder, give_out)
-    return Figure(f"give out one execution of {LONG:,}", ours, f"give out one of {SHORT}", theirs, 1.5)
+def adding_postgres(folder: Path) -> Figure:
+    with running() as server:
+        pair = by_turns(folder, add, (server.database(), server.database()))
+    return Figure(f"PostgreSQL: add one execution to {LONG:,}", *_against(pair, f"add one to {SHORT}"))
+
+
+def giving_out_postgres(folder: Path) -> Figure:
+    with running() as server:
+        pair = by_turns(folder, give_out, (server.database(), server.database()))
+    return Figure(f"PostgreSQL: give out one execution of {LONG:,}", *_against(pair, f"give out one of {SHORT}"))
+
+
+def _against(pair: tuple[float, float], what: str) -> tuple[float, str, float, float]:
+    return pair[0], what, pair[1], 1.5
+
+
+def adding_many(folder: Path) -> Figure:
+    """Many added while a worker lives: how long the renewal of a lease waits for it at the most."""
+    file = folder / "queue.db"
+    queue = DurableQueue(open_database("", file))
+    queue.pause("only the adding is measured")
+    with subprocess.Popen([sys.executable, "-c", WORKER, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        assert worker.stdin is not None
+        assert worker.stdout.readline() == "up\n"
+        leases = Leases(queue.database, "bench", this_process("", "bench"), 1, Pace())
+        adds = threading.Thread(target=queue.store.add, args=([Job(f"job-{n}", f"item-{n}") for n in range(LONG)],))
+        adds.start()
+        waits = []
+        while adds.is_alive():
+            waits.append(seconds(leases.renew))
+            time.sleep(0.2)
+        assert worker.poll() is None, "the worker ended itself"
+        worker.stdin.close()
+    queue.close()
+    return Figure(
+        f"longest wait of a renewed lease while {LONG:,} are added", max(waits), "the time until a worker ends itself", Pace().fence, 0.2
+    )
 
 
 def one_turn(queue: DurableQueue, id: str) -> None:

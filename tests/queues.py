@@ -28,9 +28,9 @@ class Rig:
         self.queue = DurableQueue(open_database(url, self.file))
         self.workers: list[Work] = []
 
-    def work(self, how: str = "0.1", slots: int = 2, limit: int = 3, pace: tuple[float, ...] = ()) -> "Work":
+    def work(self, how: str = "0.1", slots: int = 2, limit: int = 3, pace: tuple[float, ...] = (), sources: str = "") -> "Work":
         words = [self.url, self.file, self.folder, slots, limit, how, *pace]
-        started = Work([sys.executable, "-m", "tests.queue_worker", *map(str, words)])
+        started = Work([sys.executable, "-m", "tests.queue_worker", *map(str, words)], sources)
         self.workers.append(started)
         return started
 
@@ -68,8 +68,8 @@ def lives(pid: int) -> bool:
 class Work:
     """A worker in a process of its own, and what it told."""
 
-    def __init__(self, argv: list[str]) -> None:
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    def __init__(self, argv: list[str], sources: str = "") -> None:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in (sources, *sys.path) if p)}
         root = Path(__file__).parent.parent
         self.process = subprocess.Popen(
             argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root

@@ -6,11 +6,19 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from detent.interfaces.cli.queue_watch import picture
+from detent.kernel.holder import this_process
+from detent.queue.database import open_database
+from detent.queue.engine import DurableQueue
+from detent.queue.lease import Leases
+from detent.queue.protocol import Outcome, Pace
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 from tests.queues import lives
@@ -80,7 +88,17 @@ def test_what_cannot_be_is_said_in_a_sentence(till: Till) -> None:
 def test_a_worker_takes_items_to_pushed_branches_in_the_order_of_their_needs(till: Till) -> None:
     one, two, bad = till.file("Add prices"), till.file("Add taxes"), till.file("Add nothing")
     till.project.run("items", "dep", two, one)
-    queue(till, "add", one, two, "--agent", scripted(till.project, WORKS))
+    taxes = {
+        "tests/test_taxes.py": WORKS["write"]["tests/test_add.py"].replace("test_add", "test_taxes")
+    }  # calc.py comes from what it needs
+    queue(
+        till,
+        "add",
+        one,
+        two,
+        "--agent",
+        scripted(till.project, {**WORKS, "step": "Add prices"}, {**WORKS, "step": "Add taxes", "write": taxes}),
+    )
     broken = till.project.root.parent / "bad.json"
     broken.write_text(json.dumps([FAILS, FAILS]))
     queue(till, "add", bad, "--agent", f"scripted:{broken}")
@@ -149,3 +167,23 @@ def test_a_killed_worker_s_execution_is_taken_up_from_its_journal(till: Till, tm
     assert (run["state"], run["run_state"], run["starts"]) == ("done", "COMPLETED", 2)
     assert till.there("log", "--format=%s", "main..beads-it-1-add-prices").splitlines() == [f"Bead {one}: Add prices"]
     assert [e.on for e in till.events(run["id"])].count("started") == 1, "it went on from the journal"
+
+
+def test_the_slots_of_all_workers_are_watched_until_nothing_is_left(till: Till) -> None:
+    one, two = till.file("Add prices"), till.file("Add taxes")
+    till.project.run("items", "dep", two, one)
+    queue(till, "add", one, two, "--agent", scripted(till.project, WORKS))
+    with closing(DurableQueue(open_database("", till.project.root / ".git" / "detent" / "queue.db"))) as held:
+        Leases(held.database, "there-7", this_process("", "work"), 2, Pace()).renew()  # a worker of another process
+        assert held.store.begin("execute-it-1-1", 1, "execute-it-1-1~1~0", "there-7")
+        held.store.write("execute-it-1-1", 1, "reading the prices\n")
+        said = click.unstyle(picture(held)).splitlines()
+        assert said[0] == "1 running on 1 workers with 2 slots, 0 ready, 1 waiting"
+        assert [line.split()[:2] for line in said[1:]] == [
+            ["running", "execute-it-1-1"], ["on", "there-7"], ["│", "reading"], ["waiting", "execute-it-2-1"], ["waits", "for"],
+        ]  # fmt: skip
+        held.store.finish("execute-it-1-1", 1, "there-7", Outcome("done"), 0, 0)
+        held.cancel("execute-it-2-1")
+    over = till.project.run("queue", "list", "--watch")
+    assert (over.code, over.out) == (0, "0 running on 1 workers with 2 slots, 0 ready, 0 waiting\n")
+    assert till.project.run("queue", "list", "--watch", "--json").code == 2

@@ -1,14 +1,22 @@
 """Whole executions on a real repository with a real remote, by the command line: from an item to a pushed branch, and every other end."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from detent.app import App, queueing
+from detent.app.crew import crew_of, only_driver
+from detent.app.fit import Terms
 from detent.app.live import live_file, read_from
+from detent.app.overtime import Worked
+from detent.app.start_execute import start
+from detent.drive import drive
+from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces
-from tests.executions import BRANCH, CODE, CONFIG, FAILS, OTHERS, TEST, TITLE, WORKS, Till
+from tests.executions import BRANCH, CODE, CONFIG, FAILS, OTHERS, TEST, TITLE, WORKS, Json, Till
 
 RUN = "execute-it-1-1"
 LATE = {**WORKS, "wait": 60}
@@ -123,6 +131,40 @@ def test_time_ends_an_execution_and_every_process_of_its_agent(tmp_path: Path, l
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if marker.encode() in _read(p)]
     assert left == []
     ended(till)
+
+
+def begun(till: Till, app: App, *entries: Json) -> str:
+    return start(app, till.file(), Sent("start", by="human"), Terms(agent=scripted(till.project, *entries)))
+
+
+def test_time_is_what_was_worked_and_not_what_the_clock_on_the_wall_says(till: Till) -> None:
+    with till.app() as app:
+        run = begun(till, app, WORKS)
+        app.worlds.own.clock = lambda: "2020-01-01T00:00:00+00:00"  # the machine slept since, or somebody set its clock
+        with only_driver(app, run):
+            assert drive(run, crew_of(app, run, lambda seen: None)).state == "COMPLETED"
+        assert app.door.load(run).run.data.started.startswith("2020")
+
+
+def test_an_execution_that_a_usage_limit_holds_is_left_until_then(till: Till) -> None:
+    later = (datetime.now(UTC) + timedelta(hours=5)).isoformat()
+    with till.app() as app:
+        run = begun(till, app, {"fail": {"sort": "RateLimit", "message": "come back later", "not_before": later}})
+    parked = till.project.run("run", "--run", run, "--park", "--json")
+    assert (parked.code, parked.json["outcome"], parked.json["not_before"]) == (75, "parked", later), parked
+    outcome = queueing.ended(till.project.root, run, parked.code)
+    assert (outcome.state, 17_000 < outcome.delay <= 18_000) == ("again", True)
+    assert outcome.reason == f"a usage limit holds it until {later}"
+
+
+def test_what_earlier_drivers_worked_counts_and_what_is_waited_does_not(till: Till) -> None:
+    item = till.file()
+    assert till.execute(item, {**FAILS, "wait": 1.0}, WORKS).code == 0
+    worked = Worked(till.events(RUN))
+    before = worked.seconds()
+    assert before >= 1.0, "the turn of the first agent took that long"
+    worked.wait(0.2)
+    assert worked.seconds() - before < 0.15
 
 
 def _read(file: Path) -> bytes:

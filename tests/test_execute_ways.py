@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from detent.git.place import find_place
+from detent.git.workspace import choose_root, local_root
 from tests.driven import HONEST, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, OTHERS, TEST, WORKS, Till
 from tests.trackers import beads_folder, put_bd
@@ -74,6 +76,56 @@ def test_a_project_without_any_test_gets_its_first_suite(tmp_path: Path) -> None
     ran = till.execute(till.file(), {"write": first, "reply": "a suite"})
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
     assert "Test command, for the machine: `(none yet)`" in next(e.briefing.briefing for e in till.events(RUN) if e.briefing)
+
+
+# -- what it needs -----------------------------------------------------------------------------------------------------------
+
+TWICE = {"tests/test_twice.py": "from calc import add\n\n\ndef test_twice():\n    assert add(2, 2) == 4\n"}
+
+
+def needing(till: Till) -> str:
+    """An item whose need is done, on a branch that is not in main."""
+    one, two = till.file(), till.file("Add twice")
+    till.project.run("items", "dep", two, one)
+    done = till.execute(one, WORKS)
+    assert done.code == 0, done
+    return two
+
+
+def test_an_execution_begins_with_the_finished_work_that_its_item_needs(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    two = needing(till)
+    ran = till.execute(two, {**WORKS, "write": TWICE})
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    run = till.run("execute-it-2-1")
+    assert run.data.onto == "beads-it-1-add-prices"
+    (briefing,) = [e.briefing.briefing for e in till.events(run.id) if e.was == "QUEUED" and e.briefing]
+    assert "begins at main with the work that this item needs and that is not landed yet (beads-it-1-add-prices)" in briefing
+    subjects = till.there("log", "--first-parent", "--format=%s", "main..beads-it-2-add-twice").splitlines()
+    assert subjects == ["Bead it-2: Add twice", "Merge branch 'beads-it-1-add-prices', which it-2 needs"]
+    assert till.git("log", "-1", "--format=%s", "main") != subjects[1], "main itself has not moved"
+    landed = till.project.run("land", "--json")
+    assert landed.code == 0 and {row["item"]: row["outcome"] for row in landed.json["branches"]} == {"it-1": "landed", two: "landed"}
+    third = till.file("Add thrice")
+    till.project.run("items", "dep", third, "it-1", two)
+    assert till.execute(third, {**WORKS, "write": {"tests/test_thrice.py": TWICE["tests/test_twice.py"]}}).code == 0
+    assert till.run("execute-it-3-1").data.base == till.git("rev-parse", "main"), "what has landed is in main"
+
+
+def test_needed_work_that_conflicts_with_main_waits_for_a_person_to_land_it(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    two = needing(till)
+    till.project.write({"calc.py": "def add(a, b):\n    return sum((a, b))\n"})
+    till.git("commit", "-qam", "the same, otherwise")
+    till.git("push", "-q", "origin", "main")
+    ran = till.execute(two, {**WORKS, "write": TWICE})
+    assert (ran.code, ran.json["state"]) == (10, "HALTED"), ran
+    assert "it-2 needs what is on beads-it-1-add-prices" in ran.json["error"] and "detent land beads-it-1-add-prices" in ran.json["error"]
+    assert till.git("branch", "--list", "beads-it-2*") == "", "nothing was begun"
+    till.git("merge", "-q", "-X", "ours", "-m", "by hand", "beads-it-1-add-prices")
+    till.git("push", "-q", "origin", "main")
+    done = till.project.run("resume", "--run", "execute-it-2-1", "--json")
+    assert (done.code, done.json["state"]) == (0, "COMPLETED"), done
 
 
 # -- the review --------------------------------------------------------------------------------------------------------------
@@ -206,6 +258,20 @@ def test_two_projects_of_one_name_never_share_a_workspace(tmp_path: Path) -> Non
 
 
 # -- beads -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_clone_never_takes_the_workspace_of_another(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    first, second = (find_place(Till(tmp_path / name).project.root) for name in ("a", "b"))
+    stored = choose_root(first, RUN)
+    stored.mkdir(parents=True)
+    assert local_root(first.common_dir, str(stored), RUN) == stored
+    assert local_root(second.common_dir, str(stored), RUN) == choose_root(second, RUN) != stored, (
+        "also where that folder is on this machine"
+    )
+    gone = tmp_path / "away" / stored.name
+    assert local_root(first.common_dir, str(gone), RUN) == stored, "the state folder was moved"
 
 
 def test_items_of_beads_are_claimed_closed_and_synced(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tests.repos import IDENTITY, PLAIN, sh, write
 
 EMPTY = {"calc.py": "def add(a, b):\n    return a + b\n"}
 LINE = "    return a + b\n"
+MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 
 
 def branch(till: Till, name: str, files: dict[str, str], at: int = 0) -> str:
@@ -104,6 +105,10 @@ def test_completed_executions_land_by_priority_and_a_conflict_goes_back_to_an_ag
     assert execution.state == "QUEUED" and execution.data.item.id == same
     context = execution.data.context
     assert "it conflicts with main in calc.py" in context and "+    return sum((a, b))" in context and "~~~~diff" in context
+    marked = context.partition("Where it conflicts, main first, then the branch:\n\n~~~~text\n")[2].partition("~~~~")[0].splitlines()
+    assert [line[:7] if line[:7] in MARKS else line for line in marked] == [
+        "calc.py, line 1:", "def add(a, b):", "<<<<<<<", "    return b + a", "=======", "    return sum((a, b))", ">>>>>>>",
+    ]  # fmt: skip
     assert till.item(same).status == "open" and "could not be landed" in till.item(same).notes
     assert [row["item"] for row in till.project.run("queue", "list", "--json").json["executions"]] == [same]
     tip = till.git("rev-parse", rows[same]["branch"])

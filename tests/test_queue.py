@@ -1,6 +1,7 @@
 """The queue without any worker: what is asked of it, in which order it would go, and what is refused. On both databases where they could differ."""
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,27 @@ def test_an_item_named_twice_is_refused(rig: Rig) -> None:
         rig.queue.add([Job("r1", "a"), Job("r2", "a")])
 
 
+@BOTH
+def test_many_jobs_are_taken_in_some_at_a_time_so_that_workers_get_their_turn(rig: Rig) -> None:
+    jobs = [Job(f"r{n}", f"i{n}", needs=(f"i{n + 1}",) if n % 50 != 49 else ()) for n in range(250)]
+    rig.queue.add([jobs[0], Job("r1", "i1")])
+    engine, taken, said = rig.queue.database.engine, [0], Counter[str]()
+
+    @sa.event.listens_for(engine, "commit")
+    def commit(_: sa.Connection) -> None:
+        taken.append(0)
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def execute(_: sa.Connection, __: object, statement: str, *more: object) -> None:
+        taken[-1] += statement.startswith(("INSERT INTO queue_jobs", "INSERT INTO detent.queue_jobs"))
+        said["all"] += 1
+
+    rig.queue.add(jobs)
+    assert (sum(taken), max(taken)) == (248, 100), "what is there is not taken in again"
+    assert said["all"] < 250 * 10, said
+    assert sorted(turns(rig)) == ["r1", "r149", "r199", "r249", "r49", "r99"], "each waits for the next one"
+
+
 # -- ends --------------------------------------------------------------------------------------------------------------------
 
 
@@ -141,6 +163,18 @@ def test_what_has_not_ended_is_handed_over_again(rig: Rig) -> None:
     end(rig, "r1", "again")
     assert rig.queue.one("r1").state == "ready"
     assert turns(rig) == ["r1", "r1"], "the first turn and the new one; the first finds that it is over"
+
+
+def test_what_a_usage_limit_holds_gives_its_slot_back_and_counts_no_start(rig: Rig) -> None:
+    rig.queue.add([Job("r1")])
+    for _ in range(MOST_STARTS + 1):
+        assert take(rig, "r1")
+        assert rig.queue.store.finish("r1", 1, "w1", Outcome("again", "held until noon", 3600.0), 75, 0)
+        found = rig.queue.one("r1")
+        assert (found.state, found.reason, found.worker, found.starts) == ("ready", "held until noon", "", 0)
+    held = rig.queue.engine.client.list_workflows(status="DELAYED", load_input=False)
+    assert len({w.workflow_id for w in held}) == MOST_STARTS + 1, "each is a turn of its own"
+    assert take(rig, "r1") and rig.queue.one("r1").reason == ""
 
 
 def test_a_turn_that_the_engine_lost_is_handed_over_anew(rig: Rig) -> None:

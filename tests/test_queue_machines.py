@@ -4,12 +4,16 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from detent.queue.database import open_database
+from detent.queue.engine import DurableQueue
 from tests.driven import scripted
 from tests.executions import FAILS, WORKS, Till
 from tests.postgres import Server
@@ -54,6 +58,51 @@ def test_what_one_machine_queues_another_executes_and_both_see_it(tmp_path: Path
     assert json.loads(here.project.run("show", queued["id"], "--json").out)["events"]
 
 
+AGENT = """
+import os, pathlib, time
+pathlib.Path({begun!r}).touch()
+while {waits} and not pathlib.Path({go!r}).exists():
+    time.sleep(0.05)
+pathlib.Path("calc.py").write_text({code!r})
+os.makedirs("tests", exist_ok=True)
+pathlib.Path("tests/test_add.py").write_text({test!r})
+print("done")
+"""
+
+
+@pytest.mark.parametrize("stage", ["agent", pytest.param("push", marks=pytest.mark.slow)])
+def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Path, postgres_server: Server, stage: str) -> None:
+    till, url = Till(tmp_path), postgres_server.database()
+    lost, other = Machine(till, tmp_path / "lost", url), Machine(till, tmp_path / "other", url)
+    begun, go, agent = tmp_path / "begun", tmp_path / "go", tmp_path / "agent.py"
+    wrote = WORKS["write"]
+    words = {"begun": str(begun if stage == "agent" else tmp_path / "asked"), "go": str(go), "waits": stage == "agent"}
+    agent.write_text(AGENT.format(**words, code=wrote["calc.py"], test=wrote["tests/test_add.py"]))
+    if stage == "push":
+        till.hook(f"case $1 in refs/heads/beads*) touch '{begun}'; while [ ! -f '{go}' ]; do sleep 0.05; done;; esac")
+    item = lost.json("items", "add", "Add prices")["id"]
+    lost.json("queue", "add", item, "--agent", f"command:{sys.executable} {agent}")
+    worker = lost.work()
+    until(begun.exists, f"the {stage} is at work")
+    worker.kill()
+    worker.wait()
+    (tmp_path / "lost").rename(tmp_path / "gone")
+    go.touch()
+    worked = other.project.run("work", "--once", "--json")
+    assert (worked.code, worked.json["done"]) == (0, 1), (worked, other.project.run("queue", "logs", item))
+    assert till.there("log", "--format=%s", "main..beads-it-1-add-prices").splitlines() == [f"Bead {item}: Add prices"]
+    assert till.there("branch", "--format=%(refname:short)").split() == ["beads-it-1-add-prices", "main"], "and no second branch"
+    assert other.json("items", "show", item)["status"] == "closed"
+    assert not (tmp_path / "lost").exists(), "nothing was written where the other machine had its work"
+
+
+def until(holds: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(("database", "workers", "count"), [("postgres", 2, 10), ("postgres", 2, 200), ("embedded", 1, 200)])
@@ -62,6 +111,7 @@ def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow
 ) -> None:
     till, url = Till(tmp_path), postgres_server.database() if database == "postgres" else ""
     here, bad = Machine(till, tmp_path / "here", url), tmp_path / "bad.json"
+    machines = [here, *([Machine(till, tmp_path / "there", url)] if url else [])]
     bad.write_text(json.dumps([FAILS] * 20))  # an agent that was killed is asked again
     titles = [f"Add nothing {n}" if n % 5 == 4 and n < 50 else f"Add prices {n}" for n in range(count)]
     ids = {here.json("items", "add", title)["id"]: title for title in titles}
@@ -69,7 +119,7 @@ def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow
     good = [id for id in ids if id not in wrong]
     here.json("queue", "add", *good, "--agent", scripted(here.project, *[WORKS] * 20))
     here.json("queue", "add", *wrong, "--agent", f"scripted:{bad}")
-    killed = work_off(here, workers, kills=max(8, count // 6))
+    killed = work_off(machines, workers, kills=max(8, count // 6))
     assert killed > 2
     ended = here.json("queue", "list", "--all", "-n", str(count))["executions"]
     states = {e["item"]: e["state"] for e in ended}
@@ -82,12 +132,17 @@ def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow
     assert {i["id"]: i["status"] for i in items if i["id"] in states} == dict.fromkeys(good, "closed") | dict.fromkeys(wrong, "in_progress")
     assert sorted(i["found_in"][0] for i in items if i["id"] not in states) == sorted(wrong), "one follow-up for each failure"
     assert processes_below(tmp_path) == []
+    branches = {f"beads-{item}-{ids[item].lower().replace(' ', '-')}" for item in good}
+    assert set(till.there("branch", "--format=%(refname:short)").split()) == {"main", *branches}, "each pushed under one name"
+    queue = DurableQueue(open_database(url, here.project.root / ".git" / "detent" / "queue.db"))
+    assert (queue.engine.holders(), queue.counts()["running"], list(queue.workers())) == ({}, 0, []), "no slot is left taken"
+    queue.close()
 
 
-def work_off(here: Machine, count: int, kills: int) -> int:
+def work_off(machines: list[Machine], count: int, kills: int) -> int:
     """So many workers until nothing is left, one after the other killed meanwhile; how often. What fails in a row pauses the queue: go on."""
-    killed, dice = 0, random.Random(7)
-    workers = [here.work() for _ in range(count)]
+    killed, dice, here = 0, random.Random(7), machines[0]
+    workers = [machines[n % len(machines)].work() for n in range(count)]
     try:
         while (listed := here.json("queue", "list"))["executions"]:
             if listed["paused"]:
@@ -96,7 +151,7 @@ def work_off(here: Machine, count: int, kills: int) -> int:
                 at = dice.randrange(count)
                 workers[at].kill()
                 workers[at].wait()
-                workers[at], killed = here.work(), killed + 1
+                workers[at], killed = machines[at % len(machines)].work(), killed + 1
             time.sleep(dice.random() * 4)
     finally:
         for worker in workers:

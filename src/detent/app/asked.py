@@ -1,5 +1,7 @@
 """What a run and its children ask people, and what was answered, read off the journal. Changes nothing."""
 
+from collections.abc import Iterator
+
 from detent.app import App
 from detent.door import AnyRun
 from detent.kernel.model import Sent
@@ -7,6 +9,7 @@ from detent.kernel.model import Sent
 SESSION = ("pipeline", "task")
 CHANGES = "changes-requested: TEXT"
 ANSWER = "answer with the note"
+STATE = "state"  # the kind of a question that a state asks by itself
 
 
 def asked_of(app: App, run: str) -> list[dict[str, object]]:
@@ -25,6 +28,35 @@ def asked_of(app: App, run: str) -> list[dict[str, object]]:
 def _shown(run: AnyRun, paths: list[str]) -> list[str]:
     """Where a person finds what they are shown: in their own checkout, also where the work is elsewhere."""
     return [f"{run.worktree}/{path}" for path in paths if path.startswith(run.data.session)]
+
+
+def open_of_run(app: App, run: str) -> list[dict[str, object]]:
+    """What a run and its children ask a person now: their open questions, and what only their tables know to ask."""
+    rows = [d for d in asked_of(app, run) if d["status"] == "pending"]
+    return rows + [d for each in waiting(app, run) if all(d["run"] != each.id for d in rows) for d in _of_table(app, each)]
+
+
+def open_everywhere(app: App) -> list[dict[str, object]]:
+    """The same of every run that has not ended."""
+    return [d for head in app.journal.heads() if not head.parent and not head.ended for d in open_of_run(app, head.run)]
+
+
+def waiting(app: App, run: str) -> Iterator[AnyRun]:
+    """The runs of a family that wait for a person."""
+    return (each for each in at_work(app, run) if app.door.hands.tables[each.workflow].states[each.state].actor == "human")
+
+
+def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
+    """The question of a state that takes answers by name, as a row like any other."""
+    event = app.door.load(run.id)
+    said = f"{event.briefing.goal if event.briefing else run.state}\n{run.last_reason}".strip()
+    by_name: dict[str, list[str]] = {}
+    for word, sent in choices(app, run).items():
+        if sent.verb == "answer":
+            by_name.setdefault(sent.decision, []).append(word)
+    for name, options in by_name.items():
+        row: dict[str, object] = {"run": run.id, "kind": STATE, "decision_id": name, "question": said, "options": options}
+        yield {**row, "status": "pending", "asked_at": event.at, "state_context": run.state, "task_id": None, "shown": []}
 
 
 def who_asks(app: App, run: str, decision: str) -> str:
@@ -73,7 +105,7 @@ def _of_decision(run: AnyRun) -> dict[str, Sent]:
 def _meant(how: str) -> Sent | None:
     """What the words of a move say, where they leave nothing open but guidance."""
     match how.split():
-        case ["detent", "answer", decision, value]:
+        case ["detent", "answer", decision, value, *_]:
             return Sent("answer", by="human", decision=decision, value=value)
         case ["detent", "resume", *_]:
             return Sent("resume", by="human")

@@ -14,7 +14,7 @@ from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write
 from detent.app.cell import Cell, cell_of
 from detent.app.kit import CONFIGURED, DEFAULT, home_of
-from detent.app.overtime import ends_of, seconds_left
+from detent.app.overtime import Worked, ends_of
 from detent.app.policy import answer_of
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
@@ -26,7 +26,7 @@ from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
-from detent.world.apart import is_apart
+from detent.world.repo import is_apart, root_of
 from detent.world.turns import turn
 
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
@@ -47,7 +47,9 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
-        return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
+        cell = cell_of(settings, True, outer, home_of(run, settings, app.place))
+        gone = worked.seconds() if first.workflow == "execute" else 0.0
+        return _turn(app, run, briefing, settings, cell, settings.queue.timeout - gone)
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         try:
@@ -67,8 +69,9 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         gear = app.worlds.gear
         return sorted((e for each in gear.family(run_id) for e in gear.history(each.id)), key=lambda e: e.at)
 
-    ends = ends_of(app, run_id, settings) if first.workflow == "execute" else lambda briefing: None
-    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answer_of, ends)
+    worked = Worked(history(run_id) if first.workflow == "execute" else ())
+    ends = ends_of(app, run_id, settings, worked) if first.workflow == "execute" else lambda briefing: None
+    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answer_of, ends, worked.wait)
 
 
 @contextmanager
@@ -117,13 +120,13 @@ def _one_at_a_time(watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
     return see
 
 
-def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell) -> Turn:
+def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell, left: float) -> Turn:
+    """One turn; `left` is what is left of the time of an execution."""
     world = app.worlds.of(run)
     root: Path = world.place.root
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
-    left = seconds_left(app.door.load(run.parent or run.id).run, settings)
     return Turn(
         briefing=msgspec.json.encode(briefing).decode(),
         prompt=briefing.briefing,
@@ -185,6 +188,6 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
-        if root := app.door.load(run).run.data.setup.workspace:
-            break_locks(workspace_place(app.place.common_dir, Path(root)), run)
+        if (driven := app.door.load(run).run).data.setup.workspace:
+            break_locks(workspace_place(app.place.common_dir, root_of(app.place.common_dir, driven)), run)
         yield

@@ -14,8 +14,8 @@ from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
-from detent.git.workspace import local_root
 from detent.world import Kit
+from detent.world.repo import root_of
 
 if TYPE_CHECKING:
     from detent.tracker import Tracker
@@ -43,7 +43,7 @@ def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
     made: dict[tuple[str, bool], Kit] = {}
 
     def kit(run: AnyRun) -> Kit:
-        key = (run.id, bool(run.data.setup.workspace) and local_root(run.data.setup.workspace).is_dir())
+        key = (run.id, bool(run.data.setup.workspace) and root_of(place.common_dir, run).is_dir())
         if key in made:
             return made[key]
         fresh = _make(place, run, env)
@@ -54,22 +54,22 @@ def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
     return kit
 
 
-def home_of(run: AnyRun, settings: Settings, root: Path) -> Path:
+def home_of(run: AnyRun, settings: Settings, place: Place) -> Path:
     """Where the project's environment lies: in a workspace that has a set-up of its own; else in the person's checkout.
 
     That is the one that a run is bound to, or, for an execution, the one it is driven from.
     """
-    place = run.data.setup.workspace
-    if settings.workspace.setup and place and local_root(place).is_dir():
-        return local_root(place)
-    return root if run.worktree in ("", place) else Path(run.worktree)
+    stored = run.data.setup.workspace
+    if settings.workspace.setup and stored and (root := root_of(place.common_dir, run)).is_dir():
+        return root
+    return place.root if run.worktree in ("", stored) else Path(run.worktree)
 
 
 def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     setup = run.data.setup
     settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
-    home = home_of(run, settings, place.root)
-    root = local_root(setup.workspace) if setup.workspace == run.worktree and setup.workspace else place.root
+    home = home_of(run, settings, place)
+    root = root_of(place.common_dir, run) if setup.workspace == run.worktree and setup.workspace else place.root
     base = (
         msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
     )

@@ -1,30 +1,51 @@
 """When an execution is over before its agent says so: its time is up, or its inner run has given up. Says it; the table decides."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from detent.app import App
 from detent.config import Settings
-from detent.door import AnyRun
+from detent.door import AnyEvent, AnyRun
+from detent.drive import Crew
+from detent.drive.spent import spent_in
 from detent.kernel.model import Briefing, Sent
 
 NOT_THE_ITEMS = ("errors", "model")  # why an inner run waits, where that says nothing about the item: a person is needed
+SHORT = 60.0  # seconds that are waited for in place
 
 
-def seconds_left(run: AnyRun, settings: Settings) -> float:
-    """The seconds that are left for an execution, by the time at which it began; for any other run, what one turn may take."""
-    if run.workflow != "execute" or not run.data.started:
-        return float(settings.queue.timeout)
-    gone = (datetime.now(UTC) - datetime.fromisoformat(run.data.started)).total_seconds()
-    return settings.queue.timeout - max(0.0, gone)
+class Parked(Exception):
+    """A usage limit holds the run until a time. Whoever drives it for a queue gives its slot back meanwhile."""
+
+    def __init__(self, until: str) -> None:
+        super().__init__(until)
+        self.until = until
 
 
-def ends_of(app: App, run_id: str, settings: Settings) -> Callable[[Briefing], Sent | None]:
+class Worked:
+    """How long a run has been at work: what its events say of earlier drivers, and what this process saw, less what it waited.
+
+    By a clock that only goes on: the time of day jumps, and goes on while a machine sleeps.
+    """
+
+    def __init__(self, earlier: Iterable[AnyEvent]) -> None:
+        self._before, self._begun, self._waited = spent_in(earlier, whole=True).seconds, time.monotonic(), 0.0
+
+    def seconds(self) -> float:
+        return self._before + time.monotonic() - self._begun - self._waited
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+        self._waited += seconds
+
+
+def ends_of(app: App, run_id: str, settings: Settings, worked: Worked) -> Callable[[Briefing], Sent | None]:
     """What the machine has to say to an execution before anyone goes on with it."""
 
     def ends(briefing: Briefing) -> Sent | None:
         run = app.door.load(run_id).run
-        if briefing.actor != "human" and run.data.started and seconds_left(run, settings) <= 0:
+        if briefing.actor != "human" and run.data.started and worked.seconds() >= settings.queue.timeout:
             said = f"the limit of {settings.queue.timeout} s has passed"
             return Sent("outcome", by="system", channel="drive", outcome="out-of-time", output=said)
         return _given_up(app, run, briefing)
@@ -41,3 +62,19 @@ def _given_up(app: App, run: AnyRun, briefing: Briefing) -> Sent | None:
         return None
     name, why = inner.id.removeprefix(f"{run.id}."), inner.last_error or inner.cause
     return Sent("child", by="system", channel="drive", child=name, outcome=inner.state, output=why)
+
+
+def parking(crew: Crew) -> Crew:
+    """A crew that does not wait long for a usage limit to end: it leaves the run, and says until when."""
+
+    def ends(briefing: Briefing) -> Sent | None:
+        if briefing.not_before and seconds_until(briefing.not_before) > SHORT:
+            raise Parked(briefing.not_before)
+        return crew.ends(briefing)
+
+    return crew._replace(ends=ends)
+
+
+def seconds_until(when: str) -> float:
+    then = datetime.fromisoformat(when)
+    return ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()

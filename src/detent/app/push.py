@@ -10,6 +10,7 @@ from detent.app import App
 from detent.app.crew import only_driver, whole_crew
 from detent.app.kit import CONFIGURED, settings_at
 from detent.app.live import kept_live
+from detent.app.overtime import parking
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
@@ -44,11 +45,11 @@ def fit_for_push(app: App, agent: str = "") -> str:
     return must_hold(settings, app.world.outer)
 
 
-def push(app: App, run: str, watch: Callable[[Seen], None]) -> dict[str, Any]:
-    """Drive a run to where it ends or waits; its result."""
+def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) -> dict[str, Any]:
+    """Drive a run to where it ends or waits; its result. `park`: a long wait for a usage limit is left to others, who are told (Parked)."""
     begun = time.monotonic()
     with only_driver(app, run), whole_crew(app, run, kept_live(app, run, watch)) as crew:
-        briefing = drive(run, crew)
+        briefing = drive(run, parking(crew) if park else crew)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)

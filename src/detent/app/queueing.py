@@ -3,29 +3,38 @@
 Adding makes the journaled run first and hands its id to the queue then, so that a crash between the two leaves a run that can be added again.
 """
 
+import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from detent.app import App, journal_at
+from detent.app import AnyJournal, App, journal_at, open_app
 from detent.app.fit import Terms
-from detent.app.shared import queue_settings
+from detent.app.overtime import seconds_until
+from detent.app.shared import queue_settings, shared_url
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.git.place import Place
 from detent.kernel.model import Sent
 from detent.queue.protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
+from detent.tracker import TrackerError
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
     from detent.tracker import Item, Tracker
 
+WAY = "Look: detent status --run {run}. Then: detent resume --run {run}"
+WAYS = {
+    "HALTED": "Mend that, then: detent resume --run {run}",
+    "NOT_READY": "Close the items of its review, then: detent resume --run {run}. Or: detent answer REVIEW override --run {run}",
+}  # what a person can do where an execution waits for one
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
 GRACE = 600.0  # seconds beyond the run's own limits; the run itself is to end it, this is for one that cannot
 LETS_GO = 20.0  # seconds to wait until a cancelled execution has left its worker
-PERSON, TROUBLE = 10, (2, 3)  # exit codes
+PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
 
 class Asked(NamedTuple):
@@ -43,7 +52,12 @@ def open_queue(place: Place, env: Mapping[str, str]) -> "DurableQueue":
         from detent.queue.engine import DurableQueue
     except ModuleNotFoundError as e:
         raise DetentError(f"the queue needs the package {e.name}", "install it: pip install 'detent[queue]'") from e
-    return DurableQueue(open_database(queue_settings(place, env).queue.url, place.common_dir / "detent" / "queue.db"))
+    return DurableQueue(open_database(queue_settings(place, env).queue.url, queue_file(place)))
+
+
+def queue_file(place: Place) -> Path:
+    """Where the embedded queue is."""
+    return place.common_dir / "detent" / "queue.db"
 
 
 # -- people ------------------------------------------------------------------------------------------------------------------
@@ -93,16 +107,17 @@ def _wanted_again(app: App, queue: "DurableQueue", found: Execution) -> Executio
 
 
 def cancel(app: App, queue: "DurableQueue", id: str, reason: str, sent: Sent) -> Execution:
-    """Want an execution no more: its processes end, then its run is told so."""
+    """Want an execution no more: its processes end, then its run is told so. One that waits for a person is ended too."""
     found = queue.cancel(id, reason)
     until = time.monotonic() + LETS_GO
     while found.worker and time.monotonic() < until:
         time.sleep(0.2)
         found = queue.one(found.id)
     head = app.journal.heads(found.id)
-    if found.state == "cancelled" and head and not head[0].ended:
+    if found.state in AGAIN and head and not head[0].ended:
         app.door.submit(found.id, sent)
-    return found
+        reconcile(app, queue, (found.id,))
+    return queue.one(found.id)
 
 
 def retry(app: App, queue: "DurableQueue", id: str, sent: Sent) -> Execution:
@@ -116,44 +131,122 @@ def retry(app: App, queue: "DurableQueue", id: str, sent: Sent) -> Execution:
     return add(app, queue, [found.item], False, Asked(terms, sent))[0]
 
 
+# -- what happens outside of the queue ---------------------------------------------------------------------------------------
+
+
+def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None:
+    """Bring the queue up to the journal and the tracker: runs that came to their end without a worker, items that were closed by hand.
+
+    Looked at are what failed or waits for a person, and the named runs.
+    """
+    for found in (*queue.all(("blocked", "failed")), *(e for run in runs for e in _queued(queue, run))):
+        outcome = _end_of(app.journal, found.id)
+        if outcome is not None and outcome.state != found.state:
+            queue.store.correct(found.id, outcome)
+    if needed := queue.store.needed():
+        from detent.app.start_execute import items_of
+
+        with suppress(TrackerError):  # one that does not answer is asked again the next time
+            queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
+
+
+def _queued(queue: "DurableQueue", run: str) -> list[Execution]:
+    """The job of a run, if it has one."""
+    try:
+        return [queue.one(run)]
+    except DetentError:
+        return []
+
+
+def catch_up(app: App, *runs: str) -> None:
+    """Reconcile after something was said to a run or an item. Where there is no queue, none is made."""
+    if has_queue(app.place, app.world.outer):
+        with closing(open_queue(app.place, app.world.outer)) as queue:
+            reconcile(app, queue, runs)
+
+
+def has_queue(place: Place, env: Mapping[str, str]) -> bool:
+    return queue_file(place).exists() or bool(shared_url(place, env))
+
+
+def go_on(app: App, run: str) -> bool:
+    """Queue an execution again that waited for a person's word and got it. False: it is not in the queue, or still waits, or runs."""
+    if not has_queue(app.place, app.world.outer):
+        return False
+    acting = app.door.acting(run)
+    if app.door.hands.tables[acting.workflow].states[acting.state].actor == "human":
+        return False
+    with closing(open_queue(app.place, app.world.outer)) as queue:
+        waits = [e for e in _queued(queue, run) if e.id == run and e.state == "blocked"]
+        return [queue.retry(e.id).state for e in waits] != []
+
+
 # -- workers -----------------------------------------------------------------------------------------------------------------
 
 
-def task_of(place: Place, env: Mapping[str, str], settings: Settings) -> Task:
+def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> Task:
     """What a worker does for each execution: drive its run in a process of its own, and read its end from the journal."""
 
     def child(run: str) -> Child:
-        words = ["-C", str(place.root), "run", "--run", run, "--events"]
+        words = ["-C", str(place.root), "run", "--run", run, "--park", "--events"]
         return Child([sys.executable, "-I", "-m", "detent", *words], place.root, dict(env))
 
     def judge(run: str, code: int | None) -> Outcome:
         return ended(place.root, run, code)
 
-    return Task(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE)
+    def tend() -> None:
+        with suppress(DetentError):
+            app = open_app(place.root, env=env)  # one of this thread's own
+            with closing(app.journal):
+                reconcile(app, queue)
+
+    return Task(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE, tend)
 
 
 def ended(root: Path, run: str, code: int | None) -> Outcome:
     """How an execution ended, as its journal has it; an exit code alone says nothing."""
-    journal = journal_at(root)  # one of this thread's own
-    try:
-        heads, last = journal.heads(run), journal.last(run)
-    finally:
-        journal.close()
-    if not heads or last is None:
-        return Outcome("failed", f"there is no run {run} in this repository")
-    if heads[0].ended:
-        return Outcome(ENDS.get(heads[0].state, "failed"), _reason(last.body) if heads[0].state != "COMPLETED" else "")
-    if code == PERSON:
-        return Outcome("blocked", f"it waits for a person in {heads[0].state}")
+    with closing(journal_at(root)) as journal:  # one of this thread's own
+        if not journal.heads(run):
+            return Outcome("failed", f"there is no run {run} in this repository")
+        if (outcome := _end_of(journal, run)) is not None:
+            return outcome
+        if code == PERSON:
+            return Outcome("blocked", _waits(journal, run))
+        if code == PARKED and (until := _parked(journal, run)):
+            return Outcome("again", f"a usage limit holds it until {until}", max(1.0, seconds_until(until)))
     if code in TROUBLE:
-        return Outcome("failed", f"it could not be driven (exit code {code}); its output says why")
+        return Outcome("failed", f"it could not be driven (exit code {code}); its output says why. Then: detent queue retry {run}")
     return Outcome("again")
 
 
-def _reason(body: bytes) -> str:
-    """Why a run ended, in a line, from its last event."""
-    import json
+def _end_of(journal: AnyJournal, run: str) -> Outcome | None:
+    """How a run ended, and what a person can do about it; None if it has not ended."""
+    heads = journal.heads(run)
+    if not heads or not heads[0].ended:
+        return None
+    state = ENDS.get(heads[0].state, "failed")
+    said = {"done": "", "blocked": f"{_reason(journal, run)}. Once that is over: detent queue retry {run}"}
+    return Outcome(state, said.get(state, _reason(journal, run)))
 
-    run = json.loads(body).get("run", {})
-    text = run.get("data", {}).get("reason") or run.get("cause") or ""
-    return " ".join(str(text).split())[:300]
+
+def _waits(journal: AnyJournal, run: str) -> str:
+    """Why a run waits for a person, and what they can say. It may be an inner run that waits."""
+    inner = next((head for head in journal.children(run) if not head.ended), None)
+    head = inner or journal.heads(run)[0]
+    way = WAYS.get(head.state, WAY).format(run=run)
+    return f"it waits for a person in {head.state}: {_reason(journal, head.run)}. {way}"
+
+
+def _parked(journal: AnyJournal, run: str) -> str:
+    """Until when a usage limit holds a run, or its inner run; empty if none does."""
+    lasts = (journal.last(each) for each in (run, *(head.run for head in journal.children(run) if not head.ended)))
+    return max((json.loads(last.body)["run"].get("not_before", "") for last in lasts if last), default="")
+
+
+def _reason(journal: AnyJournal, run: str) -> str:
+    """Why a run is where it is, in a line, from its last event."""
+    last = journal.last(run)
+    now = json.loads(last.body).get("run", {}) if last else {}
+    data = now.get("data", {})
+    text = data.get("reason") or (data.get("review") or {}).get("summary") or now.get("last_reason") or now.get("cause") or "?"
+    return " ".join(str(text).split())[:300].rstrip(". ")

@@ -1,8 +1,6 @@
 """Starting an execution: from the id of a work item to a journaled run that is queued. The work itself begins when the run is driven."""
 
-import hashlib
 import os
-import re
 from collections.abc import Callable
 
 import msgspec
@@ -22,7 +20,7 @@ from detent.git.repo import Git
 from detent.kernel.journal import Head
 from detent.kernel.model import Run, Sent
 from detent.tracker import Item, Tracker, open_of
-from detent.workflows.execute_data import ExecuteData, Project, Setup, WorkItem
+from detent.workflows.execute_data import ExecuteData, Project, Setup, WorkItem, stem
 
 LONGEST_TITLE = 200
 
@@ -75,12 +73,6 @@ def waits_for(app: App, id: str) -> list[str]:
     """The items that must be closed before this one can run."""
     tracker = items_of(app)
     return open_of(tracker, tracker.items(id)[0].depends_on)
-
-
-def stem(item: str) -> str:
-    """The beginning of the ids of an item's executions; two items never share one."""
-    name = re.sub(r"[^a-z0-9]+", "-", item.lower()).strip("-")[:40]
-    return f"execute-{name}" if name == item else f"execute-{name}-{hashlib.sha256(item.encode()).hexdigest()[:6]}"
 
 
 def last_of(app: App, item: str) -> Head | None:

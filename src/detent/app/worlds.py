@@ -9,12 +9,12 @@ from detent.errors import CannotTell, DetentError
 from detent.git.commits import bring_to, main_branch
 from detent.git.remote import has_remote, share, take_in
 from detent.git.repo import Git
-from detent.git.workspace import local_root, make_workspace, remove_beside, remove_workspace, workspace_place
+from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
-from detent.world.apart import begin_tree, is_apart, start_of
+from detent.world.apart import begin_tree, start_of
 from detent.world.furnish import furnish
-from detent.world.repo import Gear
+from detent.world.repo import Gear, is_apart, root_of
 
 LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
 COMMITS = ("commit_judged_tree", "checkpoint", "commit_plan")  # effects that make commits
@@ -33,7 +33,7 @@ class Worlds:
         """The world of a run. A workspace that is gone is made anew from the run's branch."""
         if not run.data.setup.workspace:
             return self.own
-        root = local_root(run.data.setup.workspace)
+        root = root_of(self.git.place.common_dir, run)
         if root not in self._made or not root.is_dir():
             self._made[root] = RepoWorld(self._git(run, root), self.gear)
             self._furnish(run, self._made[root])
@@ -56,7 +56,7 @@ class Worlds:
         """See to it that a run that has ended leaves no workspace behind, nor its children. What lies there is kept first."""
         if not run.data.setup.workspace:
             return
-        place = workspace_place(self.git.place.common_dir, local_root(run.data.setup.workspace))
+        place = workspace_place(self.git.place.common_dir, root_of(self.git.place.common_dir, run))
         if place.root.is_dir():
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
                 RepoWorld(Git(place, self.git.env), self.gear).snapshot(run)
@@ -103,8 +103,8 @@ class Worlds:
             return self.of(run)
         from detent.world.execute import IN_THE_WORKSPACE
 
-        place = run.data.setup.workspace
-        gone = effect == "snapshot" and not (place and local_root(place).is_dir())  # what was removed was kept before
+        there = run.data.setup.workspace and root_of(self.git.place.common_dir, run).is_dir()
+        gone = effect == "snapshot" and not there  # what was removed was kept before
         return self.of(run) if effect in IN_THE_WORKSPACE and not gone else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:

@@ -24,15 +24,21 @@ def create_branch(git: Git, run: str, seq: int, title: str, main: str, remote: s
     return made
 
 
-def make_branch(git: Git, run: str, seq: int, choose: Callable[[], str], main: str, remote: str) -> Branched:
-    """Make a branch on the current main. The name is chosen once and remembered by a ref."""
+def as_it_is(main: str) -> str:
+    return main
+
+
+def make_branch(
+    git: Git, run: str, seq: int, choose: Callable[[], str], main: str, remote: str, start: Callable[[str], str] = as_it_is
+) -> Branched:
+    """Make a branch on the current main, or where `start` says to begin from there. The name is chosen once and remembered by a ref."""
     traces = f"refs/detent/{run}/branch/{seq}/"
     known = git.run("for-each-ref", "--format=%(refname)", traces).text.splitlines()
     if known:
         branch = "refs/heads/" + known[0].removeprefix(traces)
         base = git.resolve(known[0])
     else:
-        base = fetch_main(git, main_branch(git, main), remote)
+        base = start(fetch_main(git, main_branch(git, main), remote))
         branch = choose()
         git.update([(branch, base, ZERO), (traces + branch.removeprefix("refs/heads/"), base, ZERO)])
     return Branched(branch, base, git.tree(base))

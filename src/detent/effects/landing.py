@@ -9,11 +9,12 @@ from typing import Literal, NamedTuple
 from detent.effects.merge import TRIES, Ways
 from detent.errors import CannotTell
 from detent.git.commits import main_branch, short
-from detent.git.land import Merge, advance, build_merge, fetch_main, may_follow, settle
+from detent.git.land import Merge, advance, build_merge, conflicts, fetch_main, may_follow, settle
 from detent.git.remote import has_remote, push_branch
 from detent.git.repo import Git
 
 Say = Callable[[str], None]
+MOST_MARKED = 10_000  # characters of a conflict that are told
 
 
 class Landing(NamedTuple):
@@ -23,6 +24,7 @@ class Landing(NamedTuple):
     commit: str = ""  # where main is then
     reason: str = ""  # in a sentence
     output: str = ""
+    marked: str = ""  # where it conflicts: the places, as git marks them
 
 
 def land_branch(git: Git, name: str, tip: str, at: str, ways: Ways, verify: Callable[[str, str], str | None], say: Say) -> Landing:
@@ -37,7 +39,8 @@ def land_branch(git: Git, name: str, tip: str, at: str, ways: Ways, verify: Call
             raise CannotTell(said)
         merge = build_merge(git, newest, tip, f"Merge branch '{short(name)}'", at)
         if merge.conflict:
-            return Landing("conflict", newest, f"it conflicts with {short(ref)} in {merge.conflict}")
+            marked = conflicts(git, merge, MOST_MARKED)
+            return Landing("conflict", newest, f"it conflicts with {short(ref)} in {merge.conflict}", marked=marked)
         say(f"merged on {short(ref)} {newest[:12]}; its tests run")
         if wrong := verify(merge.tree, newest):
             first, _, rest = wrong.partition("\n")

@@ -10,6 +10,9 @@ from detent.git.repo import ZERO, Git, GitError
 FOLLOW = "refs/detent/landing/follow"  # where main was, for as long as its checkout has not followed it
 
 
+AROUND = 3  # lines shown around a conflict
+
+
 class Merge(NamedTuple):
     """A merge that is built and not yet landed."""
 
@@ -45,6 +48,24 @@ def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merg
     if out.code != 0:
         raise CannotTell(f"git could not merge: {out.err}")
     return Merge(git.commit(lines[0], [main, branch], message, at), lines[0], main)
+
+
+def conflicts(git: Git, merge: Merge, most: int) -> str:
+    """The places in which a merge conflicts, with their marks and a few lines around them; bounded."""
+    found = []
+    for path in merge.conflict.split(", "):
+        out = git.call("cat-file", "blob", f"{merge.tree}:{path}")
+        lines = out.raw.decode("utf-8", "replace").splitlines() if out.code == 0 else []
+        found += [f"{path}, line {first + 1}:\n" + "\n".join(lines[first:last]) for first, last in _marked(lines)]
+    text = "\n\n".join(found)
+    return text if len(text) <= most else f"{text[:most]}\n[… {len(text) - most} characters left out]"
+
+
+def _marked(lines: list[str]) -> list[tuple[int, int]]:
+    """From where to where the marks of each conflict reach, with a few lines around them."""
+    begins = [n for n, line in enumerate(lines) if line.startswith("<<<<<<< ")]
+    ends = [n for n, line in enumerate(lines) if line.startswith(">>>>>>> ")]
+    return [(max(0, first - AROUND), last + 1 + AROUND) for first, last in zip(begins, ends, strict=False)]
 
 
 def move_main(git: Git, ref: str, merge: Merge) -> bool:

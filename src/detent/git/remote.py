@@ -12,6 +12,7 @@ from detent.git.commits import short
 from detent.git.repo import ZERO, Git
 
 PATIENCE = 120  # seconds for one call over the network
+AT_ONCE = 500  # names in one call
 
 
 class Pushed(NamedTuple):
@@ -103,6 +104,26 @@ def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
     tip = git.resolve(f"refs/detent/{runs[0]}/head^{{commit}}")
     if branch and tip and not git.resolve(branch):
         git.update([(branch, tip, ZERO)])
+
+
+def shared(git: Git, remote: str) -> dict[str, list[str]]:
+    """What a remote has below refs/detent/, by run. CannotTell if it does not answer."""
+    out = git.call("ls-remote", remote, "refs/detent/*", timeout=PATIENCE)
+    if out.code != 0:
+        raise CannotTell(_unreached(remote, out.err))
+    found: dict[str, list[str]] = {}
+    for ref in (line.split("\t")[1] for line in out.text.splitlines() if "\t" in line):
+        found.setdefault(ref.split("/")[2], []).append(ref)
+    return found
+
+
+def forget(git: Git, remote: str, refs: Sequence[str]) -> None:
+    """Remove refs below refs/detent/ at a remote; what they name stays with those who have it."""
+    names = [f":{ref}" for ref in refs if ref.startswith("refs/detent/")]
+    for first in range(0, len(names), AT_ONCE):
+        out = git.call("push", "--quiet", "--no-verify", remote, *names[first : first + AT_ONCE], timeout=PATIENCE)
+        if out.code != 0:
+            raise CannotTell(_unreached(remote, out.err))
 
 
 def free_name(git: Git, wanted: str, taken: Sequence[str] | frozenset[str]) -> str:

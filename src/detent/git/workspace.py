@@ -26,14 +26,27 @@ def choose_root(place: Place, run: str) -> Path:
 
     Two repositories may share a name and have runs of one name; so the folder of the git dir, and its own number, have their part in it.
     """
-    own = f"{place.common_dir.resolve()} {place.common_dir.stat().st_ino}"
-    return state_dir() / "workspaces" / f"{place.root.name}-{hashlib.sha256(own.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}-{run}"
+    return state_dir() / "workspaces" / f"{place.root.name}-{_own(place.common_dir)}-{run}"
 
 
-def local_root(stored: str) -> Path:
-    """Where a workspace stands on this machine. Another one that shares the journal may keep its state elsewhere."""
+def _own(common: Path) -> str:
+    """A few letters for this very clone."""
+    return hashlib.sha256(f"{common.resolve()} {common.stat().st_ino}".encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+def local_root(common: Path, stored: str, run: str) -> Path:
+    """Where the workspace of a run stands for this clone. One that another clone began, on this machine or elsewhere, has another place
+    here: theirs may still be at work, and its path may mean something else on this machine."""
     path = Path(stored)
+    if f"-{_own(common)}-" not in path.name:
+        return state_dir() / "workspaces" / f"{common.parent.name}-{_own(common)}-{run}"
     return path if path.parent.is_dir() else state_dir() / "workspaces" / path.name
+
+
+def runs_here(common: Path) -> list[str]:
+    """The runs that have a workspace of this clone."""
+    names = sorted(folder.name for folder in (common / "worktrees").glob(f"*-{_own(common)}-*"))
+    return sorted({name.partition(f"-{_own(common)}-")[2].partition(".")[0] for name in names})
 
 
 def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:

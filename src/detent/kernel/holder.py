@@ -8,7 +8,7 @@ from detent.kernel.model import Value
 
 
 class Holder(Value, frozen=True, omit_defaults=False):
-    """A process by machine, boot, number and start time."""
+    """A process by machine, boot, number and start time. A host's name alone names no machine: containers and copies of one share it."""
 
     pid: int
     start: str
@@ -16,12 +16,30 @@ class Holder(Value, frozen=True, omit_defaults=False):
     host: str
     since: str = ""
     doing: str = ""
+    machine: str = ""  # empty where it is not known, as in rows that were written before it was kept
+    space: str = ""  # which processes are numbered together: a container numbers its own
 
 
 @cache
 def _boot() -> str:
+    return _line("/proc/sys/kernel/random/boot_id")
+
+
+@cache
+def _machine() -> str:
+    return _line("/etc/machine-id") or _line("/var/lib/dbus/machine-id")
+
+
+def _line(file: str) -> str:
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return Path(file).read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _space() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid")
     except OSError:
         return ""
 
@@ -38,12 +56,22 @@ def _start(pid: int) -> str:
 
 def this_process(since: str, doing: str) -> Holder:
     pid = os.getpid()
-    return Holder(pid, _start(pid), _boot(), os.uname().nodename, since, doing)
+    return Holder(pid, _start(pid), _boot(), os.uname().nodename, since, doing, _machine(), _space())
+
+
+def is_here(holder: Holder) -> bool:
+    """Whether the holder's process would be seen from here: on this machine since it started last, and numbered as ours are."""
+    return _same_machine(holder) and holder.boot == _boot()
+
+
+def _same_machine(holder: Holder) -> bool:
+    same = holder.machine in ("", _machine()) and holder.space in ("", _space())
+    return holder.host == os.uname().nodename and same
 
 
 def is_alive(holder: Holder) -> bool:
     """Whether the holder may still be at work. One on another machine counts as alive: only its own machine can tell."""
-    if holder.host != os.uname().nodename:
+    if not _same_machine(holder):
         return True
     if holder.boot != _boot():
         return False

@@ -11,6 +11,7 @@ from detent.kernel.holder import Holder
 from detent.queue.database import Database
 from detent.queue.protocol import LIVE, Execution, Pause, Piece, Worker
 
+AT_ONCE = 1000
 FIRST = {"running": 0, "ready": 1, "waiting": 2}
 COLUMNS = Execution._fields[:-1]
 
@@ -41,6 +42,17 @@ class TableBoard:
                 raise DetentError(f"there is no {id} in the queue", "see `detent queue list --all`")
             return self._with_needs(c, [Execution._make((*row, ()))])[0]
 
+    def these(self, ids: Sequence[str]) -> list[Execution]:
+        """The executions with these ids, in this order."""
+        j = self.database.tables.jobs
+        found: dict[str, Execution] = {}
+        for first in range(0, len(ids), AT_ONCE):
+            query = sa.select(*(j.c[name] for name in COLUMNS)).where(j.c.id.in_(ids[first : first + AT_ONCE]))
+            with self.database.engine.begin() as c:
+                rows = self._with_needs(c, [Execution._make((*row, ())) for row in c.execute(query).all()])
+            found |= {e.id: e for e in rows}
+        return [found[id] for id in ids]
+
     def _with_needs(self, c: sa.Connection, found: list[Execution]) -> list[Execution]:
         if not any(e.state == "waiting" for e in found):
             return found
@@ -58,7 +70,7 @@ class TableBoard:
 
     def workers(self) -> Sequence[Worker]:
         w = self.database.tables.workers
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             rows = c.execute(sa.select(w.c.id, w.c.holder, w.c.slots, w.c.since, w.c.until - self.database.now).order_by(w.c.since)).all()
         found = []
         for id, text, slots, since, left in rows:

@@ -34,6 +34,7 @@ class Database(NamedTuple):
     engine: sa.Engine
     url: str
     tables: Tables
+    leases: sa.Engine  # where workers say that they live: on SQLite a file of its own, so that no other change makes them wait
 
     @property
     def now(self) -> sa.ColumnElement[float]:
@@ -73,24 +74,36 @@ def _postgres(url: str) -> Database:
     if not parsed.drivername.startswith("postgres"):
         raise DetentError(f"[queue] url names {parsed.drivername}; only postgresql is known", "leave it out for the embedded queue")
     engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10, max_overflow=10)
-    return Database(engine, url, tables(SCHEMA))
+    return Database(engine, url, tables(SCHEMA), engine)
 
 
 def _sqlite(file: Path) -> Database:
     file.parent.mkdir(parents=True, exist_ok=True)
+    found, leases = tables(None), _file(lease_file(file), "OFF")  # after a power cut no lease means anything
+    with leases.begin() as c:
+        c.execute(sa.schema.CreateTable(found.workers, if_not_exists=True))
+    return Database(_file(file, "FULL"), f"sqlite:///{file}", found, leases)
+
+
+def lease_file(file: Path) -> Path:
+    return file.with_name("leases.db")
+
+
+def _file(file: Path, durable: str) -> sa.Engine:
+    """One file, whose transactions all begin as writers."""
     engine = sa.create_engine(f"sqlite:///{file}", connect_args={"timeout": 30})
 
     @sa.event.listens_for(engine, "connect")
     def prepare(raw: Any, _: object) -> None:
         raw.isolation_level = None  # transactions begin where we say
-        for setting in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for setting in ("busy_timeout=30000", "journal_mode=WAL", f"synchronous={durable}", "foreign_keys=ON"):
             raw.execute(f"PRAGMA {setting}")
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
-    return Database(engine, f"sqlite:///{file}", tables(None))
+    return engine
 
 
 def _version(database: Database) -> str:

@@ -129,7 +129,7 @@ class DurableQueue:
     # -- asking ------------------------------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[Job]) -> Sequence[Execution]:
-        return [self.one(id) for id in self.store.add(jobs)]
+        return self.board.these(self.store.add(jobs))
 
     def cancel(self, id: str, reason: str = "") -> Execution:
         found = self.one(id)
@@ -165,3 +165,4 @@ class DurableQueue:
     def close(self) -> None:
         self.engine.close()
         self.database.engine.dispose()
+        self.database.leases.dispose()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 import sqlalchemy as sa
 
-from detent.kernel.holder import Holder, is_alive
+from detent.kernel.holder import Holder, is_alive, is_here
 from detent.queue.database import Database
 from detent.queue.protocol import Pace
 
@@ -41,14 +41,14 @@ class Leases:
     def renew(self) -> None:
         """Say that this worker lives; the first time before it claims anything."""
         w, now = self.database.tables.workers, self.database.now
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             if not c.execute(sa.update(w).where(w.c.id == self.me).values(until=now + self.pace.lease)).rowcount:
                 text = msgspec.json.encode(self.holder).decode()
                 c.execute(sa.insert(w).values(id=self.me, holder=text, slots=self.slots, since=now, until=now + self.pace.lease))
 
     def give_up(self, ids: list[str]) -> None:
         w = self.database.tables.workers
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             c.execute(sa.delete(w).where(w.c.id.in_(ids)))
 
     def dead(self, holding: set[str]) -> list[str]:
@@ -62,19 +62,22 @@ class Leases:
 
     def _read(self) -> list[Lease]:
         w = self.database.tables.workers
-        with self.database.engine.begin() as c:
+        with self.database.leases.begin() as c:
             rows = c.execute(sa.select(w.c.id, w.c.holder, w.c.until - self.database.now)).all()
         return [Lease(id, msgspec.json.decode(text, type=Holder), left) for id, text, left in rows]
 
     def _is_dead(self, lease: Lease) -> bool:
-        """On our own machine the process itself is looked at. One that lives there without a lease is stuck, and is ended first."""
-        if not is_alive(lease.holder):
+        """Where its process would be seen from here, that is looked at; one that lives without a lease is stuck, and is ended first.
+        Of any other only the lease counts. An embedded queue has one machine, so there a restart of it has ended them all.
+        """
+        here = is_here(lease.holder)
+        if (here or self.database.engine.dialect.name == "sqlite") and not is_alive(lease.holder):
             return True
         seen = self._expired.get(lease.id, 0) + 1 if lease.left < 0 else 0
         self._expired[lease.id] = seen
         if seen < LOOKS:
             return False
-        if lease.holder.host == self.holder.host:
+        if here:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(lease.holder.pid, signal.SIGKILL)
         return True

@@ -100,6 +100,7 @@ class Outcome(NamedTuple):
 
     state: str
     reason: str = ""
+    delay: float = 0.0  # seconds before it is taken up once more, where it asked for that: it gave its slot back
 
 
 class Seen(NamedTuple):
@@ -117,6 +118,7 @@ class Task(NamedTuple):
     judge: Callable[[str, int | None], Outcome]
     timeout: float  # seconds that a program may take
     silence: float  # seconds that it may write nothing
+    tend: Callable[[], None] = lambda: None  # bring the queue up to what happened outside of it
 
 
 class Pace(NamedTuple):

@@ -4,6 +4,7 @@ A change is guarded by what it expects to find, so that a worker that was given 
 """
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -16,6 +17,9 @@ from detent.queue.order import in_order
 from detent.queue.protocol import AGAIN, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, Job, Outcome
 
 CHANGING = 0x64746E7472  # the number of the lock under which jobs and what they wait for change together
+PATIENCE = 15.0  # seconds to wait for that lock
+AT_ONCE = 100  # jobs that are taken in together
+GAP = 0.11  # seconds between them: who waits for the embedded database looks again every 0.1 s
 KEPT_DAYS = 30
 HELD = 2.0  # seconds until the engine is given again what a pause has stopped
 PIECES = 256  # of output kept for a job
@@ -47,6 +51,7 @@ class Store:
         try:
             with self.database.engine.begin() as c:
                 if self.database.engine.dialect.name == "postgresql":
+                    c.execute(sa.text(f"SET LOCAL lock_timeout = '{PATIENCE:.0f}s'"))
                     c.execute(sa.select(sa.func.pg_advisory_xact_lock(CHANGING)))
                 yield c
         except sa.exc.OperationalError as e:
@@ -55,16 +60,35 @@ class Store:
     # -- what people ask for ---------------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[Job]) -> list[str]:
-        """Take jobs in, all or none; their ids. A job that is there, or whose item has a live one, is not added again."""
-        with self.changing() as c:
-            kept = {job.id: self._kept(c, job) for job in in_order(jobs)}
-            for job in jobs:
-                if kept[job.id] == job.id and self._is_new(c, job.id):
-                    self._wait_or_go(c, job)
-            return [kept[job.id] for job in jobs]
+        """Take jobs in; their ids. A job that is there, or whose item has a live one, is not added again.
 
-    def _kept(self, c: sa.Connection, job: Job) -> str:
-        """The id under which a job is in the queue; a new one is put in, not yet ready."""
+        What could never run is refused before anything is taken in. Many are taken in some at a time, so that workers get their turn.
+        """
+        ordered = in_order(jobs)
+        self._can_be_met(jobs)
+        kept: dict[str, str] = {}
+        for first in range(0, len(ordered), AT_ONCE):
+            if first:
+                time.sleep(GAP)
+            with self.changing() as c:
+                kept |= {job.id: self._take_in(c, job) for job in ordered[first : first + AT_ONCE]}
+        return [kept[job.id] for job in jobs]
+
+    def _can_be_met(self, jobs: Sequence[Job]) -> None:
+        wanted = {item: job for job in jobs for item in job.needs}
+        for job in jobs:
+            wanted.pop(job.item, None)
+        j = self.jobs
+        with self.database.engine.begin() as c:
+            met = set(c.execute(sa.select(j.c.item).where(j.c.item.in_(wanted), j.c.state.in_((*LIVE, "done")))).scalars())
+        for item, job in wanted.items():
+            if item not in met:
+                raise DetentError(
+                    f"{job.item or job.id} needs {item}, which is not done and not in the queue", f"add it too: detent queue add {item}"
+                )
+
+    def _take_in(self, c: sa.Connection, job: Job) -> str:
+        """The id under which a job is in the queue. A new one waits, or is handed over if it waits for nothing."""
         j = self.jobs
         live = sa.and_(j.c.item == job.item, j.c.item != "", j.c.state.in_(LIVE))
         there = c.execute(sa.select(j.c.id).where(sa.or_(j.c.id == job.id, live))).scalar()
@@ -72,24 +96,15 @@ class Store:
             return str(there)
         row = {"item": job.item, "title": job.title, "priority": job.priority, "state": "waiting", "attempt": 1, "starts": 0}
         c.execute(sa.insert(j).values(id=job.id, **row, added=self.database.now, worker="", ticket="", reason=""))
+        if waits := [item for item in job.needs if self._is_open(c, item)]:
+            c.execute(sa.insert(self.needs), [{"job": job.id, "item": item} for item in waits])
+        else:
+            self._hand_over(c, job.id, 1, job.priority, 0)
         return job.id
 
-    def _is_new(self, c: sa.Connection, id: str) -> bool:
-        row = self._row(c, id)
-        waits = c.execute(sa.select(self.needs.c.item).where(self.needs.c.job == id).limit(1)).first()
-        return row.state == "waiting" and not row.ticket and waits is None
-
-    def _wait_or_go(self, c: sa.Connection, job: Job) -> None:
-        j = self.jobs
-        for item in job.needs:
-            states = set(c.execute(sa.select(j.c.state).where(j.c.item == item, j.c.id != job.id)).scalars())
-            if states & set(LIVE):
-                c.execute(sa.insert(self.needs).values(job=job.id, item=item))
-            elif "done" not in states:
-                raise DetentError(
-                    f"{job.item or job.id} needs {item}, which is not done and not in the queue", f"add it too: detent queue add {item}"
-                )
-        self._release(c, sa.and_(j.c.id == job.id))
+    def _is_open(self, c: sa.Connection, item: str) -> bool:
+        states = set(c.execute(sa.select(self.jobs.c.state).where(self.jobs.c.item == item)).scalars())
+        return bool(states & set(LIVE)) or "done" not in states
 
     def _release(self, c: sa.Connection, which: sa.ColumnElement[bool]) -> None:
         """Hand over those of these waiting jobs that wait for nothing any more."""
@@ -100,8 +115,8 @@ class Store:
         for row in c.execute(free.order_by(j.c.priority, j.c.added)).all():
             self._hand_over(c, row.id, row.attempt, row.priority, row.starts)
 
-    def _hand_over(self, c: sa.Connection, id: str, attempt: int, priority: int, starts: int, delay: float = 0.0) -> None:
-        turn = Turn(f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
+    def _hand_over(self, c: sa.Connection, id: str, attempt: int, priority: int, starts: int, delay: float = 0.0, ticket: str = "") -> None:
+        turn = Turn(ticket or f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(state="ready", ticket=turn.ticket, worker=""))
         self.hand_over(c, turn)
 
@@ -180,7 +195,7 @@ class Store:
                 why = f"it was taken up {row.starts} times and never came to an end; its worker died, or the program went away"
                 self._end(c, row, Outcome("failed", why), None)
                 return False
-            values = {"state": "running", "worker": worker, "starts": row.starts + 1}
+            values = {"state": "running", "worker": worker, "starts": row.starts + 1, "reason": ""}
             started = sa.func.coalesce(self.jobs.c.started, self.database.now)
             c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(**values, started=started))
             return True
@@ -192,18 +207,29 @@ class Store:
             if (row.attempt, row.worker, row.state) != (attempt, worker, "running"):
                 return False
             if outcome.state == "again":
-                self._hand_over(c, id, attempt, row.priority, row.starts, delay)
+                self._again(c, row, outcome, delay)
                 return True
             self._end(c, row, outcome, code)
             return True
+
+    def _again(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome, delay: float) -> None:
+        """Take it up once more. One that asked to wait has ended no worker: that start does not count."""
+        starts = row.starts - 1 if outcome.delay else row.starts
+        c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(reason=outcome.reason, starts=starts))
+        ticket = f"{row.ticket}~later" if outcome.delay else ""  # the number in it is used up
+        self._hand_over(c, row.id, row.attempt, row.priority, starts, outcome.delay or delay, ticket)
 
     def _end(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome, code: int | None) -> None:
         values = {"state": outcome.state, "reason": outcome.reason, "exit_code": code, "worker": "", "ended": self.database.now}
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(**values))
         if outcome.state == "done":
-            waiting = list(c.execute(sa.delete(self.needs).where(self.needs.c.item == row.item).returning(self.needs.c.job)).scalars())
-            self._release(c, self.jobs.c.id.in_(waiting))
+            self._meet(c, self.needs.c.item == row.item)
         self._count(c, row, outcome)
+
+    def _meet(self, c: sa.Connection, which: sa.ColumnElement[bool]) -> None:
+        """Nobody waits for this any more; hand over who waits for nothing else."""
+        waiting = list(c.execute(sa.delete(self.needs).where(which).returning(self.needs.c.job)).scalars())
+        self._release(c, self.jobs.c.id.in_(waiting))
 
     def _count(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome) -> None:
         """Failures in a row. What waits for a person or was cancelled says nothing about the next one."""
@@ -214,6 +240,27 @@ class Store:
         if failures >= MOST_FAILURES:
             last = f"the last was {row.item or row.id}" + (f": {outcome.reason}" if outcome.reason else "")
             self._pause(c, f"{failures} executions failed in a row; {last}", "detent")
+
+    # -- what happened outside of the queue --------------------------------------------------------------------------------------
+
+    def needed(self) -> set[str]:
+        """The items that somebody waits for."""
+        with self.database.engine.begin() as c:
+            return set(c.execute(sa.select(self.needs.c.item).distinct()).scalars())
+
+    def meet(self, items: Sequence[str]) -> None:
+        """These items are closed, whoever did that: nobody waits for them any more."""
+        with self.changing() as c:
+            self._meet(c, self.needs.c.item.in_(items))
+
+    def correct(self, id: str, outcome: Outcome) -> None:
+        """Keep how a run ended that no worker brought to its end. What a worker holds is left to it, and what is done stays done."""
+        with self.changing() as c:
+            row = self._row(c, id)
+            if row.state not in ("running", "done", outcome.state):
+                self._end(c, row, outcome, row.exit_code)
+
+    # -- what workers lose -------------------------------------------------------------------------------------------------------
 
     def hand_back(self, workers: Sequence[str]) -> list[str]:
         """Free what dead workers held; the jobs that were running there."""

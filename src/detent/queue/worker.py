@@ -27,7 +27,7 @@ from detent.sandbox.warden import command
 ASK_AGAIN = 0.5  # seconds between two questions to a database that does not answer
 AGAIN_AFTER = 5.0  # seconds until an execution that has not ended is taken up once more
 LOST_LOOKS = 4  # beats in which the engine says that we hold what we do not run
-TIDY_EVERY = 60  # beats
+TIDY_EVERY, TEND_EVERY = 60, 6  # beats
 
 
 class Running:
@@ -61,7 +61,8 @@ class LocalWorker:
         self.queue.engine.client.register_queue(QUEUE, global_concurrency=now, polling_interval_sec=self.pace.poll, application_name=NAME)
         self._launch()
         self.fence.start()
-        threading.Thread(target=self._beat_forever, name="lease", daemon=True).start()
+        for work, name in ((self._renew, "lease"), (self.beat, "beat")):
+            threading.Thread(target=self._forever, args=(work,), name=name, daemon=True).start()
 
     def _launch(self) -> None:
         from dbos import DBOS
@@ -99,16 +100,19 @@ class LocalWorker:
 
     # -- the lease ---------------------------------------------------------------------------------------------------------------
 
-    def _beat_forever(self) -> None:
+    def _forever(self, work: Callable[[], None]) -> None:
         while not self.leaving.wait(self.pace.beat):
             with suppress(Unreachable, sa.exc.SQLAlchemyError):  # tried again at the next beat; the fence watches that it is not too late
-                self.beat()
+                work()
 
-    def beat(self) -> None:
-        """Say that we live, take over from those who do not, and see to it that the engine and our tables agree."""
+    def _renew(self) -> None:
+        """Say that we live. In a thread of its own, and without the lock under which jobs change: nobody else's work makes it wait."""
         asked = time.monotonic()
         self.leases.renew()
         self.fence.renewed(asked)
+
+    def beat(self) -> None:
+        """Take over from those who do not live, and see to it that the engine and our tables agree."""
         held = self.queue.engine.holders()  # before the leases are read
         if dead := self.leases.dead(set(held.values())):
             self._take_over(dead)
@@ -119,6 +123,8 @@ class LocalWorker:
         self.queue.put_right(self.id, set(self.running))
         self.queue.engine.limit(self.queue.store.limit(0))
         self._beats += 1
+        if self._beats % TEND_EVERY == 1:
+            self.task.tend()
         if self._beats % TIDY_EVERY == 1:
             self.queue.engine.forget()
             self.queue.store.prune()

@@ -1,6 +1,8 @@
 """What the `execute` workflow keeps about one execution of a work item, and the pure changes over it. Knows no git, no tracker, no processes."""
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -99,6 +101,7 @@ class ExecuteData(Data, frozen=True):
     setup: Setup = Setup()
     branch: str = ""
     base: str = ""  # the commit the branch started from
+    onto: str = ""  # the branches of what it needs that are in its start, and not in main yet
     started: str = ""  # when the work began; the limit of time counts from there
     plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
     good_tree: str = ""  # the tree the branch started from, or the last one that passed
@@ -121,6 +124,7 @@ def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[Execu
         run.data,
         branch=told.get("branch", ""),
         base=told.get("base", ""),
+        onto=told.get("onto", ""),
         good_tree=told.get("tree", ""),
         plan=told.get("plan", ""),
         started=told.get("at", ""),
@@ -173,6 +177,12 @@ def review_of(sent: Sent) -> BranchReview | None:
 # -- what follows from the data ----------------------------------------------------------------------------------------------
 
 
+def stem(item: str) -> str:
+    """The beginning of the ids of an item's executions; two items never share one."""
+    name = re.sub(r"[^a-z0-9]+", "-", item.lower()).strip("-")[:40]
+    return f"execute-{name}" if name == item else f"execute-{name}-{hashlib.sha256(item.encode()).hexdigest()[:6]}"
+
+
 def public_status(state: str) -> str:
     """The status that the outside knows."""
     return PUBLIC.get(state, "RUNNING")
@@ -190,8 +200,12 @@ def follow_up_of(run: Run[ExecuteData]) -> FollowUp | None:
     item = run.data.item
     if run.state not in ("FAILED", "BLOCKED", "TIMEOUT"):
         return None
-    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {run.data.branch}\n\n{_bounded(run.last_error)}"
+    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {_short(run.data.branch)}\n\n{_bounded(run.last_error)}"
     return FollowUp(f"{item.id}:{run.cause}", f"{TITLES[run.cause]}: {item.title}", text.rstrip() + "\n", item.id)
+
+
+def _short(branch: str) -> str:
+    return branch.removeprefix("refs/heads/")
 
 
 def _bounded(text: str) -> str:
@@ -257,7 +271,8 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
         "tech_stack": ", ".join(data.project.tech_stack) or "(not stated)",
         "test_command": data.project.test_command or "(none yet)",
         "context": data.context or "(none)",
-        "branch": data.branch or "(no branch yet)",
+        "branch": _short(data.branch) or "(no branch yet)",
+        "start": f"main with the work that this item needs and that is not landed yet ({data.onto})" if data.onto else "main",
         "hours": data.setup.hours,
         "silence": data.setup.silence,
         "reason": data.reason or run.last_error or "no reason was given",

@@ -16,11 +16,6 @@ CLEAN = "The work of {id} was merged with that of other tasks, and the merged tr
 CONFLICT = "The work of {id} conflicts with what other tasks did meanwhile, in: {files}. The places are marked in the files."
 
 
-def is_apart(run: AnyRun) -> bool:
-    """Whether a run works in a workspace of its own, beside others of its session."""
-    return bool(getattr(run.data, "start_tree", ""))
-
-
 def start_of(git: Git, root: str, base: str, tree: str) -> str:
     """The newest commit of the session with a tree; where it was never committed, the one the session began from."""
     made = git.run("log", "--format=%H %T", f"{base}..{tip_of(git, root, base)}", "--").text.splitlines()

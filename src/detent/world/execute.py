@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -12,19 +13,20 @@ from detent.effects.branch import make_branch
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.claims import REF
-from detent.git.commits import bring_to, commit_phase
+from detent.git.commits import bring_to, commit_phase, main_branch, short
 from detent.git.evidence_ref import push_evidence
 from detent.git.notes import read_note, write_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
-from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
+from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
+from detent.world.execute_needs import begun_from, finished, held
 from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items
 from detent.world.furnish import furnish
 from detent.world.items import KEY, reached
-from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome
+from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
 NOTES = "tdd-handoffs"  # they hang on the commits of an inner run, and follow them when these are rebased
@@ -62,7 +64,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
             return outcome("started", **facts)  # the gates say that it may not run
         if said := _unfit(tracker, item, run):
             return outcome("not-runnable", said)
-    return _begin(world, run, facts)
+    return _begin(world, run, facts, finished(world, run, item.depends_on))
 
 
 def _unfit(tracker: Tracker, item: Item, run: AnyRun) -> str:
@@ -92,19 +94,24 @@ def _failures(world: RepoWorld, run: AnyRun) -> int:
     return failures
 
 
-def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str]) -> Sent:
+def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping[str, str]) -> Sent:
     git, ways, item = world.git, world.kit_of(run).ways, run.data.item
     wanted = branch_wanted(item.id, item.title)
 
     def choose() -> str:
         return free_name(git, wanted, names_at(git, ways.remote, wanted) if has_remote(git, ways.remote) else frozenset())
 
-    made = make_branch(git, run.id, 1, choose, ways.main, ways.remote)
+    def start(main: str) -> str:
+        return begun_from(git, main, needed, item.id, world.clock())
+
+    made = make_branch(git, run.id, 1, choose, ways.main, ways.remote, start)
+    main = main_branch(git, ways.main)
+    onto = held(git, made.base, git.resolve(f"refs/remotes/{ways.remote}/{short(main)}") or git.resolve(main), needed)
     root = choose_root(world.place, run.id)
     inner = make_workspace(git, root, made.branch, made.base)
     furnish(inner, world.kit_of(run), world.place.root, world.collector(run).env, world.gear.wanted)
     plan = lay_plan(root, run) if run.data.setup.strategy == "pr" else ""
-    where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan}
+    where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan, "onto": " ".join(onto)}
     return outcome("started", **facts, **where, at=world.clock())
 
 
@@ -172,7 +179,7 @@ def _commit(world: RepoWorld, event: AnyEvent) -> None:
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
     """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
-    if (place := event.run.data.setup.workspace) and world.place.root == local_root(place):
+    if event.run.data.setup.workspace and world.place.root == root_of(world.place.common_dir, event.run):
         world.snapshot(event.run)
 
 
@@ -220,8 +227,9 @@ def warnings_file(common: Path, run: str) -> Path:
 
 
 def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
-    if place := event.run.data.setup.workspace:
-        remove_workspace(workspace_place(world.place.common_dir, local_root(place)))
+    common = world.place.common_dir
+    if event.run.data.setup.workspace:
+        remove_workspace(workspace_place(common, root_of(common, event.run)))
 
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:

@@ -20,10 +20,10 @@ from detent.workflows.session import Proof
 from detent.workflows.session_files import STATUS, published
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
-from detent.world.apart import commit_merged, is_apart, merge_task
+from detent.world.apart import commit_merged, merge_task
 from detent.world.changes import changed_files, tests_of
 from detent.world.landing import bring_in
-from detent.world.repo import Effects, Jobs, RepoWorld, is_plain, keep_snapshot, leave, outcome
+from detent.world.repo import Effects, Jobs, RepoWorld, is_apart, is_plain, keep_snapshot, leave, outcome
 from detent.world.session import (
     alone,
     bring_back,

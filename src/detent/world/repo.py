@@ -16,7 +16,7 @@ from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
-from detent.git.workspace import remove_beside, remove_workspace
+from detent.git.workspace import local_root, remove_beside, remove_workspace
 from detent.kernel.model import Found, Sent
 from detent.world.kit import Kit
 
@@ -43,6 +43,17 @@ class Gear(NamedTuple):
     wanted: Callable[[], bool] = always  # whoever asked still waits
     family: Callable[[str], Sequence[AnyRun]] = lambda run: ()  # a run and its children as they stand, oldest first
     when: Callable[[str, int], str] = lambda run, seq: ""  # the time of an event
+
+
+def is_apart(run: AnyRun) -> bool:
+    """Whether a run works in a workspace of its own, beside others of its session."""
+    return bool(getattr(run.data, "start_tree", ""))
+
+
+def root_of(common: Path, run: AnyRun) -> Path:
+    """Where the workspace of a run stands for this clone. A child that does not work apart has its parent's."""
+    own = run.id if is_apart(run) or not run.parent else run.parent
+    return local_root(common, run.data.setup.workspace, own)
 
 
 class RepoWorld:

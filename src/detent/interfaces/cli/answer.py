@@ -1,8 +1,10 @@
 """`detent answer`: answer what the run asks a person."""
 
 import click
+from msgspec.structs import replace
 
-from detent.interfaces.cli.tell import tell_verdict
+from detent.app import App
+from detent.interfaces.cli.tell import exit_code, tell_verdict
 
 
 @click.command("answer")
@@ -19,6 +21,7 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     \b
     detent answer REVIEW approve          take the reviewed tree as it is
     detent answer REVIEW another-round    let the agent work on the findings
+    detent answer REVIEW override --run execute-it-7-1    open the pull request although the review says no
     detent answer PLAN finish             end the run although an entry is open
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
@@ -29,5 +32,18 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
         raise click.UsageError("say what the answer is, or --cancel REASON")
     given = {"value": "cancel", "note": cancel} if cancel else {"value": value, "note": note}
     app = here()
-    asking = who_asks(app, app.chosen(run), decision)
-    return tell_verdict(person("answer", asking, decision=decision, to=to, **given), as_json)
+    chosen = app.chosen(run)
+    verdict = person("answer", who_asks(app, chosen, decision), decision=decision, to=to, **given)
+    if app.door.load(chosen).run.workflow == "execute" and not exit_code(verdict):
+        verdict = replace(verdict, instruction=_goes_on(app, chosen))
+    return tell_verdict(verdict, as_json)
+
+
+def _goes_on(app: App, run: str) -> str:
+    """An execution of the queue goes on there; any other when a person says so."""
+    from detent.app.queueing import catch_up, go_on
+
+    catch_up(app, run)
+    if go_on(app, run):
+        return f"It is queued again, and a worker goes on with it (detent work). Look: detent queue show {run}"
+    return f"Go on with it: detent resume --run {run}"

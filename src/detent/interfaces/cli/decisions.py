@@ -4,6 +4,7 @@ import json
 
 import click
 
+from detent.app import App
 from detent.interfaces.cli.tell import STUCK, plain
 
 
@@ -14,38 +15,58 @@ from detent.interfaces.cli.tell import STUCK, plain
 def command(run: str | None, every: bool, as_json: bool) -> int:
     """Show the question that is open, with the answers it takes and how to give one. Changes nothing.
 
+    Where this checkout has no run of its own, the open questions of all runs are shown, executions of the queue among them.
+
     \b
     detent decisions
+    detent decisions --run execute-it-7-1
     detent answer UD-APPROVE-DESIGN approved
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
-    from detent.app.asked import asked_of, at_work
+    from detent.app.asked import asked_of, open_everywhere, open_of_run
     from detent.interfaces.cli.runner import here
 
     app = here()
-    chosen = app.chosen(run)
-    found = [d for d in asked_of(app, chosen) if every or d["status"] == "pending"]
+    mine = app.current()
+    chosen = app.chosen(run) if run or mine or every else None
+    found = open_of_run(app, chosen) if chosen else open_everywhere(app)
+    found += [d for d in asked_of(app, chosen) if d["status"] != "pending"] if chosen and every else []
     if as_json:
         click.echo(json.dumps({"run": chosen, "decisions": found}))
         return 0
     for d in found:
-        click.echo(_told(d))
-    stuck = [each for each in at_work(app, chosen) if each.state in STUCK]
-    if not found:
-        click.echo(f"Run {chosen} has no open question.")
-    for each in stuck:
-        click.echo(f"{each.id} waits to be released: {app.door.hands.tables[each.workflow].instruction(each)}")
+        click.echo(_told(d, "" if mine and chosen == mine.run else f" --run {str(d['run']).partition('.')[0]}"))
+    stuck = [line for top in ([chosen] if chosen else _open_runs(app)) for line in _stuck(app, top)]
+    if not found and (chosen or not stuck):
+        click.echo(f"Run {chosen} has no open question." if chosen else "No run has an open question.")
+    for line in stuck:
+        click.echo(line)
     return 0
 
 
-def _told(d: dict[str, object]) -> str:
+def _open_runs(app: App) -> list[str]:
+    return [head.run for head in app.journal.heads() if not head.parent and not head.ended]
+
+
+def _stuck(app: App, run: str) -> list[str]:
+    """What waits to be released, and how that is done."""
+    from detent.app.asked import at_work
+
+    mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK]
+    more = "" if mine and mine.run == run else f" --run {run}"
+    ways = {each.id: app.door.hands.tables[each.workflow].instruction(each).replace(" --run ID", "") for each in found}
+    return [f"{id} waits to be released: {way.replace('detent resume', f'detent resume{more}')}" for id, way in ways.items()]
+
+
+def _told(d: dict[str, object], of_run: str) -> str:
     of = f"  ({d['task_id']})" if d["task_id"] else ""
     lines = [f"{d['decision_id']}  {d['status']}{of}", *(f"  {line}" for line in plain(str(d["question"])).splitlines())]
     options, shown = d["options"], d["shown"]
     if d["status"] == "pending":
         lines += [f"  Look at: {path}" for path in (shown if isinstance(shown, list) else ())]
         lines.append(f"  Takes: {', '.join(options) if isinstance(options, list) and options else 'any text'}")
-        lines.append(f"  Answer: detent answer {d['decision_id']} VALUE [--note TEXT], or --cancel REASON")
+        declines = "" if d["kind"] == "state" else ", or --cancel REASON"
+        lines.append(f"  Answer: detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}")
     elif d["status"] == "answered":
         lines.append(f"  {plain(str(d['answer']))}" + (f" ({plain(str(d['note']))})" if d["note"] else ""))
         lines.append(f"  by {d['resolved_by'] or 'a person'}, {d['channel']}, {d['resolved_at']}")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from detent.app import App
 from detent.interfaces.cli.tell import plain
 from detent.tracker import STATUSES, Change, Item, NewItem, Tracker
 
@@ -14,11 +15,16 @@ KINDS = ("task", "bug", "feature", "epic", "chore")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 
 
-def tracker() -> Tracker:
+def opened() -> tuple[App, Tracker]:
     from detent.app.start_execute import items_of
     from detent.interfaces.cli.runner import here
 
-    return items_of(here(create=True))
+    app = here(create=True)
+    return app, items_of(app)
+
+
+def tracker() -> Tracker:
+    return opened()[1]
 
 
 @click.group("items")
@@ -101,8 +107,11 @@ def show(id: str, as_json: bool) -> None:
 @AS_JSON
 def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     """Close items. What waits for them may run then."""
-    here = tracker()
+    from detent.app.queueing import catch_up
+
+    app, here = opened()
     closed = [here.change(id, Change("closed", note=reason)) for id in ids]
+    catch_up(app)
     if as_json:
         click.echo(json.dumps({"items": [_row(i) for i in closed]}))
     else:

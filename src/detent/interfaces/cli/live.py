@@ -8,22 +8,27 @@ from typing import Any
 import click
 
 from detent.app import App
+from detent.app.overtime import Parked
 from detent.app.push import push
 from detent.drive import Seen
 from detent.interfaces.cli.moves import Moves
 from detent.interfaces.cli.tell import plain
 
+PARKED = 75
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
 SESSION = ("pipeline", "task")
 COLOURS = {"SUCCESS": "green", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}  # by their names; numbers are other colours here
 LAST = 3  # lines of what the agent says that stay in view
 
 
-def follow(app: App, run: str, as_json: bool, events: bool) -> int:
-    """Drive a run and show it; the exit code says how it ended."""
+def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) -> int:
+    """Drive a run and show it; the exit code says how it ended. With `park`, one that a usage limit holds is left."""
     view = Lines() if events else Silent() if as_json else Terminal(sys.stdout.isatty(), app)
     try:
-        done = push(app, run, view.see)
+        done = push(app, run, view.see, park)
+    except Parked as e:
+        click.echo(json.dumps({"run": run, "outcome": "parked", "not_before": e.until}))
+        return PARKED
     except KeyboardInterrupt:
         view.close()
         return _stopped(f"detent resume --run {run}", as_json or events)

@@ -88,12 +88,22 @@ def add(items: tuple[str, ...], ready: bool, priority: int | None, agent: str, c
 @command.command("list")
 @click.option("--all", "everything", is_flag=True, help="Also what has ended, the newest first.")
 @click.option("-n", "limit", type=click.IntRange(1), default=200, show_default=True, help="The most to show.")
+@click.option("--watch", is_flag=True, help="Stay and show the slots of all workers, on all machines, until nothing is left.")
 @AS_JSON
-def list_(everything: bool, limit: int, as_json: bool) -> None:
+def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
     """Show what runs, what comes next, and what waits; with the workers, and why nothing starts if that is so."""
+    if watch and (as_json or everything):
+        raise click.UsageError("--watch shows what runs and comes next, as text; leave --json and --all away")
+    from detent.app.queueing import reconcile
     from detent.queue.protocol import LIVE
 
-    with opened() as (_, queue):
+    with opened() as (app, queue):
+        reconcile(app, queue)
+        if watch:
+            from detent.interfaces.cli.queue_watch import watch as stay
+
+            stay(queue)
+            return
         found, workers, pause = queue.all(() if everything else LIVE, limit), queue.workers(), queue.paused()
         if as_json:
             rows = {"executions": [as_row(e) for e in found], "workers": [w._asdict() for w in workers], "paused": pause.reason or None}

@@ -41,7 +41,12 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
             return tell_verdict(verdict, as_json)
     if guidance and not stuck:
         person("steer", now.id, note=guidance)
-    return _follow(now.id, as_json, events)
+    code = _follow(now.id, as_json, events)
+    if now.workflow == "execute":
+        from detent.app.queueing import catch_up
+
+        catch_up(app, now.id)
+    return code
 
 
 def _follow(run: str, as_json: bool, events: bool) -> int:

@@ -28,6 +28,7 @@ from detent.interfaces.cli.live import follow
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
 @click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
 @click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
+@click.option("--park", is_flag=True, help="With --run: where a usage limit holds it, end with 75 instead of waiting. So do workers.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
 def command(
@@ -41,6 +42,7 @@ def command(
     context: str,
     again: bool,
     known: str,
+    park: bool,
     events: bool,
     as_json: bool,
 ) -> int:
@@ -51,7 +53,6 @@ def command(
     detent run --workflow pr docs/plan.md --agent command:./my-agent
     detent run --workflow pipeline "a till that adds prices" --yes-to approve-design,review-strategy
     detent run --workflow execute it-7         one work item, to a pushed branch
-    detent run --run execute-it-7-1            go on with it after a crash
 
     The agents work in a workspace of their own, inside the sandbox; your checkout stays as it is. The result is on a branch. Stop it with
     Ctrl-C at any time: `detent resume` goes on from the last event.
@@ -62,7 +63,7 @@ def command(
     from detent.interfaces.cli.runner import begin, here, only_for
 
     if known:
-        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again or parallel > 1), as_json, events)
+        return _drive_on(known, (request, agent, baseline, lean, yes_to, context, again, parallel > 1), as_json, events, park)
     policies = read_policies(yes_to)
     only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
@@ -72,15 +73,15 @@ def command(
     return follow(app, begin(app, workflow, terms), as_json, events)
 
 
-def _drive_on(run: str, more: bool, as_json: bool, events: bool) -> int:
+def _drive_on(run: str, beside: tuple[object, ...], as_json: bool, events: bool, park: bool) -> int:
     """Go on with a run. It waits for a person still, if it did."""
     from detent.app.push import fit_for_push, is_pushed
     from detent.interfaces.cli.runner import here
 
     app = here()
     now = app.door.load(app.chosen(run)).run
-    if more or now.parent or not is_pushed(now):
+    if any(beside) or now.parent or not is_pushed(now):
         raise click.UsageError("--run names a run that `detent run` or a queue began, and stands alone")
     if not app.journal.heads(now.id)[0].ended:
         fit_for_push(app)
-    return follow(app, now.id, as_json, events)
+    return follow(app, now.id, as_json, events, park)

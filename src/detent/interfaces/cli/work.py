@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from detent.app import App
+
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
     from detent.queue.worker import LocalWorker
@@ -30,7 +32,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
     worker that is killed is noticed by the others within half a minute, on the same machine at once.
     """
-    from detent.app.queueing import open_queue, task_of
+    from detent.app.queueing import task_of
     from detent.app.shared import queue_settings
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
@@ -41,14 +43,14 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     limit, own = settings.queue.slots, slots or settings.queue.slots
     if own > limit:
         raise click.UsageError(f"--slots {own} is more than the whole queue runs at once; raise [queue] slots, which is {limit}")
-    queue = open_queue(app.place, app.world.outer)
+    queue = _opened(app)
     from detent.queue.worker import LocalWorker
 
     view = view_of(queue, own, as_json, events)
-    worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings), own, Pace(), view.put)
+    worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings, queue), own, Pace(), view.put)
     worker.start(limit)
     try:
-        view.show(lambda: once and _is_idle(queue, worker))
+        view.show(lambda: once and _is_over(queue, worker))
         code = _result(queue, view.ends, as_json or events)
     except KeyboardInterrupt:
         code = 130
@@ -60,10 +62,28 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     return code
 
 
+def _opened(app: App) -> "DurableQueue":
+    """The queue, after what other machines ended was cleared up after."""
+    from detent.app.queueing import open_queue
+    from detent.app.sweep import sweep
+
+    queue = open_queue(app.place, app.world.outer)
+    sweep(app)
+    return queue
+
+
 def _is_idle(queue: "DurableQueue", worker: "LocalWorker") -> bool:
     """Whether nothing runs, and nothing could: what is left waits for what failed, or the queue is paused."""
     counts = queue.counts()
     return not worker.running and not counts["running"] and (not counts["ready"] or bool(queue.paused().reason))
+
+
+def _is_over(queue: "DurableQueue", worker: "LocalWorker") -> bool:
+    """The same, also after a look at what happened outside of the queue: that may have set something free."""
+    if not _is_idle(queue, worker):
+        return False
+    worker.task.tend()
+    return _is_idle(queue, worker)
 
 
 def _result(queue: "DurableQueue", ends: Counter[str], as_json: bool) -> int:
@@ -75,4 +95,6 @@ def _result(queue: "DurableQueue", ends: Counter[str], as_json: bool) -> int:
     else:
         said = ", ".join(f"{n} {state}" for state, n in row.items() if isinstance(n, int) and n) or "nothing to do"
         click.echo(f"Worked off: {said}." + (f" The queue is paused: {pause}" if pause else ""))
-    return 1 if row["failed"] or pause else 10 if row["blocked"] else 0
+        if row["blocked"] or row["left"]:
+            click.echo("A person is needed; `detent queue list --all` says for what.")
+    return 1 if row["failed"] or pause else 10 if row["blocked"] or row["left"] else 0

@@ -1,0 +1,124 @@
+"""What people do to items and runs beside the queue: it hears of it, nothing waits for ever, and each is told what they can do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent.app.sweep import forget_landed, sweep
+from detent.git.workspace import choose_root, make_workspace
+from tests.driven import scripted
+from tests.executions import CONFIG, FAILS, WORKS, Till
+
+RUN = "execute-it-1-1"
+ISSUE = {"title": "No error handling", "description": "words are added too", "priority": 1, "type": "bug", "severity": "high"}
+NOT_READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [ISSUE], "summary": "One issue is left.", "pr_ready": False}}
+PULL_REQUESTS = f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = 'true'\n"
+
+
+def two_items(till: Till, *entries: dict[str, Any]) -> None:
+    """The second needs the first; both are queued, and a worker takes them as far as they go."""
+    one, two = till.file("Add prices"), till.file("Add taxes")
+    till.project.run("items", "dep", two, one)
+    added = till.project.run("queue", "add", one, two, "--agent", scripted(till.project, *entries))
+    assert added.code == 0, added
+
+
+def states(till: Till) -> dict[str, str]:
+    return {e["item"]: e["state"] for e in till.project.run("queue", "list", "--all", "--json").json["executions"]}
+
+
+def reason(till: Till) -> str:
+    return str(till.project.run("queue", "show", RUN, "--json").json["reason"])
+
+
+def test_an_item_that_a_person_closes_is_waited_for_no_more(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    two_items(till, FAILS, FAILS)
+    assert till.project.run("work", "--once").code == 1
+    again = till.project.run("work", "--once", "--json")
+    assert (again.code, again.json["left"]) == (10, 1), "what waits for what failed needs a person"
+    assert states(till) == {"it-1": "failed", "it-2": "waiting"}
+    till.project.run("items", "close", "it-1", "--reason", "done by hand")
+    listed = till.project.run("queue", "list", "--json").json["executions"]
+    assert [(e["item"], e["state"], e["waits_for"]) for e in listed] == [("it-2", "ready", [])]
+
+
+@pytest.mark.slow
+def test_an_item_that_is_closed_where_the_queue_does_not_see_it_is_noticed_by_the_worker(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    two_items(till, FAILS, FAILS)
+    assert till.project.run("work", "--once").code == 1
+    till.change("it-1", status="closed")
+    agent = {**WORKS, "reply": "done"}
+    scripted(till.project, agent)
+    worked = till.project.run("work", "--once", "--json")
+    assert (worked.code, worked.json["done"]) == (0, 1), worked
+
+
+@pytest.mark.slow
+def test_a_run_that_a_person_resumes_to_its_end_ends_its_job_and_frees_what_waits(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    two_items(till, WORKS)
+    moved = till.remote.with_name("moved.git")
+    till.hook(f"mv '{till.remote}' '{moved}'; exit 1")
+    worked = till.project.run("work", "--once")
+    assert (worked.code, "A person is needed; `detent queue list --all` says for what." in worked.out) == (10, True), worked
+    assert "it waits for a person in HALTED: the remote origin cannot be reached" in reason(till)
+    assert reason(till).endswith(f"Mend that, then: detent resume --run {RUN}")
+    asked = till.project.run("decisions")
+    assert f"{RUN} waits to be released: detent resume --run {RUN}" in asked.out, asked
+    moved.rename(till.remote)
+    (till.remote / "hooks" / "update").unlink()
+    assert till.project.run("resume", "--run", RUN).code == 0
+    assert states(till) == {"it-1": "done", "it-2": "ready"}
+
+
+def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> None:
+    till = Till(tmp_path, PULL_REQUESTS)
+    two_items(till, WORKS, NOT_READY)
+    assert till.project.run("work", "--once").code == 10
+    assert reason(till) == (
+        "it waits for a person in NOT_READY: One issue is left. "
+        f"Close the items of its review, then: detent resume --run {RUN}. Or: detent answer REVIEW override --run {RUN}"
+    )
+    told = till.project.run("decisions").out
+    assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: override" in told, told
+    (row,) = till.project.run("decisions", "--run", RUN, "--json").json["decisions"]
+    assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override"], RUN)
+    said = till.project.run("answer", "REVIEW", "override", "--run", RUN)
+    assert f"Next: It is queued again, and a worker goes on with it (detent work). Look: detent queue show {RUN}" in said.out, said
+    assert states(till) == {"it-1": "ready", "it-2": "waiting"}
+    assert till.project.run("resume", "--run", RUN).code == 0, "or a person goes on with it at once"
+    assert states(till) == {"it-1": "done", "it-2": "ready"}
+
+
+def test_a_worker_clears_up_after_what_another_machine_ended_and_keeps_what_lies_there(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    assert till.execute(till.file(), WORKS).code == 0
+    with till.app() as app:
+        root = choose_root(app.place, RUN)
+        make_workspace(app.world.git, root, "", till.git("rev-parse", "main"))  # as if this machine had been lost at work, and is back
+        (root / "half.py").write_text("half = 1\n")
+        assert sweep(app) == [RUN]
+        assert not root.exists() and sweep(app) == []
+        kept = till.git("for-each-ref", "--format=%(objectname)", f"refs/detent/{RUN}/trees").split()
+        assert any("half.py" in till.git("ls-tree", "--name-only", tree) for tree in kept)
+
+        till.git("push", "-q", "origin", f"main:refs/detent/{RUN}/head", f"main:refs/detent/{RUN}.work/tip", "main:refs/detent/other/head")
+        assert forget_landed(app) == [], "what is not in main stays"
+        assert till.project.run("land").code == 0
+        assert forget_landed(app) == [RUN, f"{RUN}.work"]
+        assert till.there("for-each-ref", "--format=%(refname)", "refs/detent").split() == ["refs/detent/other/head"]
+
+
+def test_an_execution_that_waits_for_a_person_can_be_cancelled_and_aborted(tmp_path: Path) -> None:
+    till = Till(tmp_path, PULL_REQUESTS)
+    one, two = till.file("Add prices"), till.file("Add taxes")
+    till.project.run("queue", "add", one, "--agent", scripted(till.project, WORKS, NOT_READY))
+    till.project.run("queue", "add", two)
+    till.project.run("abort", "--run", "execute-it-2-1")
+    assert states(till) == {one: "ready", two: "cancelled"}, "its run has ended, so its job has"
+    assert till.project.run("work", "--once").code == 10
+    gone = till.project.run("queue", "cancel", one, "--reason", "not now", "--json").json["executions"][0]
+    assert (gone["state"], till.run(RUN).state) == ("cancelled", "CANCELLED")
