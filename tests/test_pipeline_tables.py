@@ -13,7 +13,8 @@ import pytest
 
 import detent.workflows
 from detent.evidence.look import Changed, TestReport
-from detent.gates.documents import Criterion, Issue, Task, cannot_fail, read_acceptance, read_tasks, recommended, section
+from detent.gates.checks import cannot_fail
+from detent.gates.documents import Criterion, Issue, Task, read_acceptance, read_tasks, recommended, section
 from detent.gates.human import APPROVE, MISSING, STRATEGY, Decision, pending
 from detent.gates.judge import judge
 from detent.gates.reply import amounts_to, points, read_reply

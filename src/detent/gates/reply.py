@@ -4,7 +4,6 @@ A reply is an agent's word about its own work or its verdict on another's. It ne
 """
 
 import hashlib
-import json
 from fnmatch import fnmatch
 from typing import Literal
 
@@ -12,6 +11,7 @@ import msgspec
 
 from detent.evidence.look import Look
 from detent.gates.documents import RESEARCH, SPECS, SessionData
+from detent.gates.plain import json_value
 from detent.kernel.model import Value
 
 Said = Literal["OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "PASS_WITH_NOTES", "FAIL"]
@@ -117,18 +117,11 @@ class Point(Value, frozen=True):
 def read_reply(text: str, role: str) -> tuple[Reply | None, str]:
     """The reply of a role, or what is wrong with it. Never raises."""
     try:
-        reply = msgspec.convert(json.loads(text, object_pairs_hook=_once), Reply)
-    except (ValueError, RecursionError) as e:
+        reply = msgspec.convert(json_value(text), Reply)
+    except ValueError as e:
         return None, f"the reply cannot be read: {e}"
     fault = _fault(reply, role)
     return (None, f"the reply cannot be taken: {fault}") if fault else (reply, "")
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    keys = [key for key, _ in pairs]
-    if doubled := sorted({key for key in keys if keys.count(key) > 1}):
-        raise ValueError(f"{doubled[0]} stands there twice")
-    return dict(pairs)
 
 
 def _fault(reply: Reply, role: str) -> str:
