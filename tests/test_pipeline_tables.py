@@ -28,6 +28,7 @@ from detent.workflows.briefs import brief
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_children import children
 from detent.workflows.pipeline_data import CORE, Manual, PipelineData, unproven
+from detent.workflows.pipeline_states import DOCUMENTS
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, TaskData, context_files, is_prepared, result
 from detent.workflows.task_data import unproven as task_unproven
@@ -177,8 +178,8 @@ def test_kind_is_total_over_states_and_verbs(name: str) -> None:
                 assert isinstance(said, str)
 
 
-def a_run(name: str, state: str) -> Run[Any]:
-    return session(state, FULL) if name == "pipeline" else task(state)
+def a_run(name: str, state: str, **more: Any) -> Run[Any]:
+    return session(state, FULL, **more) if name == "pipeline" else task(state, **more)
 
 
 @pytest.mark.parametrize(("name", "state"), AGENTS)
@@ -965,6 +966,32 @@ def test_a_verdict_on_a_tree_that_changed_meanwhile_is_void(state: str, role: st
     held = read_reply(text_of(as_role(role)), role)[0]
     accepted = after(task(state, about(accepted=held)), DUE, changes=CODE)
     assert (accepted.state, TASK.kind(accepted, DUE)) == (state, "")
+
+
+WRITE_NO_CODE = [(n, s) for n, s in AGENTS if (n == "task" and s in ("REVIEW", "SECURITY")) or (n == "pipeline" and s in DOCUMENTS)]
+
+
+@pytest.mark.parametrize(("name", "state"), WRITE_NO_CODE)
+@pytest.mark.parametrize("status", ["OK", "BLOCKED", "PASS_WITH_NOTES", "NEEDS_INFO", "NEEDS_DECISION", "FAIL", ""])
+def test_a_role_that_writes_no_code_comes_to_nothing_if_it_did_and_the_tree_is_put_back(name: str, state: str, status: str) -> None:
+    own: dict[str, dict[str, Any]] = {"Reviewer": {"review_comments": [comment("major")]}, "Security": {"findings": [finding("high")]}}
+    role = TABLES[name].states[state].role
+    notes = {"files": [], "notes": ["slow"]}
+    sent = as_role(role, status, artifacts=notes, **({} if status == "OK" else own.get(role, {}))) if status else Sent("submit")
+    decided = take(a_run(name, state), sent, changes=CODE)
+    assert (decided.status, decided.run.state, decided.run.counts) == ("FAILURE", state, {"dispatch": 1})
+    assert "undo_strays" in decided.owes
+    last = take(a_run(name, state, counts={"dispatch": 2}), sent, changes=CODE)
+    assert (last.run.state, "undo_strays" in last.owes) == ("BLOCKED", True)
+
+
+@pytest.mark.parametrize(("status", "to"), [("BLOCKED", "FIX_TESTS"), ("NEEDS_INFO", "ASK_USER"), ("PASS_WITH_NOTES", "ASK_USER")])
+def test_qa_may_leave_tests_with_a_verdict_and_nothing_else(status: str, to: str) -> None:
+    sent = as_role("QA", status, coverage_gaps=["negative sums"])
+    assert take(task("QA", about()), sent, changes=NEW_TEST).run.state == to
+    decided = take(task("QA", about()), sent, changes=(*NEW_TEST, *CODE))
+    assert (decided.status, decided.run.state, "undo_strays" in decided.owes) == ("FAILURE", "QA", True)
+    assert "src/sum.py changed" in decided.run.last_error
 
 
 def test_tests_that_qa_adds_are_proved_and_then_reviewed() -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.app import App, now, open_app
-from detent.app.allowed import base_of, may_write
+from detent.app.allowed import base_of, may_write, only
 from detent.app.cell import Cell, cell_of
 from detent.app.kit import CONFIGURED, DEFAULT, home_of
 from detent.app.overtime import ends_of, seconds_left
@@ -120,6 +120,7 @@ def _one_at_a_time(watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
 def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell) -> Turn:
     world = app.worlds.of(run)
     root: Path = world.place.root
+    cell = cell._replace(only=only(briefing, root))
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"

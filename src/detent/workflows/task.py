@@ -78,6 +78,7 @@ STATES = {
 }
 ACTING = tuple(name for name, state in STATES.items() if state.actor == "agent")
 CODER = tuple(name for name in ACTING if ROLES[name] == "Coder")
+JUDGES = ("REVIEW", "SECURITY")  # they write nothing, whatever they come to
 LOOPS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY")
 
 HAND_IN = "call submit_work with summary and reply, where reply is the one JSON object that the briefing describes"
@@ -122,6 +123,8 @@ NO_AGENT: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, 
 RETRY: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
 NO_AGENT_UNDONE: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED", owes=(undo_strays,))
 REDO: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT_UNDONE, owes=(undo_strays,))
+ASKS: Go[TaskData] = go("ASK_USER", because("question"), ask_question, zero("dispatch"))
+NOTES: Go[TaskData] = go("ASK_USER", because("notes"), ask_notes, zero("dispatch"))
 TO_REVIEW = go("REVIEW", keep_coded, *NEXT)
 IMPLEMENTED = go("IMPLEMENTED", keep_coded, *NEXT, owes=(commit_task,))
 UNANSWERED: Go[TaskData] = go("BLOCKED", unanswered, says="HALTED")
@@ -140,14 +143,14 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("REVIEW",       "reviewed-qa",       (),    (wrote_nothing,), go("QA", keep_review, *NEXT, zero("FIX_REVIEW")),                        REDO),
     Row("REVIEW",       "reviewed-security", (),    (wrote_nothing,), go("SECURITY", keep_review, *NEXT, zero("FIX_REVIEW")),                  REDO),
     Row("REVIEW",       "reviewed",          (),    (wrote_nothing,), go("COMPLETED", keep_review, *NEXT, owes=(commit_task,)),                REDO),
-    Row("REVIEW",       "review-blocked",    (),    (),               BLOCKED_REVIEW),
+    Row("REVIEW",       "review-blocked",    (),    (wrote_nothing,), BLOCKED_REVIEW,                                                          REDO),
     Row("REVIEW",       "too-big",           (),    (),               TO_FULL),
     Row("QA",           "tested-security",   (),    (wrote_nothing,), go("SECURITY", keep_tests, *NEXT, zero("FIX_TESTS", "qa_rounds")),       REDO),
     Row("QA",           "tested",            (),    (wrote_nothing,), go("COMPLETED", keep_tests, *NEXT, owes=(commit_task,)),                 REDO),
     Row("QA",           "qa-added",          (),    QA_ADDED,         go("REVIEW", keep_new_tests, count("qa_rounds"), *NEXT, spent=STUCK_TESTS), BROKE),
-    Row("QA",           "qa-blocked",        (),    (),               BLOCKED_TESTS),
+    Row("QA",           "qa-blocked",        (),    (wrote_only_tests,), BLOCKED_TESTS,                                                        REDO),
     Row("SECURITY",     "secured",           (),    (wrote_nothing,), go("COMPLETED", keep_security, *NEXT, owes=(commit_task,)),              REDO),
-    Row("SECURITY",     "security-blocked",  (),    (),               BLOCKED_SECURITY),
+    Row("SECURITY",     "security-blocked",  (),    (wrote_nothing,), BLOCKED_SECURITY,                                                        REDO),
     Row("ASK_USER",     "answered",          OURS,  (),               go(BACK, resolve, zero("answers"))),
     Row("ASK_USER",     "accept",            OURS,  (),               go(BACK, accept, zero("answers"))),
     Row("ASK_USER",     "fix",               OURS,  (),               go(BACK, resolve, zero("answers"))),
@@ -164,11 +167,18 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("BLOCKED",      "resume",            (),    (),               go(BACK, keep_guidance, zero("dispatch", "answers"))),
     Row("BLOCKED",      "ask-again",         (),    (),               go("ASK_USER", reopen, keep_guidance, zero("answers"))),
     *each(CODER,  "complex",         TO_FULL),
-    *each(ACTING, "asks",            go("ASK_USER", because("question"), ask_question, zero("dispatch"))),
-    *each(ACTING, "notes",           go("ASK_USER", because("notes"), ask_notes, zero("dispatch"))),
-    *each(ACTING, "failed",          RETRY),
-    *each(ACTING, "no-reply",        RETRY),
-    *each(ACTING, "agent-failed",    RETRY),
+    *each(CODER,  "asks",            ASKS),
+    *each(CODER,  "notes",           NOTES),
+    *each(JUDGES, "asks",            ASKS, (), (wrote_nothing,), REDO),
+    *each(JUDGES, "notes",           NOTES, (), (wrote_nothing,), REDO),
+    *each(("QA",), "asks",           ASKS, (), (wrote_only_tests,), REDO),
+    *each(("QA",), "notes",          NOTES, (), (wrote_only_tests,), REDO),
+    *each(CODER,  "failed",          RETRY),
+    *each(CODER,  "no-reply",        RETRY),
+    *each(CODER,  "agent-failed",    RETRY),
+    *each((*JUDGES, "QA"), "failed",       REDO),
+    *each((*JUDGES, "QA"), "no-reply",     REDO),
+    *each((*JUDGES, "QA"), "agent-failed", REDO),
     *each(ACTING, "limited",         go(STAY, park)),
     *each(ACTING, "no-model",        go("BLOCKED", because("model"), keep_error, says="HALTED")),
     *each(ACTING, "over-budget",     go("BLOCKED", because("budget"), keep_error, says="HALTED")),
