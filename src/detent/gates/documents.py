@@ -20,7 +20,7 @@ from detent.kernel.model import Data, Value
 Status = Literal["not-started", "in-progress", "implemented", "completed", "blocked"]
 
 SPEC, ACCEPTANCE, ARCHITECTURE, TASKS = "spec.md", "acceptance.json", "architecture.md", "tasks.yaml"
-RESEARCH, SPECS = "research/", "design-specs/"
+RESEARCH, RECORDS, SPECS = "research/", "adr/", "design-specs/"
 MANY = 5  # from so many tasks on, each is reviewed by itself
 
 
@@ -93,6 +93,7 @@ class SessionData(Data, frozen=True):
     mode: Literal["full", "lean"] = "full"
     research: tuple[str, ...] = ()  # the reports of the Researcher
     design_specs: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()  # of decisions, by the Architect
     changed_files: tuple[ChangedFile, ...] = ()
     instructions: tuple[str, ...] = ()  # the project's own instructions, as found at the base commit
     known_issues: tuple[Issue, ...] = ()
@@ -233,12 +234,12 @@ def content_hash(text: str) -> str:
 
 def design_files(data: SessionData) -> tuple[str, ...]:
     """What a person is asked to approve."""
-    return (*(f"{data.session}/{name}" for name in (SPEC, ACCEPTANCE, ARCHITECTURE)), *data.design_specs)
+    return (*(f"{data.session}/{name}" for name in (SPEC, ACCEPTANCE, ARCHITECTURE)), *data.records, *data.design_specs)
 
 
 def design_is_complete(look: Look[SessionData]) -> str | None:
-    """Everything a person is asked to approve can be read: spec, acceptance, architecture, design specs."""
-    missing = [path for path in design_files(look.run.data) if look.read(path) is None]
+    """Everything a person is asked to approve can be read: spec, acceptance, architecture, design specs; a record of an earlier round may be gone."""
+    missing = [path for path in design_files(look.run.data) if look.read(path) is None and path not in look.run.data.records]
     return f"{missing[0]} is not there" if missing else None
 
 

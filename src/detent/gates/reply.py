@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from detent.evidence.look import Look
-from detent.gates.documents import RESEARCH, SPECS, SessionData
+from detent.gates.documents import RECORDS, RESEARCH, SPECS, SessionData
 from detent.gates.plain import json_value
 from detent.kernel.model import Value
 
@@ -225,12 +225,17 @@ def readme_or_reason(look: Look[SessionData]) -> str | None:
     return None if readme or told else "the README is as it was; update it, or say in artifacts.notes why it needs no change"
 
 
-def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
+def _inside(look: Look[SessionData], role: str, folder: str) -> list[str]:
+    """The files of a folder of the session that the role's reply names."""
     accepted: Reply | None = getattr(look.run.data, "accepted", None)
     reply = read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
-    inside = [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
+    return [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
+
+
+def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
+    inside = _inside(look, role, folder)
     empty = [path for path in inside if not (look.read(path) or "").strip()]
-    if reply and not inside:
+    if not inside:
         return f"artifacts.files names no file below {look.run.data.session}/{folder}"
     return f"{empty[0]} is named, and is not there" if empty else None
 
@@ -238,6 +243,13 @@ def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
 def research_is_there(look: Look[SessionData]) -> str | None:
     """The Researcher's report exists and is named in its reply."""
     return _named(look, "Researcher", RESEARCH)
+
+
+def records_are_there(look: Look[SessionData]) -> str | None:
+    """Every decision record that the Architect names exists; those of earlier rounds are looked at too."""
+    inside, earlier = _inside(look, "Architect", RECORDS), look.run.data.records
+    empty = [path for path in dict.fromkeys((*inside, *earlier)) if not (look.read(path) or "").strip() and path in inside]
+    return f"{empty[0]} is named, and is not there" if empty else None
 
 
 def design_spec_is_there(look: Look[SessionData]) -> str | None:

@@ -33,6 +33,7 @@ from detent.gates.human import (
 from detent.gates.reply import (
     design_spec_is_there,
     readme_or_reason,
+    records_are_there,
     research_is_there,
     wrote_nothing,
     wrote_only_build_files,
@@ -60,6 +61,7 @@ from detent.workflows.pipeline_data import (
     keep_open,
     keep_prepared,
     keep_reason,
+    keep_records,
     keep_research,
     keep_spec,
     keep_tasks,
@@ -88,7 +90,14 @@ from detent.workflows.task_data import ask_after_failure, ask_notes, ask_questio
 SPEC = (wrote_nothing, spec_is_sound, acceptance_is_sound)  # nothing of the project: the documents lie outside the tree
 LEAN = (wrote_nothing, short_spec_is_sound, acceptance_is_sound, tasks_are_sound, one_task_only)
 RESEARCHED = (wrote_nothing, research_is_there)
-DESIGNED_BY = (wrote_nothing, architecture_is_sound)
+DESIGNED_BY = (wrote_nothing, architecture_is_sound, records_are_there)
+APPROVED = (
+    as_shown,
+    design_is_complete,
+    spec_is_sound,
+    acceptance_is_sound,
+    architecture_is_sound,
+)  # what is approved is sound as it stands
 DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
 PLANNED = (wrote_nothing, tasks_are_sound)
 BUILD = (wrote_only_build_files, collected_not_shrunk, skips_not_risen)
@@ -133,11 +142,12 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTAKE",           "specified-research",   (),    SPEC,                                        go("DESIGN_RESEARCH", keep_spec, *OK),                 REDO),
     Row("INTAKE_LEAN",      "specified-lean",       (),    LEAN,                                        go("IMPLEMENT_LOOP", keep_spec, keep_tasks, *OK),      REDO),
     Row("DESIGN_RESEARCH",  "researched",           (),    RESEARCHED,                                  go("DESIGN", keep_research, *OK),                      REDO),
-    Row("DESIGN",           "designed",             (),    (*DESIGNED_BY, design_is_complete),          go("APPROVE_DESIGN", *DESIGNED),                       REDO),
-    Row("DESIGN",           "designed-ui",          (),    DESIGNED_BY,                                 go("DESIGN_UI", *OK),                                  REDO),
+    Row("DESIGN",           "designed",             (),    (*DESIGNED_BY, design_is_complete),          go("APPROVE_DESIGN", keep_records, *DESIGNED),         REDO),
+    Row("DESIGN",           "designed-ui",          (),    DESIGNED_BY,                                 go("DESIGN_UI", keep_records, *OK),                    REDO),
     Row("DESIGN_UI",        "drawn",                (),    DRAWN,                                       go("APPROVE_DESIGN", keep_design, *DESIGNED),          REDO),
-    Row("APPROVE_DESIGN",   "approved",             OURS,  (as_shown,),                                 go("PLAN", approve, zero("answers")),                  ANEW),
+    Row("APPROVE_DESIGN",   "approved",             OURS,  APPROVED,                                    go("PLAN", keep_spec, approve, zero("answers")),       ANEW),
     Row("APPROVE_DESIGN",   "correct-spec",         OURS,  (),                                          _correct("INTAKE")),
+    Row("APPROVE_DESIGN",   "correct-research",     OURS,  (),                                          _correct("DESIGN_RESEARCH")),
     Row("APPROVE_DESIGN",   "correct-architecture", OURS,  (),                                          _correct("DESIGN")),
     Row("APPROVE_DESIGN",   "correct-design",       OURS,  (),                                          _correct("DESIGN_UI")),
     Row("PLAN",             "planned",              (),    PLANNED,                                     go("REVIEW_STRATEGY", keep_tasks, *OK, ask_strategy),  REDO),

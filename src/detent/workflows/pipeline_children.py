@@ -59,6 +59,7 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
         mode=data.mode,
         research=data.research,
         design_specs=data.design_specs,
+        records=data.records,
         changed_files=data.changed_files,
         instructions=data.instructions,
         known_issues=data.known_issues,

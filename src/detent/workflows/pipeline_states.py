@@ -50,7 +50,7 @@ ANSWER = "detent answer ID VALUE [--note TEXT], or detent answer ID --cancel REA
 REPLY = Move(("agent",), "submit_work", HAND_IN)
 WORK = Move(("agent", "system"), "submit_work", HAND_IN)  # by the role, or by the machine once a person has accepted its notes
 ANSWERED = by_human("answer", ANSWER)
-CHANGES = by_human("answer", "detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to spec|architecture|design]")
+CHANGES = by_human("answer", "detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to spec|research|architecture|design]")
 STRATEGIES = by_human("answer", "detent answer UD-REVIEW-STRATEGY per-batch, or detent answer UD-REVIEW-STRATEGY single-final")
 
 MOVES: dict[str, Move] = {
@@ -62,7 +62,7 @@ MOVES: dict[str, Move] = {
     "approved": by_human(
         "answer", "detent answer UD-APPROVE-DESIGN approved, or detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to ROLE]"
     ),
-    **dict.fromkeys(("correct-spec", "correct-architecture", "correct-design"), CHANGES),
+    **dict.fromkeys(("correct-spec", "correct-research", "correct-architecture", "correct-design"), CHANGES),
     **dict.fromkeys(("per-batch", "single-final"), STRATEGIES),
     **dict.fromkeys(
         ("answered", "accept", "fix", "again", "simplify", "simplify-lean", "manual-passed", "manual-failed", "invalid", "cancelled"),

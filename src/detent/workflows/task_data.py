@@ -5,7 +5,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
+from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
 from detent.gates.human import DecisionData, pending, question, waived
 from detent.gates.reply import Point, Reply, amounts_to, noted, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
@@ -48,7 +48,7 @@ READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a f
     "QA": (SPEC, ACCEPTANCE, TASKS, SPECS),
     "Security": (TASKS, ARCHITECTURE, SPEC),
     "Integrator": (TASKS, ACCEPTANCE),
-    "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, TASKS, RESEARCH, SPECS),
+    "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, TASKS, RESEARCH, SPECS),
 }
 CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
 
@@ -261,7 +261,7 @@ def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
     """The documents a role must have; a missing one blocks the run. A lean session has no architecture."""
-    named = {RESEARCH: data.research, SPECS: data.design_specs}
+    named = {RESEARCH: data.research, RECORDS: data.records, SPECS: data.design_specs}
     lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
     task = data.task if isinstance(data, TaskData) else None
     also = (ARCHITECTURE,) if role == "Researcher" and "Architect" in getattr(data, "roles", ()) else ()  # of an earlier round

@@ -18,6 +18,8 @@ from detent.interfaces.cli.live import follow
 )
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
+@click.option("--research", is_flag=True, help="Have the Researcher work before the architecture is drawn (pipeline).")
+@click.option("--ui", is_flag=True, help="Have the Designer work after it (pipeline).")
 @click.option(
     "--yes-to",
     multiple=True,
@@ -36,6 +38,8 @@ def command(
     agent: str,
     baseline: bool,
     lean: bool,
+    research: bool,
+    ui: bool,
     yes_to: tuple[str, ...],
     parallel: int,
     context: str,
@@ -61,14 +65,16 @@ def command(
     from detent.app.push import fit_for_push, said_agent
     from detent.interfaces.cli.runner import begin, here, only_for
 
+    more = (request, agent, baseline, lean, research, ui, yes_to, context, again, parallel > 1)
     if known:
-        return _drive_on(known, bool(request or agent or baseline or lean or yes_to or context or again or parallel > 1), as_json, events)
+        return _drive_on(known, any(more), as_json, events)
     policies = read_policies(yes_to)
-    only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
+    wanted = {"--lean": lean, "--research": research, "--ui": ui, "--yes-to": bool(policies), "--parallel": parallel > 1}
+    only_for("pipeline", workflow, wanted)
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again, parallel)
+    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again, research, ui, parallel)
     return follow(app, begin(app, workflow, terms), as_json, events)
 
 
