@@ -64,7 +64,7 @@ def test_a_lean_session_has_one_task_and_no_questions(p: Project) -> None:
     with session(p, lean=True) as s:
         done = s.go()
         assert (done["state"], done["outcome"]) == ("DONE", "done"), done
-        assert s.turns() == [("INTAKE_LEAN", ""), ("CODE", "T-001"), ("REVIEW", "T-001"), ("QA", "T-001")]
+        assert s.turns() == [("INTAKE_LEAN", ""), ("CODE", "T-001"), ("REVIEW", "T-001"), ("QA", "T-001"), ("SECURITY", "T-001")]
         assert s.subjects() == ["T-001: add"]
     assert (p.root / S / "report.md").is_file()
     told = status(p)

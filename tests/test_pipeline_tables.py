@@ -798,6 +798,26 @@ def test_qa_and_security_run_where_they_are_required(qa: bool, security: bool, s
     assert after(task("REVIEW", about(qa=qa, security=security)), as_role("Reviewer")).state == state
 
 
+@pytest.mark.parametrize(
+    ("touched", "qa", "security"),
+    [
+        ("", False, False),
+        ("docs", False, False),
+        ("tests", True, False),
+        ("docs tests", True, False),
+        ("code", True, True),
+        ("code docs", True, True),
+    ],
+)
+@pytest.mark.parametrize("mode", ["lean", "full"])
+def test_who_must_look_follows_from_what_was_changed_whatever_the_task_is_called(mode: str, touched: str, qa: bool, security: bool) -> None:
+    calm = about(mode=mode, qa=False, security=False)
+    run = after(task("REVIEW", calm), outcome("prepared", touched=touched, changed_files="[]"))
+    assert (run.state, run.data.qa, run.data.security) == ("REVIEW", qa, security)
+    flagged = after(task("REVIEW", about(mode=mode, qa=True, security=True)), outcome("prepared", touched="docs", changed_files="[]"))
+    assert (flagged.data.qa, flagged.data.security) == (True, True)  # less is never asked for
+
+
 def test_a_role_can_ask_for_more_scrutiny_and_never_for_less() -> None:
     gates = {"meets_definition_of_done": True, "needs_review": False, "needs_tests": True, "security_concerns": ["token in url"]}
     run = after(task("CODE", TaskData(session=S, task_id="T-001", qa=False, security=False)), reply(gates=gates), changes=CODE)

@@ -185,8 +185,17 @@ BUILD = (
 )  # fmt: skip
 
 
+def _fits(path: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatch(path, g) or fnmatch(path.rpartition("/")[2], g) for g in globs)
+
+
+def is_document(path: str) -> bool:
+    """Whether a file of the project is documentation, by its name."""
+    return _fits(path, DOCS)
+
+
 def _strays(look: Look[SessionData], globs: tuple[str, ...]) -> list[str]:
-    return [c.path for c in look.changed() if not any(fnmatch(c.path, g) or fnmatch(c.path.rpartition("/")[2], g) for g in globs)]
+    return [c.path for c in look.changed() if not _fits(c.path, globs)]
 
 
 def wrote_nothing(look: Look[SessionData]) -> str | None:

@@ -93,12 +93,12 @@ class Dispatch(Value, frozen=True, omit_defaults=False):
 
 
 def needs_qa(task: Task) -> bool:
-    """QA runs where behaviour, logic or acceptance is concerned."""
+    """QA runs where behaviour, logic or acceptance is concerned; what the task turns out to change can only add to it."""
     return task.type.lower() not in CALM_TYPES
 
 
 def needs_security(task: Task) -> bool:
-    """Security runs where any risk is flagged."""
+    """Security runs where any risk is flagged; what the task turns out to change can only add to it."""
     return bool(task.risk_flags)
 
 
@@ -154,6 +154,13 @@ def keep_prepared(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     files = tuple(name for name in sent.facts.get("instructions", "").split("\n") if name)
     data = replace(run.data, prepared=run.seq + 1, instructions=files, changed_files=run.data.changed_files if changed is None else changed)
     return replace(run, data=replace(data, good_tree=data.good_tree or sent.facts.get("tree", "")))
+
+
+def keep_touched(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """Who must look follows from what was changed, not from what anybody called it: QA at all but documents, Security at all but documents and tests."""
+    sorts = set(sent.facts.get("touched", "").split())
+    data = replace(run.data, qa=run.data.qa or bool(sorts - {"docs"}), security=run.data.security or bool(sorts - {"docs", "tests"}))
+    return keep_prepared(replace(run, data=data), sent, found)
 
 
 def keep_fault(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:

@@ -37,9 +37,6 @@ def command(
     workflow: str,
     agent: str,
     baseline: bool,
-    lean: bool,
-    research: bool,
-    ui: bool,
     yes_to: tuple[str, ...],
     parallel: int,
     context: str,
@@ -47,6 +44,7 @@ def command(
     known: str,
     events: bool,
     as_json: bool,
+    **way: bool,
 ) -> int:
     """Have the machine drive agents until the work is done, the run is halted, or a person is asked.
 
@@ -65,16 +63,16 @@ def command(
     from detent.app.push import fit_for_push, said_agent
     from detent.interfaces.cli.runner import begin, here, only_for
 
-    more = (request, agent, baseline, lean, research, ui, yes_to, context, again, parallel > 1)
     if known:
-        return _drive_on(known, any(more), as_json, events)
+        return _drive_on(known, any((request, agent, baseline, yes_to, context, again, parallel > 1, *way.values())), as_json, events)
     policies = read_policies(yes_to)
-    wanted = {"--lean": lean, "--research": research, "--ui": ui, "--yes-to": bool(policies), "--parallel": parallel > 1}
-    only_for("pipeline", workflow, wanted)
+    wanted = {f"--{name}": said for name, said in way.items()}  # lean, research, ui
+    only_for("pipeline", workflow, {**wanted, "--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again, research, ui, parallel)
+    terms = Terms(" ".join(request), False, baseline, policies=policies, agent=said_agent(agent), context=context, again=again)
+    terms = terms._replace(parallel=parallel, lean=way["lean"], research=way["research"], ui=way["ui"])
     return follow(app, begin(app, workflow, terms), as_json, events)
 
 
