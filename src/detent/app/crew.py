@@ -10,6 +10,7 @@ from threading import Lock
 import msgspec
 
 from detent.agents import AgentFailed, Reply, Turn, ask
+from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
 from detent.app.cell import Cell, cell_of
@@ -50,9 +51,13 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         return _turn(app, run, briefing, settings, cell_of(settings, True, outer, home_of(run, settings, app.place.root)))
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
+        if (kept := kept_reply(given.transcript)) is not None:
+            return kept
         try:
             with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
-                return ask(agent_of(first, briefing.role, settings), given, outer)
+                reply = ask(agent_of(first, briefing.role, settings), given, outer)
+                keep_reply(given.transcript, reply)
+                return reply
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
 

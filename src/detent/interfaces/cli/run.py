@@ -66,13 +66,12 @@ def command(
     if known:
         return _drive_on(known, any((request, agent, baseline, yes_to, context, again, parallel > 1, *way.values())), as_json, events)
     policies = read_policies(yes_to)
-    wanted = {f"--{name}": said for name, said in way.items()}  # lean, research, ui
-    only_for("pipeline", workflow, {**wanted, "--yes-to": bool(policies), "--parallel": parallel > 1})
+    only_for("pipeline", workflow, {f"--{n}": on for n, on in way.items()} | {"--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), False, baseline, policies=policies, agent=said_agent(agent), context=context, again=again)
-    terms = terms._replace(parallel=parallel, lean=way["lean"], research=way["research"], ui=way["ui"])
+    way_of = (way["research"], way["ui"], parallel)
+    terms = Terms(" ".join(request), False, baseline, way["lean"], policies, said_agent(agent), context, again, *way_of)
     return follow(app, begin(app, workflow, terms), as_json, events)
 
 
