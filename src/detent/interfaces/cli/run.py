@@ -44,7 +44,7 @@ def command(
     known: str,
     events: bool,
     as_json: bool,
-    **way: bool,
+    **on: bool,
 ) -> int:
     """Have the machine drive agents until the work is done, the run is halted, or a person is asked.
 
@@ -64,15 +64,14 @@ def command(
     from detent.interfaces.cli.runner import begin, here, only_for
 
     if known:
-        return _drive_on(known, any((request, agent, baseline, yes_to, context, again, parallel > 1, *way.values())), as_json, events)
+        return _drive_on(known, any((request, agent, baseline, yes_to, context, again, parallel > 1, *on.values())), as_json, events)
     policies = read_policies(yes_to)
-    only_for("pipeline", workflow, {f"--{n}": on for n, on in way.items()} | {"--yes-to": bool(policies), "--parallel": parallel > 1})
+    only_for("pipeline", workflow, {f"--{n}": v for n, v in on.items()} | {"--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    way_of = (way["research"], way["ui"], parallel)
-    terms = Terms(" ".join(request), False, baseline, way["lean"], policies, said_agent(agent), context, again, *way_of)
-    return follow(app, begin(app, workflow, terms), as_json, events)
+    said = (said_agent(agent), context, again, on["research"], on["ui"], parallel)
+    return follow(app, begin(app, workflow, Terms(" ".join(request), False, baseline, on["lean"], policies, *said)), as_json, events)
 
 
 def _drive_on(run: str, more: bool, as_json: bool, events: bool) -> int:
