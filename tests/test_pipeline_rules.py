@@ -10,17 +10,20 @@ import yaml
 from detent.gates.documents import ChangedFile, Project, Task, listed_below, read_tasks
 from detent.gates.human import APPROVE, STRATEGY, Decision, pending, question
 from detent.gates.reply import read_reply
-from detent.kernel.model import Run
+from detent.kernel.model import Run, Sent
 from detent.workflows.briefs import brief
+from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_children import children
 from detent.workflows.pipeline_data import PipelineData
 from detent.workflows.pipeline_tasks import task_of
+from detent.workflows.report import report_of
 from detent.workflows.session_files import published, retry_counts, status_json
 from detent.workflows.task import TASK
-from detent.workflows.task_data import READS, ROLES, TaskData, context_files, needs_qa, needs_security
+from detent.workflows.task_data import READS, ROLES, TaskData, context_files, needs_qa, needs_security, result
 from tests.test_pipeline_tables import (
     AGENTS,
+    CODE,
     CRITERIA,
     FILES,
     FULL,
@@ -256,6 +259,74 @@ def test_after_the_budget_the_question_tells_what_was_tried_and_what_is_still_fo
     asked = pending(run.data)  # type: ignore[arg-type]
     assert run.state == "ASK_USER" and asked is not None
     assert "FIX_REVIEW was tried 3 times" in asked.question and "off by one" in asked.question
+
+
+def test_after_the_budget_the_question_tells_every_repair_that_was_tried_and_no_older_one() -> None:
+    run = task("REVIEW")
+    for word in ("first", "second", "third", "fourth"):
+        run = after(run, as_role("Reviewer", review_comments=[comment("major", f"the {word} fault")]))
+        run = replace(run, state="REVIEW") if run.state == "FIX_REVIEW" else run
+    asked = pending(run.data)
+    assert run.state == "ASK_USER" and asked is not None
+    assert all(f"the {word} fault" in asked.question for word in ("first", "second", "third", "fourth"))
+    assert "Repair 3 began with" in asked.question and len(asked.question) < 4000
+    again = after(run, says("different-approach", asked.decision_id))
+    later = after(
+        replace(again, state="REVIEW", counts={"FIX_REVIEW": 3}), as_role("Reviewer", review_comments=[comment("major", "a new fault")])
+    )
+    assert "Repair" in pending(later.data).question and "the first fault" not in pending(later.data).question.partition("Repair")[0]  # type: ignore[union-attr]
+
+
+def test_a_spent_build_tells_every_repair_that_was_tried() -> None:
+    run = session("INTEGRATE_CHECKS", FULL)
+    for word in ("first", "second", "third", "fourth"):
+        run = after(run, replace(outcome("red", tree="t1"), output=f"the {word} failure"))
+        run = after(run, reply()) if run.state != "ASK_USER" else run
+    asked = pending(run.data)
+    assert run.state == "ASK_USER" and asked is not None
+    assert all(f"the {word} failure" in asked.question for word in ("first", "second", "third", "fourth"))
+
+
+# -- notes, for the report -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_role_passes_the_work_with_is_kept_for_the_report_and_the_newest_word_counts() -> None:
+    minor = as_role("Reviewer", review_comments=[comment("minor", "no types")], artifacts={"files": [], "notes": ["slow on windows"]})
+    run = after(task("REVIEW"), minor)
+    assert run.data.notes == {"T-001 Reviewer": ("minor src/sum.py:3 no types", "slow on windows")}
+    again = after(replace(run, state="REVIEW"), as_role("Reviewer"))
+    assert again.data.notes == {"T-001 Reviewer": ()}
+    done = after(loop(ONE), ended("T-001", "COMPLETED", **result(replace(run, state="COMPLETED"))))
+    told = report_of(done, (), ())
+    assert "## Open notes\n\n- T-001 Reviewer: minor src/sum.py:3 no types\n- T-001 Reviewer: slow on windows" in told
+
+
+def test_notes_of_a_session_role_are_kept_and_accepted_ones_are_known_issues_only() -> None:
+    run = after(session("PLAN", FULL), reply(artifacts={"files": [], "notes": ["one task was cut"]}))
+    assert "Planner: one task was cut" in report_of(run, (), ())
+    noted = reply("PASS_WITH_NOTES", artifacts={"files": [], "notes": ["slow"]})
+    accepted = after(task("CODE"), noted, says("accept", "UD-1"), Sent("due", by="system"), changes=CODE)
+    assert [i.text for i in accepted.data.known_issues] == ["slow"] and accepted.data.notes == {"T-001 Coder": ()}
+
+
+def test_a_lean_report_tells_how_to_run_and_test_by_what_is_known_of_the_project() -> None:
+    setup = Ground(
+        settings='{"project": {"name": "till", "tech_stack": ["python"]}}', command='{"argv": ["pytest", "-q"]}', preflight=("ruff check",)
+    )
+    told = report_of(session("DONE", replace(FULL, mode="lean", setup=setup)), (), ())
+    assert "run it: as the project's README says (till, python)" in told and "test it: `pytest -q`" in told and "`ruff check`" in told
+
+
+# -- replies -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "state"), AGENTS)
+def test_an_ok_that_does_not_meet_the_definition_of_done_is_asked_for_again_with_the_reason(name: str, state: str) -> None:
+    gates = {"meets_definition_of_done": False, "needs_review": True, "needs_tests": True, "security_concerns": []}
+    decided = take(a_run(name, state), as_role(ROLES[state], gates=gates), changes=CODE)
+    assert (decided.status, decided.run.state, decided.run.counts) == ("FAILURE", state, {"dispatch": 1})
+    assert "meets_definition_of_done is false" in decided.run.last_error
+    assert take(a_run(name, state), as_role(ROLES[state], "NEEDS_INFO", gates=gates)).run.state == "ASK_USER"
 
 
 def test_a_task_is_told_what_people_decided_in_the_session_and_in_other_tasks() -> None:

@@ -112,6 +112,11 @@ def reply(status: str = "OK", **more: Any) -> Sent:
     return Sent("submit", reply=json.dumps({**body, **more}))
 
 
+def docs(*notes: str) -> Sent:
+    """A sound reply of Docs, with further notes."""
+    return reply(artifacts={"files": [], "notes": ["run it: sum 1 2", "How to test: pytest", *notes]})
+
+
 def comment(severity: str, message: str = "off by one") -> dict[str, Any]:
     return {"severity": severity, "category": "bug", "file": "src/sum.py", "line": 3, "message": message}
 
@@ -454,7 +459,7 @@ def test_the_full_way_leads_from_intake_to_done() -> None:
     tree = {"tree": "t1", "roles": "Coder,Reviewer,QA,Security"}
     for sent in (
         reply(), reply(), says("approved", APPROVE), reply(), says("per-batch", STRATEGY), ended("T-001", "COMPLETED", **tree),
-        ended("meta", "COMPLETED", **tree), DUE, reply(), outcome("green", tree="t1"), DUE, reply(artifacts={"files": [], "notes": ["no need"]}), reply(),
+        ended("meta", "COMPLETED", **tree), DUE, reply(), outcome("green", tree="t1"), DUE, docs("no need"), reply(),
         outcome("green", tree="t1"), DUE, outcome("landed"),
     ):  # fmt: skip
         run = after(run, sent)
@@ -771,7 +776,9 @@ def test_a_child_hands_over_its_tree_its_roles_and_its_known_issues() -> None:
     )
     run = after(loop(ONE), ended("T-001", "COMPLETED", **result(child)))
     assert (run.data.good_tree, run.data.roles, run.data.known_issues) == ("t9", ("Coder", "QA"), (Issue("f1", "slow", "T-001"),))
-    told = {name: text for name, text in result(child).items() if name not in ("start", "decisions")}  # those two are for the session alone
+    told = {
+        name: text for name, text in result(child).items() if name not in ("start", "decisions", "notes")
+    }  # those are for the session alone
     assert told.items() <= dict(TASK.facts(child)).items()
 
 
@@ -1092,17 +1099,25 @@ def test_what_fix_build_or_release_changed_is_checked_and_reviewed_before_done()
     run = after(session("FIX_BUILD_CODE", FULL), reply(), tree="t2", changes=CODE)
     run = after(run, outcome("green", tree="t2"), DUE, tree="t2")
     assert (run.state, names(run)) == ("IMPLEMENT_LOOP", ["meta"])
-    docs = (Changed("README.md", "modified", "other"),)
-    run = after(session("RELEASE", FULL), reply(), tree="t2", changes=docs)
+    readme = (Changed("README.md", "modified", "other"),)
+    run = after(session("RELEASE", FULL), docs(), tree="t2", changes=readme)
     assert (run.state, run.data.good_tree) == ("RELEASE_FILES", "t2")
     run = after(run, reply(), tree="t2")
     assert (run.state, PIPELINE.kind(after(run, outcome("green", tree="t2"), tree="t2"), DUE)) == ("INTEGRATE_CHECKS", "unreviewed")
 
 
 def test_docs_changes_the_readme_or_says_why_not_and_touches_no_code() -> None:
-    assert take(session("RELEASE", FULL), reply()).status == "FAILURE"
-    assert take(session("RELEASE", FULL), reply(artifacts={"files": [], "notes": ["internal"]})).status == "SUCCESS"
-    assert "src/sum.py" in take(session("RELEASE", FULL), reply(), changes=CODE).run.last_error
+    assert "the README is as it was" in take(session("RELEASE", FULL), docs()).run.last_error
+    assert take(session("RELEASE", FULL), docs("internal")).status == "SUCCESS"
+    assert "src/sum.py" in take(session("RELEASE", FULL), docs("internal"), changes=CODE).run.last_error
+
+
+@pytest.mark.parametrize(
+    ("notes", "lacking"), [(("internal",), "run"), (("internal", "run it: sum"), "test"), (("internal", "test it: x"), "run")]
+)
+def test_docs_says_how_to_run_and_how_to_test(notes: tuple[str, ...], lacking: str) -> None:
+    decided = take(session("RELEASE", FULL), reply(artifacts={"files": [], "notes": list(notes)}))
+    assert (decided.status, decided.run.state) == ("FAILURE", "RELEASE") and f"how to {lacking} it" in decided.run.last_error
 
 
 def test_the_integrator_writes_build_files_only() -> None:

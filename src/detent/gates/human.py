@@ -68,6 +68,7 @@ class DecisionData(SessionData, frozen=True):
     task_id: str = ""
     held: Reply | None = None  # the reply a person is asked about
     accepted: Reply | None = None  # the reply a person accepted; it counts as the role's OK
+    tried: dict[str, tuple[str, ...]] = {}  # by kind of repair: what was wrong each time, the last ones
 
 
 DD = TypeVar("DD", bound=DecisionData)

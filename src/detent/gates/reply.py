@@ -4,6 +4,7 @@ A reply is an agent's word about its own work or its verdict on another's. It ne
 """
 
 import hashlib
+import re
 from fnmatch import fnmatch
 from typing import Literal
 
@@ -130,6 +131,8 @@ def _fault(reply: Reply, role: str) -> str:
     given = [name for names in OF_ROLE.values() for name in names if getattr(reply, name) is not None]
     if not reply.summary.strip():
         return "summary is empty"
+    if reply.status == "OK" and not reply.gates.meets_definition_of_done:
+        return "status is OK, and gates.meets_definition_of_done is false; finish the work, or say what stops you as BLOCKED or NEEDS_INFO"
     if foreign := [name for name in given if name not in mine]:
         return f"{foreign[0]} is not for {role}"
     if missing := [name for name in mine if name not in given and reply.status != "FAIL"]:
@@ -151,6 +154,11 @@ def points(reply: Reply) -> tuple[Point, ...]:
     gaps = tuple(Point(_name("", "coverage", gap), f"not covered: {gap}") for gap in reply.coverage_gaps or ())
     failed = reply.test_results.failed if reply.test_results else 0
     return (*comments, *findings, *gaps, *((Point("failing-tests", f"{failed} tests fail", blocks=True),) if failed else ()))
+
+
+def left_open(reply: Reply) -> tuple[str, ...]:
+    """What a role passed the work with: findings that do not block, and notes. The report tells them."""
+    return (*(p.text for p in points(reply) if not p.blocks), *(note.strip() for note in reply.artifacts.notes if note.strip()))
 
 
 def noted(reply: Reply) -> tuple[Point, ...]:
@@ -228,16 +236,39 @@ def wrote_only_docs(look: Look[SessionData]) -> str | None:
 
 def readme_or_reason(look: Look[SessionData]) -> str | None:
     """Docs changed the README, or states in artifacts.notes why not."""
-    reply, _ = read_reply(look.sent.reply, "Docs")
-    told = reply is None or any(note.strip() for note in reply.artifacts.notes)
+    reply = _reply(look, "Docs")
+    told = reply is None or any(note.strip() and not any(how.match(note.strip()) for how in HOW.values()) for note in reply.artifacts.notes)
     readme = any(c.path.rpartition("/")[2].upper().startswith("README") for c in look.changed())
     return None if readme or told else "the README is as it was; update it, or say in artifacts.notes why it needs no change"
 
 
+HOW = {
+    "run": re.compile(r"(how to )?run\b", re.IGNORECASE),
+    "test": re.compile(r"(how to )?test\b", re.IGNORECASE),
+}  # how such a note begins
+
+
+def says_how_to_run_and_test(look: Look[SessionData]) -> str | None:
+    """Docs tells in artifacts.notes how to run what was built, and how to test it."""
+    reply = _reply(look, "Docs")
+    notes = reply.artifacts.notes if reply else ()
+    missing = [word for word, begins in HOW.items() if not any(begins.match(note.strip()) for note in notes)]
+    return (
+        f"artifacts.notes has no note that begins with '{missing[0]} it: '; the report tells people how to {missing[0]} it"
+        if missing
+        else None
+    )
+
+
+def _reply(look: Look[SessionData], role: str) -> Reply | None:
+    """The reply that is judged: the one handed in, or the one that a person accepted."""
+    accepted: Reply | None = getattr(look.run.data, "accepted", None)
+    return read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
+
+
 def _inside(look: Look[SessionData], role: str, folder: str) -> list[str]:
     """The files of a folder of the session that the role's reply names."""
-    accepted: Reply | None = getattr(look.run.data, "accepted", None)
-    reply = read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
+    reply = _reply(look, role)
     return [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
 
 

@@ -35,6 +35,7 @@ from detent.gates.reply import (
     readme_or_reason,
     records_are_there,
     research_is_there,
+    says_how_to_run_and_test,
     wrote_nothing,
     wrote_only_build_files,
     wrote_only_docs,
@@ -85,7 +86,7 @@ from detent.workflows.pipeline_tasks import (
     task_merged,
     task_stopped,
 )
-from detent.workflows.task_data import ask_after_failure, ask_notes, ask_question, keep_fault
+from detent.workflows.task_data import ask_after_failure, ask_notes, ask_question, keep_fault, keep_notes, tried
 
 SPEC = (wrote_nothing, spec_is_sound, acceptance_is_sound)  # nothing of the project: the documents lie outside the tree
 LEAN = (wrote_nothing, short_spec_is_sound, acceptance_is_sound, tasks_are_sound, one_task_only)
@@ -102,9 +103,10 @@ DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
 PLANNED = (wrote_nothing, tasks_are_sound)
 BUILD = (wrote_only_build_files, collected_not_shrunk, skips_not_risen)
 KEPT = (collected_not_shrunk, skips_not_risen)
+TOLD = (wrote_only_docs, readme_or_reason, says_how_to_run_and_test)
 OURS = (answers_the_question,)
 
-OK = (role_ran, zero("dispatch"), forget, clear_error)
+OK = (role_ran, keep_notes, zero("dispatch"), forget, clear_error)
 NO_AGENT: Go[PipelineData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED")
 RETRY: Go[PipelineData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
 NO_AGENT_UNDONE: Go[PipelineData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED", owes=(undo_strays,))
@@ -117,12 +119,12 @@ LAPSED = go("APPROVE_DESIGN", ask_approval, keep_error, says="FAILURE")
 DESIGNED = (*OK, ask_approval)
 CHECKS = go("INTEGRATE_CHECKS", keep_tree, *OK)
 STUCK: Go[PipelineData] = go("ASK_USER", Because("retry_budget", "FIX_BUILD_CODE"), keep_fault, ask_after_failure, says="FAILURE")
-BROKE = go("FIX_BUILD_CODE", count("FIX_BUILD"), zero("dispatch"), keep_fault, forget, says="FAILURE", spent=STUCK)
+BROKE = go("FIX_BUILD_CODE", count("FIX_BUILD"), zero("dispatch"), keep_fault, tried("FIX_BUILD"), forget, says="FAILURE", spent=STUCK)
 STUCK_CI = go("ASK_USER", Because("retry_budget", "FIX_BUILD_CODE"), keep_ci, ask_after_failure, says="FAILURE")
-RED = go("FIX_BUILD", keep_ci, count("FIX_BUILD"), says="FAILURE", spent=STUCK_CI)
-RED_AGAIN = go("FIX_BUILD_CODE", keep_ci, count("FIX_BUILD"), says="FAILURE", spent=STUCK_CI)
+RED = go("FIX_BUILD", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAILURE", spent=STUCK_CI)
+RED_AGAIN = go("FIX_BUILD_CODE", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAILURE", spent=STUCK_CI)
 STUCK_MANUAL = go("ASK_USER", keep_failed_manual, Because("retry_budget", "FIX_BUILD_CODE"), ask_after_failure, says="FAILURE")
-NOT_HELD = go("FIX_BUILD_CODE", keep_failed_manual, count("FIX_BUILD"), zero("answers"), spent=STUCK_MANUAL)
+NOT_HELD = go("FIX_BUILD_CODE", keep_failed_manual, tried("FIX_BUILD"), count("FIX_BUILD"), zero("answers"), spent=STUCK_MANUAL)
 ANEW: Go[PipelineData] = go(STAY, ask_anew, keep_error, says="FAILURE")
 GREEN = go("INTEGRATED", keep_ci, zero("FIX_BUILD"), clear_error, owes=(commit_judged_tree,))
 MOVED: Go[PipelineData] = go("BLOCKED", because("tree_moved"), keep_error, says="HALTED")
@@ -179,7 +181,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "manual-open",          (),    (),                                          go("ASK_USER", because("manual_check"), ask_manual)),
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
     Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report,)),                   LAPSED),
-    Row("RELEASE",          "released",             (),    (wrote_only_docs, readme_or_reason),         go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
+    Row("RELEASE",          "released",             (),    TOLD,                                        go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
     Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
     Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report, publish, leave_workspace))),
     Row("LANDING",          "conflict",             (),    (),                                          go("BLOCKED", because("conflict"), keep_error, says="HALTED")),

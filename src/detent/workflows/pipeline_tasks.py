@@ -31,8 +31,9 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
     try:
         issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[Issue, ...])
         told = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[Told, ...])
+        notes = msgspec.json.decode(sent.facts.get("notes", "{}"), type=dict[str, tuple[str, ...]])
     except msgspec.DecodeError:
-        issues, told = (), ()
+        issues, told, notes = (), (), {}
     known = {i.finding for i in run.data.known_issues}
     roles = tuple(r for r in sent.facts.get("roles", "").split(",") if r)
     return replace(
@@ -43,6 +44,7 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
         earlier=(*run.data.earlier, *told),
+        notes={**run.data.notes, **notes},
     )
 
 

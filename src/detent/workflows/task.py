@@ -40,6 +40,7 @@ from detent.workflows.task_data import (
     keep_fault,
     keep_new_tests,
     keep_noted,
+    keep_notes,
     keep_points,
     keep_review,
     keep_security,
@@ -48,6 +49,7 @@ from detent.workflows.task_data import (
     keep_touched,
     result,
     step_shown,
+    tried,
     unproven,
     verdict_of,
 )
@@ -109,16 +111,16 @@ CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)
 
-NEXT = (zero("dispatch"), forget, clear_error)
+NEXT = (keep_notes, zero("dispatch"), forget, clear_error)
 FAILING: Go[TaskData] = go("ASK_USER", Because("retry_budget", "FIX_TESTS"), keep_fault, ask_after_failure, says="FAILURE")
 STUCK_REVIEW = go("ASK_USER", Because("retry_budget", "FIX_REVIEW"), keep_points, ask_after_findings, says="FAILURE")
 STUCK_TESTS = go("ASK_USER", Because("retry_budget", "FIX_TESTS"), keep_points, ask_after_failure, says="FAILURE")
 STUCK_SECURITY = go("ASK_USER", Because("retry_budget", "FIX_SECURITY"), keep_points, ask_after_findings, says="FAILURE")
 FOUND = (keep_points, zero("dispatch"), forget)
-BLOCKED_REVIEW = go("FIX_REVIEW", *FOUND, count("FIX_REVIEW"), says="FAILURE", spent=STUCK_REVIEW)
-BLOCKED_TESTS = go("FIX_TESTS", *FOUND, count("FIX_TESTS"), says="FAILURE", spent=STUCK_TESTS)
-BLOCKED_SECURITY = go("FIX_SECURITY", *FOUND, count("FIX_SECURITY"), says="FAILURE", spent=STUCK_SECURITY)
-BROKE = go("FIX_TESTS", count("FIX_TESTS"), zero("dispatch"), keep_fault, forget, says="FAILURE", spent=FAILING)
+BLOCKED_REVIEW = go("FIX_REVIEW", *FOUND, tried("FIX_REVIEW"), count("FIX_REVIEW"), says="FAILURE", spent=STUCK_REVIEW)
+BLOCKED_TESTS = go("FIX_TESTS", *FOUND, tried("FIX_TESTS"), count("FIX_TESTS"), says="FAILURE", spent=STUCK_TESTS)
+BLOCKED_SECURITY = go("FIX_SECURITY", *FOUND, tried("FIX_SECURITY"), count("FIX_SECURITY"), says="FAILURE", spent=STUCK_SECURITY)
+BROKE = go("FIX_TESTS", count("FIX_TESTS"), zero("dispatch"), keep_fault, tried("FIX_TESTS"), forget, says="FAILURE", spent=FAILING)
 NO_AGENT: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED")
 RETRY: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
 NO_AGENT_UNDONE: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED", owes=(undo_strays,))

@@ -7,14 +7,16 @@ import msgspec
 
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
 from detent.gates.human import DecisionData, pending, question, waived
-from detent.gates.reply import Point, Reply, amounts_to, noted, points, read_reply
+from detent.gates.reply import Point, Reply, amounts_to, left_open, noted, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.workflows.session import Grounded, Told, told_of
+from detent.kernel.rows import Change
+from detent.workflows.session import LONGEST_NOTE, MOST_NOTES, Grounded, Told, told_of
 
 replace = msgspec.structs.replace
 
 META = "meta"
 DD = TypeVar("DD", bound=DecisionData)
+GD = TypeVar("GD", bound=Grounded)
 ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its tasks
     "INTAKE": "SpecAgent",
     "INTAKE_LEAN": "SpecAgent",
@@ -220,12 +222,39 @@ def _ran(run: Run[TaskData], role: str) -> Run[TaskData]:
     return replace(run, data=replace(run.data, roles=tuple(dict.fromkeys((*run.data.roles, role)))))
 
 
+def keep_notes(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    """What the role passed the work with, in place of what it said before; what a person accepted is a known issue already."""
+    reply, role = reply_of(run, sent), ROLES.get(run.state, "")
+    known = {issue.text for issue in run.data.known_issues}
+    new = tuple(note[:LONGEST_NOTE] for note in left_open(reply) if note not in known)[:MOST_NOTES] if reply else ()
+    return replace(run, data=replace(run.data, notes={**run.data.notes, f"{run.data.task_id} {role}".strip(): new}))
+
+
 def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """What a reviewing role found, less what a person waived, for the Coder to fix."""
     reply = reply_of(run, sent)
     left = tuple(p for p in points(reply) if p.id not in waived(run.data)) if reply else ()
     text = "\n".join(f"- [{p.id}] {p.text}" for p in left)
     return _ran(replace(run, data=replace(run.data, points=left), last_error=text), ROLES.get(run.state, ""))
+
+
+ATTEMPTS, LONGEST_ATTEMPT = 4, 600  # what a person is told of repairs that came to nothing
+
+
+def tried(loop: str) -> Change[DD]:
+    """Remember what was wrong when a repair began, for whoever is asked once they are spent."""
+
+    def keep(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+        told = (*run.data.tried.get(loop, ()), run.last_error[:LONGEST_ATTEMPT])
+        return replace(run, data=replace(run.data, tried={**run.data.tried, loop: told[-ATTEMPTS:]}))
+
+    return keep
+
+
+def _attempts(run: Run[DD], loop: str, count: int) -> str:
+    """Each repair of this round: what it began from."""
+    told = run.data.tried.get(loop, ())[-count:] if count else ()
+    return "".join(f"\n\nRepair {i} began with:\n{said}" for i, said in enumerate(told, 1))
 
 
 def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
@@ -254,12 +283,15 @@ def ask_notes(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """The loop is spent, and what is open is a finding: it may be fixed, waived, or the scope cut down."""
     words = f"{run.data.task_id}: {run.back} was tried {run.limits.get(run.back, 0)} times, and this is still found:\n{run.last_error}"
+    words += _attempts(run, run.back, run.counts.get(run.back, 0))
     return question(run, "budget", words, about=reply_of(run, sent), security=run.back == "FIX_SECURITY")
 
 
 def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """The loop is spent, and what is open is a failing test or check: it is never waived."""
     words = f"{run.data.task_id or META}: the repair was tried as often as it may be, and this still fails:\n{run.last_error}"
+    loop = "FIX_BUILD" if run.back == "FIX_BUILD_CODE" else run.back
+    words += _attempts(run, loop, run.counts.get(loop, 0))
     return question(run, "budget", words, ("different-approach", "guidance", "simplify-scope"))
 
 
@@ -308,7 +340,7 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
     task = data.task
     return {
         **session_facts(run, ROLES.get(run.state, ""), task),
-        **{name: text for name, text in result(run).items() if name not in ("start", "decisions")},
+        **{name: text for name, text in result(run).items() if name in ("tree", "roles", "issues", "session_files", "reason")},
         "published": run.state,
         "task_id": data.task_id,
         "title": task.title if task else data.goal,
@@ -338,6 +370,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
         "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
+        "notes": msgspec.json.encode({name: told for name, told in run.data.notes.items() if told}).decode(),
         "start": run.data.start_tree,
         "decisions": msgspec.json.encode(told_of(run.data)).decode(),
     }

@@ -24,7 +24,7 @@ from detent.interfaces.cli.live import follow
     "--yes-to",
     multiple=True,
     metavar="POLICY",
-    help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept.",
+    help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept, questions.",
 )
 @click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
