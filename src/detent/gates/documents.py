@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from detent.errors import CannotTell
 from detent.evidence.look import Look
 from detent.gates.checks import cannot_fail
 from detent.gates.plain import json_value, yaml_value
@@ -285,6 +286,34 @@ def tasks_are_sound(look: Look[SessionData]) -> str | None:
     known = {t.id: t.status for t in look.run.data.tasks}
     claimed = [t.id for t in (found.tasks if found else ()) if t.status not in ("not-started", known.get(t.id, "not-started"))]
     return "; ".join((*faults, *(f"{TASKS}: {i}: the status is the machine's to write; leave it not-started" for i in claimed))) or None
+
+
+def context_is_there(look: Look[SessionData]) -> str | None:
+    """Every context file of a task is there, or is made by a task that it depends on."""
+    found, _ = read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")
+    tasks = {t.id: t for t in found.tasks} if found else {}
+    for task in tasks.values():
+        made = {path for other in _before(task.id, tasks) for path in tasks[other].files_expected}
+        if missing := [path for path in task.context_files if path not in made and not _exists(look, path)]:
+            return f"{TASKS}: {task.id}: context_files names {missing[0]}, which is not there; name files that are, or ones that a task it depends on makes"
+    return None
+
+
+def _before(id: str, tasks: dict[str, Task]) -> set[str]:
+    """The tasks that a task depends on, directly or through others."""
+    found, ahead = set[str](), list(tasks[id].depends_on)
+    while ahead:
+        if (other := ahead.pop()) not in found:
+            found.add(other)
+            ahead += tasks[other].depends_on
+    return found
+
+
+def _exists(look: Look[SessionData], path: str) -> bool:
+    try:
+        return look.read(path) is not None
+    except CannotTell:  # it is there, and larger than any document
+        return True
 
 
 def one_task_only(look: Look[SessionData]) -> str | None:

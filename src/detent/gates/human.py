@@ -15,7 +15,7 @@ from detent.kernel.model import Found, Run, Sent, Value
 
 replace = msgspec.structs.replace
 
-Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual"]
+Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual", "instructions"]
 MISSING = "mandatory_user_decision_missing"
 APPROVE, STRATEGY = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY"
 BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
@@ -27,6 +27,7 @@ ANSWERS: dict[str, dict[str, str]] = {
     "question": {},
     "notes": {"accept": "accept", "fix": "fix"},
     "budget": {"different-approach": "again", "guidance": "again", "accept-known-issues": "waive", "simplify-scope": "simplify"},
+    "instructions": {"accept": "accept-instructions", "fix": "fix-instructions"},
     "manual": {"passed": "manual-passed", "failed": "manual-failed"},
 }
 CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec", "research", "architecture", "design")}}

@@ -9,6 +9,7 @@ from detent.effects.pipeline import append_design_history, undo_strays, write_re
 from detent.gates.documents import (
     acceptance_is_sound,
     architecture_is_sound,
+    context_is_there,
     design_is_complete,
     one_task_only,
     short_spec_is_sound,
@@ -86,10 +87,11 @@ from detent.workflows.pipeline_tasks import (
     task_merged,
     task_stopped,
 )
-from detent.workflows.task_data import ask_after_failure, ask_notes, ask_question, keep_fault, keep_notes, tried
+from detent.workflows.task_data import keep_fault, keep_notes
+from detent.workflows.task_questions import ask_after_failure, ask_notes, ask_question, tried
 
 SPEC = (wrote_nothing, spec_is_sound, acceptance_is_sound)  # nothing of the project: the documents lie outside the tree
-LEAN = (wrote_nothing, short_spec_is_sound, acceptance_is_sound, tasks_are_sound, one_task_only)
+LEAN = (wrote_nothing, short_spec_is_sound, acceptance_is_sound, tasks_are_sound, one_task_only, context_is_there)
 RESEARCHED = (wrote_nothing, research_is_there)
 DESIGNED_BY = (wrote_nothing, architecture_is_sound, records_are_there)
 APPROVED = (
@@ -100,7 +102,7 @@ APPROVED = (
     architecture_is_sound,
 )  # what is approved is sound as it stands
 DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
-PLANNED = (wrote_nothing, tasks_are_sound)
+PLANNED = (wrote_nothing, tasks_are_sound, context_is_there)
 BUILD = (wrote_only_build_files, collected_not_shrunk, skips_not_risen)
 KEPT = (collected_not_shrunk, skips_not_risen)
 TOLD = (wrote_only_docs, readme_or_reason, says_how_to_run_and_test)

@@ -53,6 +53,7 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
         branch=data.branch,
         project=data.project,
         policies=data.policies,
+        instructed=data.instructed,
         earlier=(*data.earlier, *told_of(data)),
         session=data.session,
         request=data.request,

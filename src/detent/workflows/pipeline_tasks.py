@@ -45,6 +45,7 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
         earlier=(*run.data.earlier, *told),
         notes={**run.data.notes, **notes},
+        instructed=tuple(dict.fromkeys((*run.data.instructed, *sent.facts.get("instructed", "").splitlines()))),
     )
 
 

@@ -44,4 +44,5 @@ class Grounded(DecisionData, frozen=True):
     project: Project | None = None  # the head of tasks.yaml
     earlier: tuple[Told, ...] = ()  # what people decided in other runs of the session, before or beside this one
     notes: dict[str, tuple[str, ...]] = {}  # what roles passed the work with and nobody had to decide, by task and role, for the report
+    instructed: tuple[str, ...] = ()  # changes of the project's instructions to agents that a person took: path, and what it holds
     policies: dict[str, str] = {}  # what a person answered beforehand, by kind of question

@@ -26,14 +26,23 @@ from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Because, Go, Move, Row, State, by_human, by_system, each, go
 from detent.kernel.table import Table
-from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, because, clear_error, count, keep_error, keep_guidance, park, people, zero
+from detent.workflows.common import (
+    DRIVEN,
+    ERRORS,
+    PEOPLE,
+    because,
+    caused_by,
+    clear_error,
+    count,
+    keep_error,
+    keep_guidance,
+    park,
+    people,
+    zero,
+)
 from detent.workflows.task_data import (
     ROLES,
     TaskData,
-    ask_after_failure,
-    ask_after_findings,
-    ask_notes,
-    ask_question,
     changed_of,
     facts,
     keep_coded,
@@ -49,9 +58,18 @@ from detent.workflows.task_data import (
     keep_touched,
     result,
     step_shown,
-    tried,
     unproven,
     verdict_of,
+)
+from detent.workflows.task_questions import (
+    ask_after_failure,
+    ask_after_findings,
+    ask_instructions,
+    ask_notes,
+    ask_question,
+    instructions_open,
+    keep_instructed,
+    tried,
 )
 
 CODE_FILES = ("**",)
@@ -98,7 +116,10 @@ MOVES: dict[str, Move] = {
     **dict.fromkeys(("answered", "accept", "fix", "fix-review", "fix-tests", "fix-security", "again", "waive-review"), ANSWERED),
     **dict.fromkeys(("waive-security", "waive-some", "simplify", "invalid", "cancelled"), ANSWERED),
     "prepared": by_system("the role's input is complete"),
+    **dict.fromkeys(("accept-instructions", "fix-instructions"), ANSWERED),
     "too-big": by_system("a lean change has grown too big"),
+    "instructions-changed": by_system("the change touches what the project tells its agents"),
+    "replan": by_human("answer", "detent answer CONTEXT replan"),
     "context-missing": by_system("a document that the role must read is not there"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
     "ask-again": by_human("resume", "detent resume"),
@@ -147,6 +168,9 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("REVIEW",       "reviewed",          (),    (wrote_nothing,), go("COMPLETED", keep_review, *NEXT, owes=(commit_task,)),                REDO),
     Row("REVIEW",       "review-blocked",    (),    (wrote_nothing,), BLOCKED_REVIEW,                                                          REDO),
     Row("REVIEW",       "too-big",           (),    (),               TO_FULL),
+    Row("REVIEW",       "instructions-changed", (), (),               go("ASK_USER", because("instructions_changed"), ask_instructions)),
+    Row("ASK_USER",     "accept-instructions", OURS, (),              go(BACK, keep_instructed, resolve, zero("answers"))),
+    Row("ASK_USER",     "fix-instructions",  OURS,  (),               go("FIX_REVIEW", keep_noted, *AGAIN)),
     Row("QA",           "tested-security",   (),    (wrote_nothing,), go("SECURITY", keep_tests, *NEXT, zero("FIX_TESTS", "qa_rounds")),       REDO),
     Row("QA",           "tested",            (),    (wrote_nothing,), go("COMPLETED", keep_tests, *NEXT, owes=(commit_task,)),                 REDO),
     Row("QA",           "qa-added",          (),    QA_ADDED,         go("REVIEW", keep_new_tests, count("qa_rounds"), *NEXT, spent=STUCK_TESTS), BROKE),
@@ -167,6 +191,7 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("ASK_USER",     "invalid",           OURS,  (),               go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=UNANSWERED)),
     Row("ASK_USER",     "cancelled",         (*OURS, cancelled_on_purpose), (), go("BLOCKED", cancel, says="HALTED")),
     Row("BLOCKED",      "resume",            (),    (),               go(BACK, keep_guidance, zero("dispatch", "answers"))),
+    Row("BLOCKED",      "replan",            (caused_by("context_missing"),), (), go("RESCOPED", owes=(reset_to_good,))),
     Row("BLOCKED",      "ask-again",         (),    (),               go("ASK_USER", reopen, keep_guidance, zero("answers"))),
     *each(CODER,  "complex",         TO_FULL),
     *each(CODER,  "asks",            ASKS),
@@ -206,10 +231,13 @@ def kind(run: Run[TaskData], sent: Sent) -> str:
 
 
 def _prepared(run: Run[TaskData], sent: Sent) -> str:
-    """A lean task that is about to be reviewed must be small."""
+    """A lean task that is about to be reviewed must be small; and no task changes what agents are told without a person's word."""
     most = run.limits.get("lean_files", 3)
-    big = sent.outcome == "prepared" and run.state == "REVIEW" and run.data.mode == "lean" and len(changed_of(sent) or ()) > most
-    return "too-big" if big else sent.outcome
+    if sent.outcome != "prepared" or run.state != "REVIEW":
+        return sent.outcome
+    if run.data.mode == "lean" and len(changed_of(sent) or ()) > most:
+        return "too-big"
+    return "instructions-changed" if instructions_open(run, sent) else sent.outcome
 
 
 def _submitted(run: Run[TaskData], sent: Sent) -> str:
@@ -244,6 +272,8 @@ def _forward(run: Run[TaskData], reply: Reply) -> str:
 
 
 def _answered(run: Run[TaskData], sent: Sent) -> str:
+    if run.state == "BLOCKED":
+        return "replan" if sent.value.strip() == "replan" else "silence"
     asked = pending(run.data)
     on = event_of(asked, sent)
     if on == "fix":

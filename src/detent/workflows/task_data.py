@@ -6,10 +6,9 @@ from typing import Literal, TypeVar
 import msgspec
 
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
-from detent.gates.human import DecisionData, pending, question, waived
-from detent.gates.reply import Point, Reply, amounts_to, left_open, noted, points, read_reply
+from detent.gates.human import DecisionData, pending, waived
+from detent.gates.reply import Point, Reply, amounts_to, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.kernel.rows import Change
 from detent.workflows.session import LONGEST_NOTE, MOST_NOTES, Grounded, Told, told_of
 
 replace = msgspec.structs.replace
@@ -238,61 +237,10 @@ def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     return _ran(replace(run, data=replace(run.data, points=left), last_error=text), ROLES.get(run.state, ""))
 
 
-ATTEMPTS, LONGEST_ATTEMPT = 4, 600  # what a person is told of repairs that came to nothing
-
-
-def tried(loop: str) -> Change[DD]:
-    """Remember what was wrong when a repair began, for whoever is asked once they are spent."""
-
-    def keep(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-        told = (*run.data.tried.get(loop, ()), run.last_error[:LONGEST_ATTEMPT])
-        return replace(run, data=replace(run.data, tried={**run.data.tried, loop: told[-ATTEMPTS:]}))
-
-    return keep
-
-
-def _attempts(run: Run[DD], loop: str, count: int) -> str:
-    """Each repair of this round: what it began from."""
-    told = run.data.tried.get(loop, ())[-count:] if count else ()
-    return "".join(f"\n\nRepair {i} began with:\n{said}" for i, said in enumerate(told, 1))
-
-
 def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """The person wants the notes fixed: they are what the Coder is given."""
     asked = pending(run.data)
     return replace(run, data=replace(run.data, points=asked.points if asked else ()))
-
-
-def ask_question(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """A role cannot go on without a person's word."""
-    reply = reply_of(run, sent)
-    words = f"{reply.status}: {reply.summary}" if reply else "The role asks for a decision."
-    more = "".join(f"\n- {note}" for note in (reply.artifacts.notes if reply else ()))
-    return question(run, "question", words + more, security=bool(reply and reply.gates.security_concerns))
-
-
-def ask_notes(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """A role passes the work, or leaves it open, with notes: the person decides which are fixed."""
-    reply = reply_of(run, sent)
-    found_notes = [f"[{p.id}] {p.text}" for p in noted(reply)] if reply else []
-    words = f"{reply.status}: {reply.summary}" if reply else ""
-    text = words + "".join(f"\n- {note}" for note in found_notes)
-    return question(run, "notes", text, about=reply, security=bool(reply and (reply.findings or reply.gates.security_concerns)))
-
-
-def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """The loop is spent, and what is open is a finding: it may be fixed, waived, or the scope cut down."""
-    words = f"{run.data.task_id}: {run.back} was tried {run.limits.get(run.back, 0)} times, and this is still found:\n{run.last_error}"
-    words += _attempts(run, run.back, run.counts.get(run.back, 0))
-    return question(run, "budget", words, about=reply_of(run, sent), security=run.back == "FIX_SECURITY")
-
-
-def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """The loop is spent, and what is open is a failing test or check: it is never waived."""
-    words = f"{run.data.task_id or META}: the repair was tried as often as it may be, and this still fails:\n{run.last_error}"
-    loop = "FIX_BUILD" if run.back == "FIX_BUILD_CODE" else run.back
-    words += _attempts(run, loop, run.counts.get(loop, 0))
-    return question(run, "budget", words, ("different-approach", "guidance", "simplify-scope"))
 
 
 # What briefings say
@@ -372,6 +320,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "reason": run.guidance or run.last_error,
         "notes": msgspec.json.encode({name: told for name, told in run.data.notes.items() if told}).decode(),
         "start": run.data.start_tree,
+        "instructed": "\n".join(run.data.instructed),
         "decisions": msgspec.json.encode(told_of(run.data)).decode(),
     }
 

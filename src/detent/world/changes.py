@@ -8,6 +8,7 @@ from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
 from detent.evidence.runners import RUNNERS
 from detent.gates.documents import ChangedFile
+from detent.gates.instructions import is_instruction
 from detent.gates.reply import is_document
 from detent.git.commits import tip_of
 from detent.world.repo import RepoWorld
@@ -34,6 +35,12 @@ def touched(world: RepoWorld, run: AnyRun, tree: str) -> str:
     is_test = RUNNERS[base.runner].is_test if base and base.runner in RUNNERS else lambda path: False
     paths = (file.path for file in changed_files(world, run, tree, since))
     return " ".join(sorted({"docs" if is_document(path) else "tests" if is_test(path) else "code" for path in paths}))
+
+
+def instructions_changed(world: RepoWorld, changed: list[ChangedFile], tree: str) -> str:
+    """The instructions to agents that the session changed, a line for each: its path, and what it holds now."""
+    paths = sorted({path for file in changed for path in (file.path, file.old_path) if path and is_instruction(path)})
+    return "\n".join(f"{path} {world.git.resolve(f'{tree}:{path}') or 'removed'}" for path in paths)
 
 
 def tests_of(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str:

@@ -21,7 +21,7 @@ from detent.workflows.session_files import STATUS, published
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
 from detent.world.apart import commit_merged, is_apart, merge_task
-from detent.world.changes import changed_files, tests_of, touched
+from detent.world.changes import changed_files, instructions_changed, tests_of, touched
 from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, is_plain, keep_snapshot, leave, outcome
 from detent.world.session import (
@@ -162,9 +162,11 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
     if missing:
         return outcome("context-missing", f"{missing[0]} is not there, and {role} must read it ({len(missing)} missing in all)")
     tree = world.snapshot(run)
-    changed = msgspec.json.encode(changed_files(world, run, tree)).decode()
-    facts = {"touched": touched(world, run, tree)} if run.workflow == "task" else {}
-    return outcome("prepared", instructions="\n".join(instructions), changed_files=changed, tree=world.git.tree(run.data.base), **facts)
+    changed = changed_files(world, run, tree)
+    facts = {"instructions": "\n".join(instructions), "changed_files": msgspec.json.encode(changed).decode()}
+    if run.workflow == "task":
+        facts |= {"touched": touched(world, run, tree), "instructions_changed": instructions_changed(world, changed, tree)}
+    return outcome("prepared", tree=world.git.tree(run.data.base), **facts)
 
 
 def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:
