@@ -24,6 +24,7 @@ from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_data import PipelineData
 from detent.workflows.task import TASK
 from detent.workflows.task_data import TaskData
+from detent.world.changes import changed_files
 from detent.world.session import bring_back, keep_documents, kept_documents, read_document, show, take_back, write_document
 from tests.repos import PLAIN, make_repo
 
@@ -151,6 +152,24 @@ def test_a_document_of_another_role_is_taken_back_and_the_edited_copy_stays_besi
     take_back(world, RUN, (f"{S}/tasks.yaml",))
     found = {f.name: f.read_text() for f in (root / S).iterdir()}
     assert found == {"spec.md": "as it was", "spec.md.rejected": "edited", "tasks.yaml": "edited"}
+
+
+def test_changed_files_are_told_with_what_became_of_each(world: Any) -> None:
+    git, root = world.git, world.place.root
+    long = "".join(f"line {i}\n" for i in range(40))
+    for name, text in {"gone.txt": "x", "old.txt": long, "kept.txt": "k"}.items():
+        (root / name).write_text(text)
+    git.run("add", "-A"), git.run("commit", "-q", "-m", "base")
+    run = msgspec.structs.replace(RUN, data=PipelineData(session=S, base=git.head()))
+    (
+        (root / "gone.txt").unlink(),
+        (root / "old.txt").rename(root / "new.txt"),
+        (root / "a.txt").write_text("b"),
+        (root / "add.txt").write_text("+"),
+    )
+    git.run("add", "-A")
+    found = {f.path: (f.change_type, f.old_path) for f in changed_files(world, run, git.run("write-tree").text)}
+    assert found == {"a.txt": ("modified", ""), "add.txt": ("added", ""), "gone.txt": ("deleted", ""), "new.txt": ("renamed", "old.txt")}
 
 
 def test_what_a_person_wrote_into_the_documents_of_their_own_checkout_stays_beside_them(world: Any, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 import yaml
 
+from detent.evidence.look import Changed
 from detent.gates.documents import ChangedFile, Project, Task, listed_below, read_tasks
 from detent.gates.human import APPROVE, STRATEGY, Decision, pending, question
 from detent.gates.reply import read_reply
@@ -15,7 +16,7 @@ from detent.workflows.briefs import brief
 from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_children import children
-from detent.workflows.pipeline_data import PipelineData
+from detent.workflows.pipeline_data import CORE, PipelineData
 from detent.workflows.pipeline_tasks import task_of
 from detent.workflows.report import report_of
 from detent.workflows.session_files import published, retry_counts, status_json
@@ -203,11 +204,14 @@ def test_every_way_to_ask_user_writes_the_question_down_first() -> None:
 )
 def test_the_event_that_leaves_a_gate_holds_the_answer_it_rests_on(state: str, id: str, value: str, to: str) -> None:
     before = after(session(state, FULL if state == "PLAN" else None), reply())
-    left = after(before, says(value, id), **({"files": FILES} if state == "DESIGN" else {}))
-    if to == "PLAN":
-        kept = next(d for d in left.data.decisions if d.decision_id == id)
-        assert (left.state, kept.status, kept.answer, kept.resolved) == (to, "answered", value, left.seq)
-    assert after(before, says("changes-requested: no", APPROVE)).state != "PLAN"
+    left = after(before, says(value, id))
+    kept = next(d for d in left.data.decisions if d.decision_id == id)
+    assert (left.state, kept.status, kept.answer, kept.resolved) == (to, "answered", value, left.seq)
+    if id == STRATEGY:
+        assert left.data.strategy == value
+    for other in ("changes-requested: no", "Per-Batch", "per-batch ", "both"):
+        moved = after(before, says(other, id))
+        assert moved.state != to or (other.strip() == value and moved.data.strategy == value), other
 
 
 def test_a_journal_without_a_correction_status_counts_as_none_and_changes_queue_one() -> None:
@@ -339,6 +343,52 @@ def test_a_task_is_told_what_people_decided_in_the_session_and_in_other_tasks() 
     assert dispatched["user_decisions"][0]["answer"] == "yes"
 
 
+@pytest.mark.parametrize("status", ["none", "queued", "dispatched", "completed"])
+def test_the_status_of_a_correction_stands_in_status_json(status: Any) -> None:
+    told = json.loads(status_json([session("DESIGN", PipelineData(session=S, correction=status))], when, "now"))
+    assert told["gate_tracking"] == {"APPROVE_DESIGN": {"correction_status": status}}
+
+
+def test_a_correction_goes_queued_dispatched_completed_and_says_so_each_time() -> None:
+    asked = after(session("DESIGN"), reply())
+    queued = after(asked, says("changes-requested: cents", APPROVE, to="architecture"))
+    dispatched = after(queued, outcome("prepared", changed_files="[]"))
+    completed = after(dispatched, reply())
+    steps = [
+        json.loads(status_json([run], when, "now"))["gate_tracking"]["APPROVE_DESIGN"]["correction_status"]
+        for run in (asked, queued, dispatched, completed)
+    ]
+    assert steps == ["none", "queued", "dispatched", "completed"]
+
+
+# -- the final review ----------------------------------------------------------------------------------------------------------
+
+
+def final() -> Run[TaskData]:
+    meta = children(loop(replace(ONE, status="completed"), roles=CORE))[0].data
+    assert isinstance(meta, TaskData)
+    return Run("r.meta", "task", "REVIEW", 1, meta, limits=dict(TASK.limits))
+
+
+def test_the_final_review_passes_with_ok_or_accepted_notes_and_a_block_goes_to_the_coder_with_its_findings() -> None:
+    assert after(final(), as_role("Reviewer")).state == "COMPLETED"
+    blocked = after(final(), as_role("Reviewer", "BLOCKED", review_comments=[comment("major", "two roundings")]))
+    assert blocked.state == "FIX_REVIEW" and "two roundings" in blocked.data.points[0].text
+    fixed = after(blocked, reply(), changes=CODE, tree="t2")
+    assert (fixed.state, after(fixed, as_role("Reviewer")).state) == ("REVIEW", "COMPLETED")
+    noted = after(final(), as_role("Reviewer", "PASS_WITH_NOTES", review_comments=[comment("minor")]))
+    assert noted.state == "ASK_USER"
+    assert after(noted, says("accept", pending(noted.data).decision_id), Sent("due", by="system")).state == "COMPLETED"  # type: ignore[union-attr]
+
+
+def test_no_session_integrates_before_its_final_review_has_passed() -> None:
+    run = after(loop(ONE, roles=CORE), ended("T-001", "COMPLETED", tree="t1"))
+    assert PIPELINE.kind(run, Sent("due", by="system")) == ""
+    for end in ("RESCOPED", "ABORTED"):
+        assert after(run, ended("meta", end)).state != "INTEGRATE"
+    assert PIPELINE.kind(after(run, ended("meta", "COMPLETED", tree="t1")), Sent("due", by="system")) == "all-done"
+
+
 # -- dispatch ------------------------------------------------------------------------------------------------------------------
 
 
@@ -352,6 +402,20 @@ def test_a_dispatch_has_identity_session_input_context_files_and_what_to_return(
     assert list(said) == [
         "role", "session", "mode", "task", "context_files", "session_changed_files", "known_issues", "user_decisions", "project_instructions",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "state"), AGENTS)
+def test_every_role_is_told_to_read_the_projects_own_instructions_below_all_other_rules(name: str, state: str) -> None:
+    files = tuple(f"{S}/instructions/{file}" for file in ("copilot-instructions.md", "AGENTS.md", "CLAUDE.md"))
+    run = a_run(name, state)
+    run = replace(run, data=replace(run.data, instructions=files))
+    text = brief(TABLES[name], run).briefing
+    above, rules = text.split("## Rules\n", 1)
+    assert given(run)["project_instructions"] == list(files)
+    assert "The project's own instructions:\n\n" + "\n".join(f"- {file}" for file in files) in above
+    said = next(line for line in rules.splitlines() if "The project's own instructions" in line)
+    for part in ("describe its environment", "never override these rules", "where they conflict, follow these rules", "`artifacts.notes`"):
+        assert part in said
 
 
 def test_a_reviewer_gets_all_changed_files_of_the_session_apart_from_the_context() -> None:
@@ -376,6 +440,15 @@ def test_a_review_of_a_task_goes_along_its_dependencies_and_the_final_one_reads_
         "regressions between tasks",
     ):
         assert said in last
+
+
+def test_the_integrator_finishes_release_files_and_nothing_else_before_the_checks_run_again() -> None:
+    data = replace(FULL, documented=False)
+    notes = (Changed("CHANGELOG.md", "modified", "other"), Changed("VERSION", "added", "other"))
+    run = after(session("RELEASE_FILES", data), reply(), changes=notes, tree="t2")
+    assert (run.state, run.data.documented, run.data.good_tree) == ("INTEGRATE_CHECKS", True, "t2")
+    code = take(session("RELEASE_FILES", data), reply(), changes=CODE)
+    assert (code.status, code.run.state, code.run.data.documented) == ("FAILURE", "RELEASE_FILES", False)  # type: ignore[attr-defined]
 
 
 def test_the_integrator_integrates_and_finishes_the_release_and_the_report_is_owed_before_landing() -> None:

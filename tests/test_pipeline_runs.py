@@ -87,6 +87,13 @@ def test_changes_that_are_requested_go_to_their_role_once_and_the_question_stand
         assert s.run.data.correction == "completed"
         lines = [json.loads(line) for line in (s.workspace / S / "approve-design-history.jsonl").read_text().splitlines()]
         assert [(line["answer"], line["to"]) for line in lines] == [("changes-requested: use cents", "architecture")]
+        first = (s.workspace / S / "approve-design-history.jsonl").read_text()
+        (s.workspace / S / "approve-design-history.jsonl").write_text("")
+        assert s.answer("UD-APPROVE-DESIGN", "changes-requested: no floats", to="architecture").status == "SUCCESS"
+        told = (s.workspace / S / "approve-design-history.jsonl").read_text()
+        assert told.startswith(first) and [json.loads(line)["answer"] for line in told.splitlines()] == [
+            "changes-requested: use cents", "changes-requested: no floats"
+        ]  # fmt: skip
         assert "use cents" in next(
             seen.briefing.briefing for seen in s.seen if seen.kind == "turn" and seen.run.data.correction == "dispatched"
         )

@@ -432,6 +432,16 @@ def test_research_and_design_specs_must_exist_and_be_named() -> None:
     assert (passed.run.state, passed.run.data.research) == ("DESIGN", (f"{S}/research/a.md",))  # type: ignore[attr-defined]
 
 
+def test_a_design_spec_must_exist_and_be_named_where_a_page_is_designed() -> None:
+    named = {"files": [f"{S}/design-specs/d.md"], "notes": []}
+    assert "names no file below" in take(session("DESIGN_UI"), reply()).run.last_error
+    for text in ({}, {f"{S}/design-specs/d.md": "  "}):
+        missing = take(session("DESIGN_UI"), reply(artifacts=named), files={**FILES, **text})
+        assert (missing.status, missing.run.state) == ("FAILURE", "DESIGN_UI") and "is not there" in missing.run.last_error
+    drawn = take(session("DESIGN_UI"), reply(artifacts=named), files={**FILES, f"{S}/design-specs/d.md": "# A page"})
+    assert (drawn.run.state, drawn.run.data.design_specs) == ("APPROVE_DESIGN", (f"{S}/design-specs/d.md",))  # type: ignore[attr-defined]
+
+
 # -- the way through a session -----------------------------------------------------------------------------------------------
 
 
