@@ -22,6 +22,7 @@ def tried(loop: str) -> Change[DD]:
         told = (*run.data.tried.get(loop, ()), run.last_error[:LONGEST_ATTEMPT])
         return replace(run, data=replace(run.data, tried={**run.data.tried, loop: told[-ATTEMPTS:]}))
 
+    keep.__name__ = f"tried({loop})"
     return keep
 
 
