@@ -118,9 +118,12 @@ def test_a_person_asks_for_research_and_design_when_the_session_begins(tmp_path:
     assert "leave out --lean" in p.run("start", "a till", "--workflow", "pipeline", "--lean", "--ui").err
     assert p.run("start", "a till", "--workflow", "tdd", "--research").code == 2
     assert p.run("start", "a till", "--workflow", "pipeline", "--research", "--ui").code == 0
+    assert p.run("steer", "cents", "--to", "Coder").code == 0
+    assert "there is no role" in p.run("steer", "cents", "--to", "Boss").out
     app = open_app(p.root, env=p.env)
     head = app.current()
     assert head is not None
     data = app.door.load(head.run).run.data
     app.journal.close()
     assert (data.wants_research, data.wants_ui) == (True, True)
+    assert [(aside.role, aside.text) for aside in data.asides] == [("Coder", "cents")]

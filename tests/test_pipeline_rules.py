@@ -291,6 +291,47 @@ def test_a_spent_build_tells_every_repair_that_was_tried() -> None:
     assert all(f"the {word} failure" in asked.question for word in ("first", "second", "third", "fourth"))
 
 
+# -- what people say meanwhile -------------------------------------------------------------------------------------------------
+
+
+def steers(text: str, to: str) -> Sent:
+    return Sent("steer", by="human", channel="terminal", note=text, to=to)
+
+
+PREPARED = outcome("prepared", changed_files="[]")
+
+
+def test_what_is_said_for_a_role_waits_until_that_role_is_next() -> None:
+    run = after(task("CODE"), steers("mind the rounding", "reviewer"), PREPARED)
+    assert "mind the rounding" not in brief(TASK, run).briefing
+    run = after(run, reply(), changes=CODE)
+    run = after(run, PREPARED)
+    assert run.state == "REVIEW" and "mind the rounding" in brief(TASK, run).briefing
+    run = after(run, as_role("Reviewer"))
+    assert run.data.asides == () and "mind the rounding" not in brief(TASK, run).briefing
+
+
+def test_what_is_said_for_a_role_of_a_task_goes_into_the_next_task_once_and_what_was_for_others_comes_back() -> None:
+    early = after(session("INTAKE"), steers("cents", "Coder"), steers("name the till", "Docs"))
+    assert [aside.role for aside in early.data.asides] == ["Coder", "Docs"]
+    run = replace(loop(ONE, TWO), data=replace(loop(ONE, TWO).data, asides=early.data.asides))
+    child = children(run)[0].data
+    assert isinstance(child, TaskData)
+    coding = after(Run("r.T-001", "task", "CODE", 1, child, limits=dict(TASK.limits)), PREPARED)
+    assert "cents" in brief(TASK, coding).briefing
+    back = after(run, ended("T-001", "COMPLETED", **{**result(coding), "tree": "t1"}))
+    assert [aside.role for aside in back.data.asides] == ["Docs"]
+    docs = after(replace(back, state="RELEASE"), PREPARED)
+    assert "name the till" in brief(PIPELINE, docs).briefing
+
+
+@pytest.mark.parametrize("run", [session("INTAKE"), task("CODE")])
+def test_what_is_said_for_nobody_known_is_refused_with_who_is(run: Run[Any]) -> None:
+    decided = take(run, steers("x", "Boss"))
+    assert decided.status == "REFUSED" and "SpecAgent, Researcher" in decided.reasons[0]
+    assert take(run, replace(steers("x", "Coder"), by="agent")).status == "REFUSED"
+
+
 # -- notes, for the report -----------------------------------------------------------------------------------------------------
 
 

@@ -787,7 +787,7 @@ def test_a_child_hands_over_its_tree_its_roles_and_its_known_issues() -> None:
     run = after(loop(ONE), ended("T-001", "COMPLETED", **result(child)))
     assert (run.data.good_tree, run.data.roles, run.data.known_issues) == ("t9", ("Coder", "QA"), (Issue("f1", "slow", "T-001"),))
     told = {
-        name: text for name, text in result(child).items() if name not in ("start", "decisions", "notes", "instructed")
+        name: text for name, text in result(child).items() if name not in ("start", "decisions", "notes", "instructed", "asides")
     }  # those are for the session alone
     assert told.items() <= dict(TASK.facts(child)).items()
 

@@ -44,7 +44,7 @@ from detent.gates.reply import (
 from detent.gates.tests import collected_not_shrunk, skips_not_risen
 from detent.kernel.rows import BACK, STAY, Because, Go, Row, each, go
 from detent.kernel.table import Table
-from detent.workflows.common import ERRORS, because, clear_error, count, keep_error, keep_guidance, park, people, zero
+from detent.workflows.common import ERRORS, alive, because, clear_error, count, keep_error, keep_guidance, park, people, zero
 from detent.workflows.pipeline_children import children
 from detent.workflows.pipeline_data import (
     PipelineData,
@@ -87,7 +87,7 @@ from detent.workflows.pipeline_tasks import (
     task_merged,
     task_stopped,
 )
-from detent.workflows.task_data import keep_fault, keep_notes
+from detent.workflows.task_data import keep_aside, keep_fault, keep_notes, role_is_known
 from detent.workflows.task_questions import ask_after_failure, ask_notes, ask_question, tried
 
 SPEC = (wrote_nothing, spec_is_sound, acceptance_is_sound)  # nothing of the project: the documents lie outside the tree
@@ -218,6 +218,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     *each(ACTING, "over-budget",     go("BLOCKED", because("budget"), keep_error, says="HALTED")),
     *each(ACTING, "prepared",        go(STAY, keep_prepared)),
     *each(ACTING, "context-missing", go("BLOCKED", because("context_missing"), keep_error, says="HALTED")),
+    *each(alive(STATES), "steer-to", go(STAY, keep_aside), (role_is_known,)),
     *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip
 

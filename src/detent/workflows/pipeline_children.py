@@ -54,6 +54,7 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
         project=data.project,
         policies=data.policies,
         instructed=data.instructed,
+        asides=data.asides,
         earlier=(*data.earlier, *told_of(data)),
         session=data.session,
         request=data.request,

@@ -23,6 +23,8 @@ def kind(run: Run[PipelineData], sent: Sent) -> str:
         return "simplify-lean" if on == "simplify" and run.data.mode == "lean" else on
     if sent.verb == "resume":
         return "ask-again" if run.state == "BLOCKED" and reopened(run.data) else "resume"
+    if sent.verb == "steer" and sent.to:
+        return "steer-to"
     if sent.verb == "child":
         return _child_ended(run, sent)
     if sent.verb == "outcome":

@@ -95,6 +95,7 @@ MOVES: dict[str, Move] = {
     "prepared": by_system("the role's input is complete"),
     "context-missing": by_system("a document that the role must read is not there"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
+    "steer-to": by_human("steer", "detent steer TEXT --to ROLE"),
     "ask-again": by_human("resume", "detent resume"),
     **DRIVEN,
     **PEOPLE,

@@ -30,6 +30,7 @@ from detent.workflows.common import (
     DRIVEN,
     ERRORS,
     PEOPLE,
+    alive,
     because,
     caused_by,
     clear_error,
@@ -45,6 +46,7 @@ from detent.workflows.task_data import (
     TaskData,
     changed_of,
     facts,
+    keep_aside,
     keep_coded,
     keep_fault,
     keep_new_tests,
@@ -57,6 +59,7 @@ from detent.workflows.task_data import (
     keep_tests,
     keep_touched,
     result,
+    role_is_known,
     step_shown,
     unproven,
     verdict_of,
@@ -122,6 +125,7 @@ MOVES: dict[str, Move] = {
     "replan": by_human("answer", "detent answer CONTEXT replan"),
     "context-missing": by_system("a document that the role must read is not there"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
+    "steer-to": by_human("steer", "detent steer TEXT --to ROLE"),
     "ask-again": by_human("resume", "detent resume"),
     **DRIVEN,
     **PEOPLE,
@@ -211,6 +215,7 @@ ROWS: tuple[Row[TaskData], ...] = (
     *each(ACTING, "over-budget",     go("BLOCKED", because("budget"), keep_error, says="HALTED")),
     *each(ACTING, "prepared",        go(STAY, keep_touched)),
     *each(ACTING, "context-missing", go("BLOCKED", because("context_missing"), keep_error, says="HALTED")),
+    *each(alive(STATES), "steer-to", go(STAY, keep_aside), (role_is_known,)),
     *people(STATES),
 )  # fmt: skip
 
@@ -227,6 +232,8 @@ def kind(run: Run[TaskData], sent: Sent) -> str:
         return "ask-again" if run.state == "BLOCKED" and reopened(run.data) else "resume"
     if sent.verb == "outcome":
         return _prepared(run, sent)
+    if sent.verb == "steer" and sent.to:
+        return "steer-to"
     return sent.verb
 
 

@@ -5,11 +5,12 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from detent.evidence.look import Look
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
 from detent.gates.human import DecisionData, pending, waived
 from detent.gates.reply import Point, Reply, amounts_to, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.workflows.session import LONGEST_NOTE, MOST_NOTES, Grounded, Told, told_of
+from detent.workflows.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, Told, told_of
 
 replace = msgspec.structs.replace
 
@@ -149,12 +150,29 @@ def unproven(run: Run[TaskData]) -> tuple[str, ...]:
 # Changes
 
 
-def keep_prepared(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """What the dispatch is given: the files changed so far, and the project's own instructions."""
+def keep_prepared(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    """What the dispatch is given: the files changed so far, the project's own instructions, and what people said for this role."""
     changed = changed_of(sent)
     files = tuple(name for name in sent.facts.get("instructions", "").split("\n") if name)
     data = replace(run.data, prepared=run.seq + 1, instructions=files, changed_files=run.data.changed_files if changed is None else changed)
-    return replace(run, data=replace(data, good_tree=data.good_tree or sent.facts.get("tree", "")))
+    mine = tuple(aside for aside in data.asides if aside.role == ROLES.get(run.state))
+    data = replace(data, good_tree=data.good_tree or sent.facts.get("tree", ""), asides=tuple(a for a in data.asides if a not in mine))
+    return replace(run, data=data, steers=(*run.steers, *(aside.text for aside in mine)))
+
+
+def role_of(name: str) -> str:
+    """The role that a person means; empty if there is none of that name."""
+    return next((role for role in ROLES.values() if role.lower() == name.strip().lower()), "")
+
+
+def role_is_known(look: Look[Grounded]) -> str | None:
+    """What is said for a role names one that works in a session."""
+    known = ", ".join(dict.fromkeys(ROLES.values()))
+    return None if role_of(look.sent.to) else f"there is no role '{look.sent.to}'; the roles of a session are {known}"
+
+
+def keep_aside(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    return replace(run, data=replace(run.data, asides=(*run.data.asides, Aside(role_of(sent.to), sent.note))))
 
 
 def keep_touched(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
@@ -320,6 +338,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "reason": run.guidance or run.last_error,
         "notes": msgspec.json.encode({name: told for name, told in run.data.notes.items() if told}).decode(),
         "start": run.data.start_tree,
+        "asides": msgspec.json.encode(run.data.asides).decode(),
         "instructed": "\n".join(run.data.instructed),
         "decisions": msgspec.json.encode(told_of(run.data)).decode(),
     }
