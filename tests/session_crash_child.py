@@ -1,7 +1,8 @@
 """One process that drives a session through the real machine, and can be killed at any point of it.
 
-Called as `python -m tests.session_crash_child FOLDER AGENT full|lean|asked|say [POINT]`. The points are those of drive_crash_child. `asked` has
-no policies, so it waits at the first question; `say` is the person who answers it, if it is still open.
+Called as `python -m tests.session_crash_child FOLDER AGENT full|lean|rough|rough-lean|asked|say [POINT]`. The points are those of
+drive_crash_child; of a `rough` session, where a person answers and releases whatever comes up, they are its events and the turns of its agents.
+`asked` has no policies, so it waits at the first question; `say` is the person who answers it, if it is still open.
 """
 
 import json
@@ -9,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from detent.app import App
+from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
 from detent.app.fit import Terms
 from detent.app.start_pipeline import start_pipeline
@@ -17,6 +18,7 @@ from detent.drive import drive
 from detent.gates.human import pending
 from detent.kernel.model import Sent
 from tests.drive_crash_child import POINTS, fragile
+from tests.real_crash_child import Fragile
 from tests.sessions import REQUEST, YES
 
 
@@ -24,19 +26,42 @@ def main() -> None:
     folder, agent, mode = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     POINTS.die_at = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     os.chdir(folder)
-    app = fragile(folder)
+    app = at_events(folder) if mode.startswith("rough") else fragile(folder)
     head = app.current() or app.newest()
-    terms = Terms(REQUEST, agent=agent, lean=mode == "lean", policies={} if mode == "asked" else YES)
+    terms = Terms(REQUEST, agent=agent, lean=mode.endswith("lean"), policies=YES if mode in ("full", "lean") else {})
     run = head.run if head else start_pipeline(app, Sent("start", by="human"), terms)
     if mode == "say":
         say(app, run)
         return
     crew = crew_of(app, run, lambda seen: None)
     with only_driver(app, run):
-        briefing = drive(run, crew._replace(ask=POINTS.around(crew.ask)))
+        crew = crew._replace(ask=POINTS.around(crew.ask))
+        while (briefing := drive(run, crew)).actor == "human" and mode.startswith("rough"):
+            attend(app, run)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     print(json.dumps({"points": POINTS.passed, "state": app.door.load(run).run.state}))
+
+
+def at_events(folder: Path) -> App:
+    """The machine as it is, with a point before and after every event."""
+    app = open_app(folder, create=True)
+    app.door.journal = Fragile(app.journal, ("append",), POINTS)
+    app.door.hands = app.door.hands._replace(journal=app.door.journal)
+    return app
+
+
+def attend(app: App, run: str) -> None:
+    """A person who looks what is asked now, and answers that: the first design is sent back once, what is stuck is released."""
+    acting = app.door.acting(run)
+    asked = pending(acting.data)
+    if acting.state == "BLOCKED" or asked is None:
+        app.door.submit(acting.id, Sent("resume", by="human", channel="terminal"))
+        return
+    to, value = "", {"approval": "approved", "strategy": "per-batch", "notes": "accept"}.get(asked.kind, "in cents")
+    if asked.kind == "approval" and acting.data.correction == "none":
+        to, value = "architecture", "changes-requested: name the risks"
+    app.door.submit(acting.id, Sent("answer", by="human", channel="terminal", decision=asked.decision_id, value=value, to=to))
 
 
 def say(app: App, run: str) -> None:

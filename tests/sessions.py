@@ -91,6 +91,35 @@ RELEASE = (
 )
 LEAN = plays("INTAKE_LEAN", write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": acceptance_text(), f"{S}/tasks.yaml": tasks_text(FIRST)})
 TEAM = (INTAKE, DESIGN, PLAN, *CODES, *JUDGES, INTEGRATE, *RELEASE, LEAN)
+ROUGH_ASKS = reply(status="NEEDS_INFO", summary="in cents?")
+ROUGH_MAJOR = {"severity": "major", "category": "bug", "file": "calc.py", "line": 1, "message": "no types"}
+ROUGH_GRAVE = {"severity": "high", "category": "input", "file": "calc.py", "description": "prices are trusted"}
+ROUGH_VERSION = {"id": "AC-002", "description": "the version is told", "verify": ["cmd: test -s VERSION"]}
+ROUGH_WANTS = {"research": True, "ui": True, "complexity": "low", "reason": ""}
+ROUGH_CODE = (  # a task on which everything goes wrong once
+    plays("CODE", again=False, reply=ROUGH_ASKS),
+    plays("CODE", write={"calc.py": "def add(a, b):\n    return a\n", "tests/test_add.py": TEST_ADD}),
+    plays("FIX_TESTS", write={"calc.py": CODE_ADD}),
+    plays("REVIEW", again=False, reply=reply("Reviewer", "BLOCKED", review_comments=[ROUGH_MAJOR])),
+    plays("FIX_REVIEW", write={"calc.py": CODE_ADD + "\n\nTYPES = int\n"}),
+    *(plays("QA", again=False, reply=reply("QA", "FAIL")) for _ in range(3)),
+    plays("SECURITY", again=False, reply=reply("Security", "BLOCKED", findings=[ROUGH_GRAVE])),
+    plays("FIX_SECURITY", write={"calc.py": CODE_ADD + "\n\nTYPES = (int,)\n"}),
+)
+ROUGH_SPEC = {f"{S}/spec.md": SPEC, f"{S}/acceptance.json": acceptance_text(CRITERION, ROUGH_VERSION)}
+ROUGH = (  # a full session through questions, blocks, every repair, research, design and a correction
+    plays("INTAKE", again=False, reply=ROUGH_ASKS),
+    plays("INTAKE", write=ROUGH_SPEC, reply=reply(next=ROUGH_WANTS)),
+    plays("INTAKE_LEAN", write={**ROUGH_SPEC, f"{S}/tasks.yaml": tasks_text(FIRST)}),
+    plays("DESIGN_RESEARCH", write={f"{S}/research/r.md": "# This\n"}, reply=reply("Researcher", artifacts={"files": [f"{S}/research/r.md"], "notes": []})),
+    plays("DESIGN_UI", write={f"{S}/design-specs/d.md": "# A page\n"}, reply=reply(artifacts={"files": [f"{S}/design-specs/d.md"], "notes": []})),
+    plays("PLAN", again=False, reply="I am done."),
+    plays("PLAN", write={f"{S}/tasks.yaml": tasks_text(FIRST)}),
+    *ROUGH_CODE,
+    plays("FIX_BUILD", write={"Makefile": "all:\n"}),
+    plays("FIX_BUILD_CODE", write={"VERSION": "1\n"}),
+    *TEAM,
+)  # fmt: skip
 YES = {"approve-design": "approved", "review-strategy": "per-batch"}
 
 

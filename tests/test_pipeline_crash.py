@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import closing
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,13 @@ import pytest
 from detent.kernel.journal import SqliteJournal
 from tests.driven import scripted
 from tests.project import ROOT, Project
-from tests.sessions import TEAM, S, till
+from tests.sessions import ROUGH, TEAM, S, till
 
 
 def child(p: Project, mode: str, point: int | None = None) -> subprocess.CompletedProcess[str]:
     env = {**p.env, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    argv = [sys.executable, "-m", "tests.session_crash_child", str(p.root), scripted(p, *TEAM), mode]
+    team = ROUGH if mode.startswith("rough") else TEAM
+    argv = [sys.executable, "-m", "tests.session_crash_child", str(p.root), scripted(p, *team), mode]
     return subprocess.run([*argv, *([] if point is None else [str(point)])], env=env, capture_output=True, text=True)
 
 
@@ -50,7 +53,15 @@ def outcome(p: Project) -> dict[str, object]:
         "state": (status["current_state"], status["session_changed_files"]),
         "tasks": (p.root / S / "tasks.yaml").read_text(),
         "documents": sorted(f.name for f in (p.root / S).iterdir()),
+        "turns": turns(p),
     }
+
+
+def turns(p: Project) -> dict[str, int]:
+    """How often an agent was asked, by run: each time it plays an entry of its script, its transcript says so."""
+    files = (p.root / ".git" / "detent" / "transcripts").glob("*/*.jsonl")
+    played = [file.parent.name.partition(".")[2] for file in files for line in file.read_text().splitlines() if '"entry"' in line]
+    return dict(Counter(played))
 
 
 def calm(folder: Path, mode: str) -> tuple[int, dict[str, Any]]:
@@ -62,15 +73,14 @@ def calm(folder: Path, mode: str) -> tuple[int, dict[str, Any]]:
     return said["points"], outcome(p)
 
 
-def killed(p: Project, mode: str, first: int, stride: int) -> int:
+def killed(p: Project, mode: str, first: int, *strides: int) -> int:
     """Kill it, start it again, kill it a stride later, until it comes to its end; how often it was killed."""
-    kills, point = 0, first
-    while True:
+    for kills, point in enumerate(chain((first,), cycle(strides))):
         done = child(p, mode, point)
         if done.returncode == 0:
             return kills
         assert done.returncode == -signal.SIGKILL, done.stderr
-        kills, point = kills + 1, stride
+    raise AssertionError("strides never end")
 
 
 def ends_the_same(folder: Path, mode: str, cuts: int, shift: int = 0) -> None:
@@ -81,8 +91,30 @@ def ends_the_same(folder: Path, mode: str, cuts: int, shift: int = 0) -> None:
 
 
 @pytest.mark.timeout(600)
+def test_a_lean_session_in_which_much_goes_wrong_killed_a_few_times_ends_the_same(tmp_path: Path) -> None:
+    ends_the_same(tmp_path, "rough-lean", 4)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_lean_session_killed_a_few_times_ends_the_same(tmp_path: Path) -> None:
     ends_the_same(tmp_path, "lean", 5)
+
+
+ROUGH_STATES = {
+    "ASK_USER", "BLOCKED", "FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD", "FIX_BUILD_CODE", "DESIGN_RESEARCH", "DESIGN_UI", "APPROVE_DESIGN"
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_session_killed_at_every_event_of_every_repair_question_and_correction_ends_the_same(tmp_path: Path) -> None:
+    points, expected = calm(tmp_path, "rough")
+    assert {move[2] for move in expected["moves"]} >= ROUGH_STATES
+    assert [move[1] for move in expected["moves"]].count("correct-architecture") == 1
+    p = made(tmp_path / "cut")
+    assert killed(p, "rough", 1, 4, 3, 2) > points // 4  # after an event, before one, and between an agent's end and its event; then anew
+    assert outcome(p) == expected
 
 
 def answers(p: Project) -> list[str]:

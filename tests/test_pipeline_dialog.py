@@ -79,6 +79,29 @@ def test_the_user_of_a_client_approves_the_design_in_a_dialog(p: Project) -> Non
     assert (line["answer"], line["to"], line["channel"]) == ("changes-requested: in cents", "spec", "client dialog")
 
 
+def test_a_dialog_that_a_headless_client_cancels_or_declines_is_silence(p: Project) -> None:
+    asked_for: list[str] = []
+
+    async def nobody(context: Any, params: Any) -> ElicitResult:
+        asked_for.append(params.message)
+        return ElicitResult(action="cancel" if len(asked_for) % 2 else "decline")
+
+    async def story() -> None:
+        async with connected(p, mode=LEGACY, elicitation_callback=nobody) as agent:
+            p.write({**INTAKE["write"], **DESIGN["write"]})
+            for state in ("INTAKE", "DESIGN"):
+                assert (await agent.task())["state"] == state
+                await agent.submit(reply=json.dumps(reply()))
+            for _ in range(4):
+                assert (await agent.task())["state"] == "APPROVE_DESIGN"
+
+    play(story)
+    assert asked_for and "one module" in asked_for[0]  # the design in its own words
+    assert [(status, bool(said), bool(channel), by) for status, said, channel, by in decided(p)] == [("pending", False, False, False)]
+    with closing((app := open_app(p.root, env=p.env)).journal):
+        assert app.door.load(app.chosen(None)).run.counts == {}
+
+
 def test_a_choice_that_needs_words_and_has_none_is_silence_and_a_question_takes_the_note_for_its_answer(p: Project) -> None:
     assert hand_in(p, INTAKE, status="NEEDS_INFO", summary="in cents?") == "ASK_USER"
     question = asked()

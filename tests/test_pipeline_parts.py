@@ -19,11 +19,13 @@ from detent.git.repo import Git
 from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing, Run
 from detent.workflows.briefs import brief
+from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_data import PipelineData
 from detent.workflows.task import TASK
 from detent.workflows.task_data import TaskData
-from detent.world.session import bring_back, keep_documents, kept_documents, read_document, take_back, write_document
+from detent.world.changes import changed_files
+from detent.world.session import bring_back, keep_documents, kept_documents, read_document, show, take_back, write_document
 from tests.repos import PLAIN, make_repo
 
 S = ".agents-work/s"
@@ -56,6 +58,19 @@ def test_a_policy_answers_its_kind_of_question_and_says_that_it_was_one() -> Non
 @pytest.mark.parametrize("run", [asked("notes"), asked("question", notes="accept"), asked("notes", security=True, notes="accept")])
 def test_a_policy_answers_nothing_else_and_never_a_question_about_security(run: Run[Any]) -> None:
     assert answer_of(run) is None
+
+
+def test_a_policy_answers_the_questions_of_roles_twice_for_each_and_never_one_about_security() -> None:
+    assert read_policies(["questions"]) == {"questions": "own-judgement"}
+    run = asked("question", questions="own-judgement")
+    sent = answer_of(run)
+    assert sent and sent.channel == "policy" and "Nobody can be asked now" in sent.value
+    assert answer_of(asked("question", True, questions="own-judgement")) is None
+    old = tuple(Decision(f"UD-{i}", "question", "?", (), "REVIEW", 1, "answered", "x", resolved=2, channel="policy") for i in (7, 8))
+    again = msgspec.structs.replace(run, data=msgspec.structs.replace(run.data, decisions=(*old, *run.data.decisions)))
+    assert answer_of(again) is None
+    elsewhere = tuple(msgspec.structs.replace(d, state_context="CODE") for d in old)
+    assert answer_of(msgspec.structs.replace(run, data=msgspec.structs.replace(run.data, decisions=(*elsewhere, *run.data.decisions))))
 
 
 # -- replies -------------------------------------------------------------------------------------------------------------------
@@ -137,6 +152,42 @@ def test_a_document_of_another_role_is_taken_back_and_the_edited_copy_stays_besi
     take_back(world, RUN, (f"{S}/tasks.yaml",))
     found = {f.name: f.read_text() for f in (root / S).iterdir()}
     assert found == {"spec.md": "as it was", "spec.md.rejected": "edited", "tasks.yaml": "edited"}
+
+
+def test_changed_files_are_told_with_what_became_of_each(world: Any) -> None:
+    git, root = world.git, world.place.root
+    long = "".join(f"line {i}\n" for i in range(40))
+    for name, text in {"gone.txt": "x", "old.txt": long, "kept.txt": "k"}.items():
+        (root / name).write_text(text)
+    git.run("add", "-A"), git.run("commit", "-q", "-m", "base")
+    run = msgspec.structs.replace(RUN, data=PipelineData(session=S, base=git.head()))
+    (
+        (root / "gone.txt").unlink(),
+        (root / "old.txt").rename(root / "new.txt"),
+        (root / "a.txt").write_text("b"),
+        (root / "add.txt").write_text("+"),
+    )
+    git.run("add", "-A")
+    found = {f.path: (f.change_type, f.old_path) for f in changed_files(world, run, git.run("write-tree").text)}
+    assert found == {"a.txt": ("modified", ""), "add.txt": ("added", ""), "gone.txt": ("deleted", ""), "new.txt": ("renamed", "old.txt")}
+
+
+def test_what_a_person_wrote_into_the_documents_of_their_own_checkout_stays_beside_them(world: Any, tmp_path: Path) -> None:
+    home, root = tmp_path / "home", world.place.root
+    home.mkdir()
+    run = msgspec.structs.replace(RUN, worktree=str(home), data=PipelineData(session=S, setup=Ground(workspace=str(root))))
+
+    def shown(text: str) -> dict[str, str]:
+        write_document(root, f"{S}/spec.md", text)
+        keep_documents(world, run)
+        show(world, run)
+        return {f.name: f.read_text() for f in (home / S).iterdir()}
+
+    assert shown("one") == {"spec.md": "one"}
+    assert shown("two") == {"spec.md": "two"}  # the machine's own older text is no edit
+    (home / S / "spec.md").write_text("mine")
+    assert shown("three") == {"spec.md": "three", "spec.md.rejected": "mine"}
+    assert shown("four") == {"spec.md": "four", "spec.md.rejected": "mine"}
 
 
 def test_nothing_is_read_or_written_through_a_link(world: Any, tmp_path: Path) -> None:

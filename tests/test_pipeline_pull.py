@@ -70,7 +70,9 @@ def test_an_agent_of_ones_own_plays_every_role_of_a_lean_session(p: Project) -> 
     assert asked["task_id"] == "T-001" and "no types" in asked["question"]
     assert p.run("answer", asked["decision_id"], "accept").code == 0
     assert get_task(p).state == "QA"
-    assert hand_in(p, "QA").state == "COMPLETED"
+    assert hand_in(p, "QA").state == "SECURITY"  # code was changed
+    get_task(p)
+    assert hand_in(p, "Security").state == "COMPLETED"
     assert get_task(p).state == "DONE"
     assert p.git("branch", "--show-current") == "main" and p.git("log", "-1", "--format=%s", "main^2") == "T-001: add"
     report = (p.root / S / "report.md").read_text()

@@ -1,6 +1,7 @@
 """Roles that only some sessions need, driven on a real repository: Researcher and Designer, and a Coder who mends what Security found."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 
 from detent.kernel.model import Sent
 from tests.project import Project
-from tests.sessions import ARCHITECTURE, CODES, FIRST, INTAKE, LEAN, SPEC, TEAM, S, plays, reply, session, tasks_text, till
+from tests.rooms import isolated
+from tests.sessions import ARCHITECTURE, CODE_ADD, CODES, FIRST, INTAKE, LEAN, SPEC, TEAM, S, plays, reply, session, tasks_text, till
 
 ASSUMES = SPEC + "# Assumptions\n- prices are in cents\n"
 GRAVE = {"severity": "high", "category": "input", "file": "calc.py", "description": "prices are trusted"}
@@ -80,3 +82,52 @@ def test_what_security_finds_grave_is_mended_by_a_coder_and_passes_all_gates_aga
         assert "prices are trusted" in mending
     assert p.git("show", "main:calc.py") == SAFE.rstrip()
     assert json.loads((p.root / S / "status.json").read_text())["retry_counts"]["T-001"]["FIX_SECURITY"] == 1
+
+
+# -- what roles may write, whatever they come to ------------------------------------------------------------------------------
+
+MAJOR = {"severity": "major", "category": "bug", "file": "calc.py", "line": 1, "message": "no types"}
+APPENDS = [{"tool": "Bash", "arguments": {"command": "echo 'STRAY = 1' >> calc.py"}}]
+LEVELS = ("none", "bubblewrap")
+
+
+def at_level(folder: Path, level: str) -> Project:
+    if level == "bubblewrap":
+        isolated({"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")})
+    return till(folder, f"[git]\nremote = ''\n[sandbox]\nlevel = '{level}'\n")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_a_reviewer_slips_into_the_tree_never_becomes_the_coders_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    p = at_level(tmp_path / "p", level)
+    sly = plays("REVIEW", again=False, call=APPENDS, reply=reply("Reviewer", "BLOCKED", review_comments=[MAJOR]))
+    idle = plays("FIX_REVIEW", reply=reply(status="NEEDS_INFO", summary="which types?"))
+    with session(p, LEAN, *CODES, sly, sly, sly, idle, *TEAM, lean=True) as s:
+        s.go()
+        verdicts = [seen.verdict for seen in s.seen if seen.verdict and seen.briefing.state == "REVIEW"]
+        if level == "none":  # nothing keeps it from writing: its verdict is void, and the tree is put back
+            assert (s.acting.state, s.acting.cause) == ("BLOCKED", "subagent_failure")
+            assert all(v.status in ("FAILURE", "HALTED") and "calc.py changed" in v.reasons[0] for v in verdicts) and len(verdicts) == 3
+        else:
+            assert s.acting.state == "ASK_USER" and [state for state, _ in s.turns()][-1] == "FIX_REVIEW"
+        assert (s.workspace / "calc.py").read_text() == CODE_ADD
+
+
+def test_a_role_that_writes_documents_can_write_nothing_else_whatever_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    p = at_level(tmp_path / "p", "bubblewrap")
+    tries = f"echo 1 >> calc.py; echo 2 > new.py; rm -r tests; echo 3 > {S}/research.txt; cat {S}/research.txt > seen || ls > {S}/seen.txt"
+    sly = {**INTAKE, "call": [{"tool": "Bash", "arguments": {"command": tries}}]}
+    with session(p, sly, *TEAM) as s:
+        assert s.go()["state"] == "APPROVE_DESIGN"
+        assert not [seen.verdict for seen in s.seen if seen.verdict and seen.verdict.status != "SUCCESS"]
+        assert sorted(f.name for f in s.workspace.iterdir() if not f.name.startswith(".")) == [
+            "calc.py",
+            "detent.toml",
+            "pytest.ini",
+            "tests",
+        ]
+        assert (s.workspace / S / "research.txt").read_text() == "3\n" and "new.py" not in (s.workspace / S / "seen.txt").read_text()

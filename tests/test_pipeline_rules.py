@@ -7,20 +7,24 @@ import msgspec
 import pytest
 import yaml
 
+from detent.evidence.look import Changed
 from detent.gates.documents import ChangedFile, Project, Task, listed_below, read_tasks
 from detent.gates.human import APPROVE, STRATEGY, Decision, pending, question
 from detent.gates.reply import read_reply
-from detent.kernel.model import Run
+from detent.kernel.model import Run, Sent
 from detent.workflows.briefs import brief
+from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_children import children
-from detent.workflows.pipeline_data import PipelineData
+from detent.workflows.pipeline_data import CORE, PipelineData
 from detent.workflows.pipeline_tasks import task_of
+from detent.workflows.report import report_of
 from detent.workflows.session_files import published, retry_counts, status_json
 from detent.workflows.task import TASK
-from detent.workflows.task_data import READS, ROLES, TaskData, context_files, needs_qa, needs_security
+from detent.workflows.task_data import READS, ROLES, TaskData, context_files, needs_qa, needs_security, result
 from tests.test_pipeline_tables import (
     AGENTS,
+    CODE,
     CRITERIA,
     FILES,
     FULL,
@@ -200,11 +204,14 @@ def test_every_way_to_ask_user_writes_the_question_down_first() -> None:
 )
 def test_the_event_that_leaves_a_gate_holds_the_answer_it_rests_on(state: str, id: str, value: str, to: str) -> None:
     before = after(session(state, FULL if state == "PLAN" else None), reply())
-    left = after(before, says(value, id), **({"files": FILES} if state == "DESIGN" else {}))
-    if to == "PLAN":
-        kept = next(d for d in left.data.decisions if d.decision_id == id)
-        assert (left.state, kept.status, kept.answer, kept.resolved) == (to, "answered", value, left.seq)
-    assert after(before, says("changes-requested: no", APPROVE)).state != "PLAN"
+    left = after(before, says(value, id))
+    kept = next(d for d in left.data.decisions if d.decision_id == id)
+    assert (left.state, kept.status, kept.answer, kept.resolved) == (to, "answered", value, left.seq)
+    if id == STRATEGY:
+        assert left.data.strategy == value
+    for other in ("changes-requested: no", "Per-Batch", "per-batch ", "both"):
+        moved = after(before, says(other, id))
+        assert moved.state != to or (other.strip() == value and moved.data.strategy == value), other
 
 
 def test_a_journal_without_a_correction_status_counts_as_none_and_changes_queue_one() -> None:
@@ -258,6 +265,115 @@ def test_after_the_budget_the_question_tells_what_was_tried_and_what_is_still_fo
     assert "FIX_REVIEW was tried 3 times" in asked.question and "off by one" in asked.question
 
 
+def test_after_the_budget_the_question_tells_every_repair_that_was_tried_and_no_older_one() -> None:
+    run = task("REVIEW")
+    for word in ("first", "second", "third", "fourth"):
+        run = after(run, as_role("Reviewer", review_comments=[comment("major", f"the {word} fault")]))
+        run = replace(run, state="REVIEW") if run.state == "FIX_REVIEW" else run
+    asked = pending(run.data)
+    assert run.state == "ASK_USER" and asked is not None
+    assert all(f"the {word} fault" in asked.question for word in ("first", "second", "third", "fourth"))
+    assert "Repair 3 began with" in asked.question and len(asked.question) < 4000
+    again = after(run, says("different-approach", asked.decision_id))
+    later = after(
+        replace(again, state="REVIEW", counts={"FIX_REVIEW": 3}), as_role("Reviewer", review_comments=[comment("major", "a new fault")])
+    )
+    assert "Repair" in pending(later.data).question and "the first fault" not in pending(later.data).question.partition("Repair")[0]  # type: ignore[union-attr]
+
+
+def test_a_spent_build_tells_every_repair_that_was_tried() -> None:
+    run = session("INTEGRATE_CHECKS", FULL)
+    for word in ("first", "second", "third", "fourth"):
+        run = after(run, replace(outcome("red", tree="t1"), output=f"the {word} failure"))
+        run = after(run, reply()) if run.state != "ASK_USER" else run
+    asked = pending(run.data)
+    assert run.state == "ASK_USER" and asked is not None
+    assert all(f"the {word} failure" in asked.question for word in ("first", "second", "third", "fourth"))
+
+
+# -- what people say meanwhile -------------------------------------------------------------------------------------------------
+
+
+def steers(text: str, to: str) -> Sent:
+    return Sent("steer", by="human", channel="terminal", note=text, to=to)
+
+
+PREPARED = outcome("prepared", changed_files="[]")
+
+
+def test_what_is_said_for_a_role_waits_until_that_role_is_next() -> None:
+    run = after(task("CODE"), steers("mind the rounding", "reviewer"), PREPARED)
+    assert "mind the rounding" not in brief(TASK, run).briefing
+    run = after(run, reply(), changes=CODE)
+    run = after(run, PREPARED)
+    assert run.state == "REVIEW" and "mind the rounding" in brief(TASK, run).briefing
+    run = after(run, as_role("Reviewer"))
+    assert run.data.asides == () and "mind the rounding" not in brief(TASK, run).briefing
+
+
+def test_what_is_said_for_a_role_of_a_task_goes_into_the_next_task_once_and_what_was_for_others_comes_back() -> None:
+    early = after(session("INTAKE"), steers("cents", "Coder"), steers("name the till", "Docs"))
+    assert [aside.role for aside in early.data.asides] == ["Coder", "Docs"]
+    run = replace(loop(ONE, TWO), data=replace(loop(ONE, TWO).data, asides=early.data.asides))
+    child = children(run)[0].data
+    assert isinstance(child, TaskData)
+    coding = after(Run("r.T-001", "task", "CODE", 1, child, limits=dict(TASK.limits)), PREPARED)
+    assert "cents" in brief(TASK, coding).briefing
+    back = after(run, ended("T-001", "COMPLETED", **{**result(coding), "tree": "t1"}))
+    assert [aside.role for aside in back.data.asides] == ["Docs"]
+    docs = after(replace(back, state="RELEASE"), PREPARED)
+    assert "name the till" in brief(PIPELINE, docs).briefing
+
+
+@pytest.mark.parametrize("run", [session("INTAKE"), task("CODE")])
+def test_what_is_said_for_nobody_known_is_refused_with_who_is(run: Run[Any]) -> None:
+    decided = take(run, steers("x", "Boss"))
+    assert decided.status == "REFUSED" and "SpecAgent, Researcher" in decided.reasons[0]
+    assert take(run, replace(steers("x", "Coder"), by="agent")).status == "REFUSED"
+
+
+# -- notes, for the report -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_role_passes_the_work_with_is_kept_for_the_report_and_the_newest_word_counts() -> None:
+    minor = as_role("Reviewer", review_comments=[comment("minor", "no types")], artifacts={"files": [], "notes": ["slow on windows"]})
+    run = after(task("REVIEW"), minor)
+    assert run.data.notes == {"T-001 Reviewer": ("minor src/sum.py:3 no types", "slow on windows")}
+    again = after(replace(run, state="REVIEW"), as_role("Reviewer"))
+    assert again.data.notes == {"T-001 Reviewer": ()}
+    done = after(loop(ONE), ended("T-001", "COMPLETED", **result(replace(run, state="COMPLETED"))))
+    told = report_of(done, (), ())
+    assert "## Open notes\n\n- T-001 Reviewer: minor src/sum.py:3 no types\n- T-001 Reviewer: slow on windows" in told
+
+
+def test_notes_of_a_session_role_are_kept_and_accepted_ones_are_known_issues_only() -> None:
+    run = after(session("PLAN", FULL), reply(artifacts={"files": [], "notes": ["one task was cut"]}))
+    assert "Planner: one task was cut" in report_of(run, (), ())
+    noted = reply("PASS_WITH_NOTES", artifacts={"files": [], "notes": ["slow"]})
+    accepted = after(task("CODE"), noted, says("accept", "UD-1"), Sent("due", by="system"), changes=CODE)
+    assert [i.text for i in accepted.data.known_issues] == ["slow"] and accepted.data.notes == {"T-001 Coder": ()}
+
+
+def test_a_lean_report_tells_how_to_run_and_test_by_what_is_known_of_the_project() -> None:
+    setup = Ground(
+        settings='{"project": {"name": "till", "tech_stack": ["python"]}}', command='{"argv": ["pytest", "-q"]}', preflight=("ruff check",)
+    )
+    told = report_of(session("DONE", replace(FULL, mode="lean", setup=setup)), (), ())
+    assert "run it: as the project's README says (till, python)" in told and "test it: `pytest -q`" in told and "`ruff check`" in told
+
+
+# -- replies -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "state"), AGENTS)
+def test_an_ok_that_does_not_meet_the_definition_of_done_is_asked_for_again_with_the_reason(name: str, state: str) -> None:
+    gates = {"meets_definition_of_done": False, "needs_review": True, "needs_tests": True, "security_concerns": []}
+    decided = take(a_run(name, state), as_role(ROLES[state], gates=gates), changes=CODE)
+    assert (decided.status, decided.run.state, decided.run.counts) == ("FAILURE", state, {"dispatch": 1})
+    assert "meets_definition_of_done is false" in decided.run.last_error
+    assert take(a_run(name, state), as_role(ROLES[state], "NEEDS_INFO", gates=gates)).run.state == "ASK_USER"
+
+
 def test_a_task_is_told_what_people_decided_in_the_session_and_in_other_tasks() -> None:
     told = '[{"decision_id": "UD-1001", "question": "in cents?", "answer": "yes"}]'
     run = after(loop(ONE, TWO, decisions=FULL.decisions), ended("T-001", "COMPLETED", tree="t1", decisions=told))
@@ -266,6 +382,52 @@ def test_a_task_is_told_what_people_decided_in_the_session_and_in_other_tasks() 
     dispatched = given(Run("r.T-002", "task", "CODE", 1, child.data, limits=dict(TASK.limits)))
     assert [d["decision_id"] for d in dispatched["user_decisions"]] == ["UD-1001", APPROVE, STRATEGY]
     assert dispatched["user_decisions"][0]["answer"] == "yes"
+
+
+@pytest.mark.parametrize("status", ["none", "queued", "dispatched", "completed"])
+def test_the_status_of_a_correction_stands_in_status_json(status: Any) -> None:
+    told = json.loads(status_json([session("DESIGN", PipelineData(session=S, correction=status))], when, "now"))
+    assert told["gate_tracking"] == {"APPROVE_DESIGN": {"correction_status": status}}
+
+
+def test_a_correction_goes_queued_dispatched_completed_and_says_so_each_time() -> None:
+    asked = after(session("DESIGN"), reply())
+    queued = after(asked, says("changes-requested: cents", APPROVE, to="architecture"))
+    dispatched = after(queued, outcome("prepared", changed_files="[]"))
+    completed = after(dispatched, reply())
+    steps = [
+        json.loads(status_json([run], when, "now"))["gate_tracking"]["APPROVE_DESIGN"]["correction_status"]
+        for run in (asked, queued, dispatched, completed)
+    ]
+    assert steps == ["none", "queued", "dispatched", "completed"]
+
+
+# -- the final review ----------------------------------------------------------------------------------------------------------
+
+
+def final() -> Run[TaskData]:
+    meta = children(loop(replace(ONE, status="completed"), roles=CORE))[0].data
+    assert isinstance(meta, TaskData)
+    return Run("r.meta", "task", "REVIEW", 1, meta, limits=dict(TASK.limits))
+
+
+def test_the_final_review_passes_with_ok_or_accepted_notes_and_a_block_goes_to_the_coder_with_its_findings() -> None:
+    assert after(final(), as_role("Reviewer")).state == "COMPLETED"
+    blocked = after(final(), as_role("Reviewer", "BLOCKED", review_comments=[comment("major", "two roundings")]))
+    assert blocked.state == "FIX_REVIEW" and "two roundings" in blocked.data.points[0].text
+    fixed = after(blocked, reply(), changes=CODE, tree="t2")
+    assert (fixed.state, after(fixed, as_role("Reviewer")).state) == ("REVIEW", "COMPLETED")
+    noted = after(final(), as_role("Reviewer", "PASS_WITH_NOTES", review_comments=[comment("minor")]))
+    assert noted.state == "ASK_USER"
+    assert after(noted, says("accept", pending(noted.data).decision_id), Sent("due", by="system")).state == "COMPLETED"  # type: ignore[union-attr]
+
+
+def test_no_session_integrates_before_its_final_review_has_passed() -> None:
+    run = after(loop(ONE, roles=CORE), ended("T-001", "COMPLETED", tree="t1"))
+    assert PIPELINE.kind(run, Sent("due", by="system")) == ""
+    for end in ("RESCOPED", "ABORTED"):
+        assert after(run, ended("meta", end)).state != "INTEGRATE"
+    assert PIPELINE.kind(after(run, ended("meta", "COMPLETED", tree="t1")), Sent("due", by="system")) == "all-done"
 
 
 # -- dispatch ------------------------------------------------------------------------------------------------------------------
@@ -281,6 +443,20 @@ def test_a_dispatch_has_identity_session_input_context_files_and_what_to_return(
     assert list(said) == [
         "role", "session", "mode", "task", "context_files", "session_changed_files", "known_issues", "user_decisions", "project_instructions",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "state"), AGENTS)
+def test_every_role_is_told_to_read_the_projects_own_instructions_below_all_other_rules(name: str, state: str) -> None:
+    files = tuple(f"{S}/instructions/{file}" for file in ("copilot-instructions.md", "AGENTS.md", "CLAUDE.md"))
+    run = a_run(name, state)
+    run = replace(run, data=replace(run.data, instructions=files))
+    text = brief(TABLES[name], run).briefing
+    above, rules = text.split("## Rules\n", 1)
+    assert given(run)["project_instructions"] == list(files)
+    assert "The project's own instructions:\n\n" + "\n".join(f"- {file}" for file in files) in above
+    said = next(line for line in rules.splitlines() if "The project's own instructions" in line)
+    for part in ("describe its environment", "never override these rules", "where they conflict, follow these rules", "`artifacts.notes`"):
+        assert part in said
 
 
 def test_a_reviewer_gets_all_changed_files_of_the_session_apart_from_the_context() -> None:
@@ -305,6 +481,15 @@ def test_a_review_of_a_task_goes_along_its_dependencies_and_the_final_one_reads_
         "regressions between tasks",
     ):
         assert said in last
+
+
+def test_the_integrator_finishes_release_files_and_nothing_else_before_the_checks_run_again() -> None:
+    data = replace(FULL, documented=False)
+    notes = (Changed("CHANGELOG.md", "modified", "other"), Changed("VERSION", "added", "other"))
+    run = after(session("RELEASE_FILES", data), reply(), changes=notes, tree="t2")
+    assert (run.state, run.data.documented, run.data.good_tree) == ("INTEGRATE_CHECKS", True, "t2")
+    code = take(session("RELEASE_FILES", data), reply(), changes=CODE)
+    assert (code.status, code.run.state, code.run.data.documented) == ("FAILURE", "RELEASE_FILES", False)  # type: ignore[attr-defined]
 
 
 def test_the_integrator_integrates_and_finishes_the_release_and_the_report_is_owed_before_landing() -> None:

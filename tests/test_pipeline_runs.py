@@ -64,7 +64,7 @@ def test_a_lean_session_has_one_task_and_no_questions(p: Project) -> None:
     with session(p, lean=True) as s:
         done = s.go()
         assert (done["state"], done["outcome"]) == ("DONE", "done"), done
-        assert s.turns() == [("INTAKE_LEAN", ""), ("CODE", "T-001"), ("REVIEW", "T-001"), ("QA", "T-001")]
+        assert s.turns() == [("INTAKE_LEAN", ""), ("CODE", "T-001"), ("REVIEW", "T-001"), ("QA", "T-001"), ("SECURITY", "T-001")]
         assert s.subjects() == ["T-001: add"]
     assert (p.root / S / "report.md").is_file()
     told = status(p)
@@ -87,6 +87,13 @@ def test_changes_that_are_requested_go_to_their_role_once_and_the_question_stand
         assert s.run.data.correction == "completed"
         lines = [json.loads(line) for line in (s.workspace / S / "approve-design-history.jsonl").read_text().splitlines()]
         assert [(line["answer"], line["to"]) for line in lines] == [("changes-requested: use cents", "architecture")]
+        first = (s.workspace / S / "approve-design-history.jsonl").read_text()
+        (s.workspace / S / "approve-design-history.jsonl").write_text("")
+        assert s.answer("UD-APPROVE-DESIGN", "changes-requested: no floats", to="architecture").status == "SUCCESS"
+        told = (s.workspace / S / "approve-design-history.jsonl").read_text()
+        assert told.startswith(first) and [json.loads(line)["answer"] for line in told.splitlines()] == [
+            "changes-requested: use cents", "changes-requested: no floats"
+        ]  # fmt: skip
         assert "use cents" in next(
             seen.briefing.briefing for seen in s.seen if seen.kind == "turn" and seen.run.data.correction == "dispatched"
         )

@@ -13,7 +13,8 @@ import pytest
 
 import detent.workflows
 from detent.evidence.look import Changed, TestReport
-from detent.gates.documents import Criterion, Issue, Task, cannot_fail, read_acceptance, read_tasks, recommended, section
+from detent.gates.checks import cannot_fail
+from detent.gates.documents import Criterion, Issue, Task, read_acceptance, read_tasks, recommended, section
 from detent.gates.human import APPROVE, MISSING, STRATEGY, Decision, pending
 from detent.gates.judge import judge
 from detent.gates.reply import amounts_to, points, read_reply
@@ -27,6 +28,7 @@ from detent.workflows.briefs import brief
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_children import children
 from detent.workflows.pipeline_data import CORE, Manual, PipelineData, unproven
+from detent.workflows.pipeline_states import DOCUMENTS
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, TaskData, context_files, is_prepared, result
 from detent.workflows.task_data import unproven as task_unproven
@@ -110,6 +112,11 @@ def reply(status: str = "OK", **more: Any) -> Sent:
     return Sent("submit", reply=json.dumps({**body, **more}))
 
 
+def docs(*notes: str) -> Sent:
+    """A sound reply of Docs, with further notes."""
+    return reply(artifacts={"files": [], "notes": ["run it: sum 1 2", "How to test: pytest", *notes]})
+
+
 def comment(severity: str, message: str = "off by one") -> dict[str, Any]:
     return {"severity": severity, "category": "bug", "file": "src/sum.py", "line": 3, "message": message}
 
@@ -176,8 +183,8 @@ def test_kind_is_total_over_states_and_verbs(name: str) -> None:
                 assert isinstance(said, str)
 
 
-def a_run(name: str, state: str) -> Run[Any]:
-    return session(state, FULL) if name == "pipeline" else task(state)
+def a_run(name: str, state: str, **more: Any) -> Run[Any]:
+    return session(state, FULL, **more) if name == "pipeline" else task(state, **more)
 
 
 @pytest.mark.parametrize(("name", "state"), AGENTS)
@@ -425,6 +432,16 @@ def test_research_and_design_specs_must_exist_and_be_named() -> None:
     assert (passed.run.state, passed.run.data.research) == ("DESIGN", (f"{S}/research/a.md",))  # type: ignore[attr-defined]
 
 
+def test_a_design_spec_must_exist_and_be_named_where_a_page_is_designed() -> None:
+    named = {"files": [f"{S}/design-specs/d.md"], "notes": []}
+    assert "names no file below" in take(session("DESIGN_UI"), reply()).run.last_error
+    for text in ({}, {f"{S}/design-specs/d.md": "  "}):
+        missing = take(session("DESIGN_UI"), reply(artifacts=named), files={**FILES, **text})
+        assert (missing.status, missing.run.state) == ("FAILURE", "DESIGN_UI") and "is not there" in missing.run.last_error
+    drawn = take(session("DESIGN_UI"), reply(artifacts=named), files={**FILES, f"{S}/design-specs/d.md": "# A page"})
+    assert (drawn.run.state, drawn.run.data.design_specs) == ("APPROVE_DESIGN", (f"{S}/design-specs/d.md",))  # type: ignore[attr-defined]
+
+
 # -- the way through a session -----------------------------------------------------------------------------------------------
 
 
@@ -452,7 +469,7 @@ def test_the_full_way_leads_from_intake_to_done() -> None:
     tree = {"tree": "t1", "roles": "Coder,Reviewer,QA,Security"}
     for sent in (
         reply(), reply(), says("approved", APPROVE), reply(), says("per-batch", STRATEGY), ended("T-001", "COMPLETED", **tree),
-        ended("meta", "COMPLETED", **tree), DUE, reply(), outcome("green", tree="t1"), DUE, reply(artifacts={"files": [], "notes": ["no need"]}), reply(),
+        ended("meta", "COMPLETED", **tree), DUE, reply(), outcome("green", tree="t1"), DUE, docs("no need"), reply(),
         outcome("green", tree="t1"), DUE, outcome("landed"),
     ):  # fmt: skip
         run = after(run, sent)
@@ -769,7 +786,9 @@ def test_a_child_hands_over_its_tree_its_roles_and_its_known_issues() -> None:
     )
     run = after(loop(ONE), ended("T-001", "COMPLETED", **result(child)))
     assert (run.data.good_tree, run.data.roles, run.data.known_issues) == ("t9", ("Coder", "QA"), (Issue("f1", "slow", "T-001"),))
-    told = {name: text for name, text in result(child).items() if name not in ("start", "decisions")}  # those two are for the session alone
+    told = {
+        name: text for name, text in result(child).items() if name not in ("start", "decisions", "notes", "instructed", "asides")
+    }  # those are for the session alone
     assert told.items() <= dict(TASK.facts(child)).items()
 
 
@@ -794,6 +813,26 @@ def test_a_task_passes_coder_reviewer_qa_and_security_before_it_is_completed() -
 @pytest.mark.parametrize(("qa", "security", "state"), [(True, True, "QA"), (False, True, "SECURITY"), (False, False, "COMPLETED")])
 def test_qa_and_security_run_where_they_are_required(qa: bool, security: bool, state: str) -> None:
     assert after(task("REVIEW", about(qa=qa, security=security)), as_role("Reviewer")).state == state
+
+
+@pytest.mark.parametrize(
+    ("touched", "qa", "security"),
+    [
+        ("", False, False),
+        ("docs", False, False),
+        ("tests", True, False),
+        ("docs tests", True, False),
+        ("code", True, True),
+        ("code docs", True, True),
+    ],
+)
+@pytest.mark.parametrize("mode", ["lean", "full"])
+def test_who_must_look_follows_from_what_was_changed_whatever_the_task_is_called(mode: str, touched: str, qa: bool, security: bool) -> None:
+    calm = about(mode=mode, qa=False, security=False)
+    run = after(task("REVIEW", calm), outcome("prepared", touched=touched, changed_files="[]"))
+    assert (run.state, run.data.qa, run.data.security) == ("REVIEW", qa, security)
+    flagged = after(task("REVIEW", about(mode=mode, qa=True, security=True)), outcome("prepared", touched="docs", changed_files="[]"))
+    assert (flagged.data.qa, flagged.data.security) == (True, True)  # less is never asked for
 
 
 def test_a_role_can_ask_for_more_scrutiny_and_never_for_less() -> None:
@@ -966,6 +1005,32 @@ def test_a_verdict_on_a_tree_that_changed_meanwhile_is_void(state: str, role: st
     assert (accepted.state, TASK.kind(accepted, DUE)) == (state, "")
 
 
+WRITE_NO_CODE = [(n, s) for n, s in AGENTS if (n == "task" and s in ("REVIEW", "SECURITY")) or (n == "pipeline" and s in DOCUMENTS)]
+
+
+@pytest.mark.parametrize(("name", "state"), WRITE_NO_CODE)
+@pytest.mark.parametrize("status", ["OK", "BLOCKED", "PASS_WITH_NOTES", "NEEDS_INFO", "NEEDS_DECISION", "FAIL", ""])
+def test_a_role_that_writes_no_code_comes_to_nothing_if_it_did_and_the_tree_is_put_back(name: str, state: str, status: str) -> None:
+    own: dict[str, dict[str, Any]] = {"Reviewer": {"review_comments": [comment("major")]}, "Security": {"findings": [finding("high")]}}
+    role = TABLES[name].states[state].role
+    notes = {"files": [], "notes": ["slow"]}
+    sent = as_role(role, status, artifacts=notes, **({} if status == "OK" else own.get(role, {}))) if status else Sent("submit")
+    decided = take(a_run(name, state), sent, changes=CODE)
+    assert (decided.status, decided.run.state, decided.run.counts) == ("FAILURE", state, {"dispatch": 1})
+    assert "undo_strays" in decided.owes
+    last = take(a_run(name, state, counts={"dispatch": 2}), sent, changes=CODE)
+    assert (last.run.state, "undo_strays" in last.owes) == ("BLOCKED", True)
+
+
+@pytest.mark.parametrize(("status", "to"), [("BLOCKED", "FIX_TESTS"), ("NEEDS_INFO", "ASK_USER"), ("PASS_WITH_NOTES", "ASK_USER")])
+def test_qa_may_leave_tests_with_a_verdict_and_nothing_else(status: str, to: str) -> None:
+    sent = as_role("QA", status, coverage_gaps=["negative sums"])
+    assert take(task("QA", about()), sent, changes=NEW_TEST).run.state == to
+    decided = take(task("QA", about()), sent, changes=(*NEW_TEST, *CODE))
+    assert (decided.status, decided.run.state, "undo_strays" in decided.owes) == ("FAILURE", "QA", True)
+    assert "src/sum.py changed" in decided.run.last_error
+
+
 def test_tests_that_qa_adds_are_proved_and_then_reviewed() -> None:
     added = as_role("QA", artifacts={"files": ["tests/test_sum.py"], "notes": []})
     run = after(task("QA", about(reviewed_tree="t1")), added, changes=NEW_TEST, tree="t2")
@@ -1044,17 +1109,25 @@ def test_what_fix_build_or_release_changed_is_checked_and_reviewed_before_done()
     run = after(session("FIX_BUILD_CODE", FULL), reply(), tree="t2", changes=CODE)
     run = after(run, outcome("green", tree="t2"), DUE, tree="t2")
     assert (run.state, names(run)) == ("IMPLEMENT_LOOP", ["meta"])
-    docs = (Changed("README.md", "modified", "other"),)
-    run = after(session("RELEASE", FULL), reply(), tree="t2", changes=docs)
+    readme = (Changed("README.md", "modified", "other"),)
+    run = after(session("RELEASE", FULL), docs(), tree="t2", changes=readme)
     assert (run.state, run.data.good_tree) == ("RELEASE_FILES", "t2")
     run = after(run, reply(), tree="t2")
     assert (run.state, PIPELINE.kind(after(run, outcome("green", tree="t2"), tree="t2"), DUE)) == ("INTEGRATE_CHECKS", "unreviewed")
 
 
 def test_docs_changes_the_readme_or_says_why_not_and_touches_no_code() -> None:
-    assert take(session("RELEASE", FULL), reply()).status == "FAILURE"
-    assert take(session("RELEASE", FULL), reply(artifacts={"files": [], "notes": ["internal"]})).status == "SUCCESS"
-    assert "src/sum.py" in take(session("RELEASE", FULL), reply(), changes=CODE).run.last_error
+    assert "the README is as it was" in take(session("RELEASE", FULL), docs()).run.last_error
+    assert take(session("RELEASE", FULL), docs("internal")).status == "SUCCESS"
+    assert "src/sum.py" in take(session("RELEASE", FULL), docs("internal"), changes=CODE).run.last_error
+
+
+@pytest.mark.parametrize(
+    ("notes", "lacking"), [(("internal",), "run"), (("internal", "run it: sum"), "test"), (("internal", "test it: x"), "run")]
+)
+def test_docs_says_how_to_run_and_how_to_test(notes: tuple[str, ...], lacking: str) -> None:
+    decided = take(session("RELEASE", FULL), reply(artifacts={"files": [], "notes": list(notes)}))
+    assert (decided.status, decided.run.state) == ("FAILURE", "RELEASE") and f"how to {lacking} it" in decided.run.last_error
 
 
 def test_the_integrator_writes_build_files_only() -> None:

@@ -50,7 +50,7 @@ class Team:
             self._work(briefing)
         if style == "lazy" and briefing.role == "Reviewer":
             return self._says("Reviewer", review_comments=[BLOCKER])
-        return self._says(briefing.role, notes=("run it: python calc.py",))
+        return self._says(briefing.role, notes=("run it: python calc.py", "test it: pytest", "nothing else"))
 
     def _says(self, role: str, **more: Any) -> Sent:
         return Sent("submit", summary="s", reply=json.dumps(reply(role, **more)))

@@ -305,3 +305,16 @@ def test_groups_are_made_where_controllers_are_passed_on(tmp_path: Path) -> None
     assert {f.name: f.read_text() for f in made.iterdir()} == {
         "pids.max": "99", "memory.max": str(1 << 30), "memory.oom.group": "1", "cpu.max": "200000 100000"
     }  # fmt: skip
+
+
+# Sealed rooms
+
+
+def test_a_sealed_workspace_can_be_read_and_only_what_is_named_in_it_can_be_written(place: Place, inside: Bubblewrap) -> None:
+    tried = (
+        "cat conf/guarded; touch conf/guarded; echo x > conf/other; rm -r conf; mv sub gone; touch .git absent new; echo fine > sub/mine"
+    )
+    ran = place.sh(inside, tried, sealed=True, writable=(place.work / "sub",))
+    assert ran.output.startswith("as it was") and ran.output.count("Read-only file system") >= 6
+    assert {p.relative_to(place.work).as_posix() for p in place.work.rglob("*")} == {"conf", "conf/guarded", "sub", "sub/mine", ".git"}
+    assert "Read-only" in place.sh(inside, "touch sub/other", sealed=True).output

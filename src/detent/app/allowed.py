@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -25,6 +26,14 @@ def may_write(briefing: Briefing, base: Command | None) -> Callable[[str], str |
     from detent.tools.policy import writable  # the tools are heavy, and a hook's rules do without them
 
     return writable(briefing.writes, protected(briefing), phase, runner.is_test if runner else lambda path: False)
+
+
+def only(briefing: Briefing, root: Path) -> tuple[Path, ...] | None:
+    """What of its workspace a role of a session may write at all, for the sandbox: nothing, or the session's folder. None: it works on the project."""
+    documents = tuple(w for w in briefing.writes if w.startswith(f"{SESSIONS}/"))
+    if briefing.workflow not in ("pipeline", "task") or len(documents) < len(briefing.writes):
+        return None
+    return tuple({root / "/".join(w.split("/")[:2]) for w in documents})
 
 
 def protected(briefing: Briefing) -> tuple[str, ...]:

@@ -29,10 +29,12 @@ class Cell(NamedTuple):
     sandbox: Sandbox
     readable: tuple[Path, ...]
     network: bool
+    only: tuple[Path, ...] | None = None  # what of its workspace an agent may write; None: all of it
 
     def room(self, workspace: Path, writable: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> Room:
         links = tuple(workspace / name for name in BORROWED if (workspace / name).is_symlink())
-        return Room(workspace, (workspace / ".git", *links), writable, (*self.readable, *also), self.network)
+        inside, sealed = self.only or (), self.only is not None
+        return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*self.readable, *also), self.network, sealed)
 
     def tests(
         self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]

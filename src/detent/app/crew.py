@@ -10,8 +10,9 @@ from threading import Lock
 import msgspec
 
 from detent.agents import AgentFailed, Reply, Turn, ask
+from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
-from detent.app.allowed import base_of, may_write
+from detent.app.allowed import base_of, may_write, only
 from detent.app.cell import Cell, cell_of
 from detent.app.kit import CONFIGURED, DEFAULT, home_of
 from detent.app.overtime import Worked, ends_of
@@ -52,9 +53,13 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         return _turn(app, run, briefing, settings, cell, settings.queue.timeout - gone)
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
+        if (kept := kept_reply(given.transcript)) is not None:
+            return kept
         try:
             with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
-                return ask(agent_of(first, briefing.role, settings), given, outer)
+                reply = ask(agent_of(first, briefing.role, settings), given, outer)
+                keep_reply(given.transcript, reply)
+                return reply
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
 
@@ -124,6 +129,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
     """One turn; `left` is what is left of the time of an execution."""
     world = app.worlds.of(run)
     root: Path = world.place.root
+    cell = cell._replace(only=only(briefing, root))
     env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"

@@ -14,8 +14,13 @@ POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare nam
     "approve-design": ("approved",),
     "review-strategy": ("recommended", "per-batch", "single-final"),
     "notes": ("accept", "fix"),
+    "questions": ("own-judgement",),
 }
-KINDS = {"approval": "approve-design", "strategy": "review-strategy", "notes": "notes"}
+KINDS = {"approval": "approve-design", "strategy": "review-strategy", "notes": "notes", "question": "questions"}
+WORDS = {
+    "own-judgement": "Nobody can be asked now. Decide by what the request and the documents say, and tell in artifacts.notes what you assumed."
+}
+MOST_QUESTIONS = 2  # of one role that a policy answers; who still cannot go on then needs a person
 
 
 def read_policies(words: Iterable[str]) -> dict[str, str]:
@@ -41,8 +46,10 @@ def answer_of(run: AnyRun) -> Sent | None:
     value = run.data.policies.get(name, "")
     if not value:
         return None
-    if value == "recommended":
-        value = recommended(run.data.tasks)[0]
+    before = [d for d in run.data.decisions if d.kind == "question" and d.channel == "policy" and d.state_context == asked.state_context]
+    if asked.kind == "question" and len(before) >= MOST_QUESTIONS:
+        return None
+    value = recommended(run.data.tasks)[0] if value == "recommended" else WORDS.get(value, value)
     said = f"by the policy {name}={run.data.policies[name]}, given when the run was started"
     return Sent("answer", by="human", channel="policy", decision=asked.decision_id, value=value, note=said, facts={"who": user()})
 

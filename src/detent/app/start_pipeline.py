@@ -26,6 +26,8 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     """Create a session and give its id: in this checkout on a branch of its own, or in a workspace."""
     if not terms.request.strip():
         raise DetentError("there is no request", 'say what is wanted: detent run --workflow pipeline "add …"')
+    if terms.lean and (terms.research or terms.ui):
+        raise DetentError("a lean session has neither research nor design", "leave out --lean, or --research and --ui")
     git, run_id = app.world.git, f"pipeline-{secrets.token_hex(3)}"
     no_run_is_open(app)
     head = checkout_is_fit(git)
@@ -50,6 +52,8 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
         good_tree=git.tree(head),
         policies=dict(terms.policies),
         parallel=terms.parallel,
+        wants_research=terms.research,
+        wants_ui=terms.ui,
     )
     run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
     fingerprint.remember(app.place)

@@ -80,4 +80,6 @@ READERS: Mapping[str, Callable[[Briefing, str, Mapping[str, str]], Sent]] = {
 
 def read_reply(run: AnyRun, briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
     """What is handed in for the agent; `known` are the fields that the machine fills where the agent says nothing."""
-    return READERS[run.workflow](briefing, text[-LONGEST:], known)
+    sent = READERS[run.workflow](briefing, text[-LONGEST:], known)
+    whole = {name: getattr(sent, name).encode("utf-8", "backslashreplace").decode() for name in (*TEXTS, "report")}
+    return msgspec.structs.replace(sent, **whole)  # half a character could not be written down

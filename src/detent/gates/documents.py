@@ -4,23 +4,24 @@ Unknown and doubled keys are refused, every fault is named with its place. Knows
 """
 
 import hashlib
-import json
 import re
-import shlex
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
+from detent.errors import CannotTell
 from detent.evidence.look import Look
+from detent.gates.checks import cannot_fail
+from detent.gates.plain import json_value, yaml_value
 from detent.kernel.model import Data, Value
 
 Status = Literal["not-started", "in-progress", "implemented", "completed", "blocked"]
-V = TypeVar("V")
 
 SPEC, ACCEPTANCE, ARCHITECTURE, TASKS = "spec.md", "acceptance.json", "architecture.md", "tasks.yaml"
-RESEARCH, SPECS = "research/", "design-specs/"
+RESEARCH, RECORDS, SPECS = "research/", "adr/", "design-specs/"
 MANY = 5  # from so many tasks on, each is reviewed by itself
 
 
@@ -93,6 +94,7 @@ class SessionData(Data, frozen=True):
     mode: Literal["full", "lean"] = "full"
     research: tuple[str, ...] = ()  # the reports of the Researcher
     design_specs: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()  # of decisions, by the Architect
     changed_files: tuple[ChangedFile, ...] = ()
     instructions: tuple[str, ...] = ()  # the project's own instructions, as found at the base commit
     known_issues: tuple[Issue, ...] = ()
@@ -107,8 +109,8 @@ class SessionData(Data, frozen=True):
 def read_acceptance(text: str) -> tuple[Acceptance | None, tuple[str, ...]]:
     """acceptance.json, or every fault it has."""
     try:
-        found = msgspec.convert(json.loads(text, object_pairs_hook=_once), Acceptance)
-    except (ValueError, RecursionError) as e:
+        found = msgspec.convert(json_value(text), Acceptance)
+    except ValueError as e:
         return None, (f"{ACCEPTANCE}: {e}",)
     faults = tuple(_acceptance_faults(found))
     return (None, faults) if faults else (found, ())
@@ -116,47 +118,18 @@ def read_acceptance(text: str) -> tuple[Acceptance | None, tuple[str, ...]]:
 
 def read_tasks(text: str) -> tuple[TaskList | None, tuple[str, ...]]:
     """tasks.yaml, or every fault it has."""
-    import yaml
-
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-            return None, (f"{TASKS}: anchors and aliases are not taken; write every value out",)
-        doubled = tuple(_doubled_keys(yaml.compose(text, Loader=yaml.SafeLoader), ""))
-        if doubled:
-            return None, tuple(f"{TASKS}: {path}: stands there twice" for path in doubled)
-        found = msgspec.convert(yaml.safe_load(text), TaskList)
-    except (yaml.YAMLError, ValueError, RecursionError) as e:
-        return None, (f"{TASKS}: {' '.join(str(e).split())}",)
+        found = msgspec.convert(yaml_value(text), TaskList)
+    except ValueError as e:
+        return None, (f"{TASKS}: {e}",)
     faults = tuple(_task_faults(found))
     return (None, faults) if faults else (found, ())
-
-
-def _once(pairs: list[tuple[str, V]]) -> dict[str, V]:
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise ValueError(f"{key}: stands there twice")
-    return dict(pairs)
-
-
-def _doubled_keys(node: object, path: str) -> Iterator[str]:
-    """The paths of keys that stand twice in a mapping of a composed YAML document."""
-    value = getattr(node, "value", None)
-    if not isinstance(value, list):
-        return
-    pairs = [item for item in value if isinstance(item, tuple)]
-    keys = [str(key.value) for key, _ in pairs]
-    yield from (f"{path}{key}" for key in sorted({k for k in keys if keys.count(k) > 1}))
-    for key, below in pairs:
-        yield from _doubled_keys(below, f"{path}{key.value}.")
-    for i, below in enumerate(item for item in value if not isinstance(item, tuple)):
-        yield from _doubled_keys(below, f"{path.removesuffix('.')}[{i}].")
 
 
 def _acceptance_faults(found: Acceptance) -> Iterator[str]:
     if not found.acceptance_criteria:
         yield f"{ACCEPTANCE}: acceptance_criteria: at least one criterion is needed"
-    ids = [c.id for c in found.acceptance_criteria]
+    ids = Counter(c.id for c in found.acceptance_criteria)
     for i, criterion in enumerate(found.acceptance_criteria):
         at = f"{ACCEPTANCE}: acceptance_criteria[{i}]"
         yield from _id_faults(at, criterion.id, ids, "AC")
@@ -165,10 +138,10 @@ def _acceptance_faults(found: Acceptance) -> Iterator[str]:
         yield from _check_faults(f"{at}.verify", criterion.verify)
 
 
-def _id_faults(at: str, given: str, ids: list[str], letters: str) -> Iterator[str]:
+def _id_faults(at: str, given: str, ids: Counter[str], letters: str) -> Iterator[str]:
     if not re.fullmatch(rf"{letters}-[0-9]{{3,4}}", given):
         yield f"{at}.id: '{given}' must look like {letters}-001"
-    if ids.count(given) > 1:
+    if ids[given] > 1:
         yield f"{at}.id: {given} stands there twice"
 
 
@@ -188,7 +161,7 @@ def _task_faults(found: TaskList) -> Iterator[str]:
         yield f"{TASKS}: project: name and definition_of_done must say something"
     if not found.tasks:
         yield f"{TASKS}: tasks: at least one task is needed"
-    ids = [t.id for t in found.tasks]
+    ids = Counter(t.id for t in found.tasks)
     for i, task in enumerate(found.tasks):
         at = f"{TASKS}: tasks[{i}]"
         yield from _id_faults(at, task.id, ids, "T")
@@ -214,13 +187,13 @@ def find_cycle(tasks: tuple[Task, ...]) -> tuple[str, ...]:
 
 def recommended(tasks: tuple[Task, ...]) -> tuple[str, str]:
     """The review strategy to recommend, and why."""
-    needed = [other for t in tasks for other in t.depends_on]
-    files = [path for t in tasks for path in dict.fromkeys(t.files_expected)]
+    needed = Counter(other for t in tasks for other in t.depends_on)
+    files = Counter(path for t in tasks for path in dict.fromkeys(t.files_expected))
     if len(tasks) >= MANY:
         return "per-batch", f"there are {len(tasks)} tasks"
-    if shared := next((i for i in needed if needed.count(i) > 1), ""):
+    if shared := next((i for i, n in needed.items() if n > 1), ""):
         return "per-batch", f"more than one task depends on {shared}"
-    if shared := next((p for p in files if files.count(p) > 1), ""):
+    if shared := next((p for p, n in files.items() if n > 1), ""):
         return "per-batch", f"more than one task changes {shared}"
     if risky := next((t for t in tasks if t.risk_flags), None):
         return "per-batch", f"{risky.id} is flagged: {', '.join(risky.risk_flags)}"
@@ -257,85 +230,17 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-# Commands that cannot fail
-
-NEVER_FAIL = ("true", ":", "echo", "printf", "sleep", "pwd", "date", "whoami", "hostname", "clear", "yes")
-WRAPPERS = ("sudo", "env", "time", "nice", "nohup", "command", "exec", "builtin")
-SHELLS = ("sh", "bash", "zsh", "dash", "ksh")
-
-
-def cannot_fail(command: str) -> str | None:
-    """Why a command line can never fail, or None if it can. A line that cannot be read is no proof either."""
-    try:
-        lexer = shlex.shlex(command.replace("\n", ";"), posix=True, punctuation_chars=True)
-        lexer.commenters = ""
-        words = list(lexer)
-    except ValueError as e:
-        return f"it cannot be read ({e})"
-    words = words[: next((i for i, w in enumerate(words) if w.startswith("#")), len(words))]
-    while words and words[-1] in (";", "(", ")"):
-        words.pop()
-    if not words:
-        return "it says nothing"
-    if words[-1] == "&":
-        return "it is put into the background"
-    return _list_cannot_fail(words)
-
-
-def _list_cannot_fail(words: list[str]) -> str | None:
-    """What decides a list is its last part; `a && b` fails if either can, `a || b` only if both can, a pipe by its last command."""
-    parts = _split(_split(words, (";", "&"))[-1], ("&&", "||"), keep=True)
-    verdict = _call_cannot_fail(_split(parts[0], ("|", "|&"))[-1])
-    for joint, part in zip(parts[1::2], parts[2::2], strict=False):
-        said = _call_cannot_fail(_split(part, ("|", "|&"))[-1])
-        verdict = (verdict and said) if joint == ["&&"] else (verdict or said)
-    return verdict
-
-
-def _split(words: list[str], at: tuple[str, ...], keep: bool = False) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for word in words:
-        if word in at:
-            parts += [[word], []] if keep else [[]]
-        else:
-            parts[-1].append(word)
-    return [p for p in parts if p] or [[]]
-
-
-def _call_cannot_fail(words: list[str]) -> str | None:
-    """Why one simple command cannot fail."""
-    words = [w for w in words if w not in ("(", ")")]
-    while words and (re.match(r"\w+=", words[0]) or words[0].rpartition("/")[2] in WRAPPERS):
-        words = words[1:]
-    if not words:
-        return "it says nothing"
-    program, args = words[0].rpartition("/")[2], words[1:]
-    if program in NEVER_FAIL:
-        return f"'{program}' always succeeds"
-    if program in ("exit", "return") and args[:1] in ([], ["0"]):
-        return f"'{program} 0' always succeeds"
-    if help_asked := [a for a in args if a in ("--help", "--version")] or (args if args in (["-h"], ["-V"], ["help"], ["version"]) else []):
-        return f"'{help_asked[0]}' only prints"
-    if "-c" in args[:-1]:
-        body = args[args.index("-c") + 1]
-        if program in SHELLS:
-            return cannot_fail(body)
-        if program.startswith("python") and body.strip() in ("", "pass"):
-            return "it does nothing"
-    return None
-
-
 # Gates
 
 
 def design_files(data: SessionData) -> tuple[str, ...]:
     """What a person is asked to approve."""
-    return (*(f"{data.session}/{name}" for name in (SPEC, ACCEPTANCE, ARCHITECTURE)), *data.design_specs)
+    return (*(f"{data.session}/{name}" for name in (SPEC, ACCEPTANCE, ARCHITECTURE)), *data.records, *data.design_specs)
 
 
 def design_is_complete(look: Look[SessionData]) -> str | None:
-    """Everything a person is asked to approve can be read: spec, acceptance, architecture, design specs."""
-    missing = [path for path in design_files(look.run.data) if look.read(path) is None]
+    """Everything a person is asked to approve can be read: spec, acceptance, architecture, design specs; a record of an earlier round may be gone."""
+    missing = [path for path in design_files(look.run.data) if look.read(path) is None and path not in look.run.data.records]
     return f"{missing[0]} is not there" if missing else None
 
 
@@ -381,6 +286,34 @@ def tasks_are_sound(look: Look[SessionData]) -> str | None:
     known = {t.id: t.status for t in look.run.data.tasks}
     claimed = [t.id for t in (found.tasks if found else ()) if t.status not in ("not-started", known.get(t.id, "not-started"))]
     return "; ".join((*faults, *(f"{TASKS}: {i}: the status is the machine's to write; leave it not-started" for i in claimed))) or None
+
+
+def context_is_there(look: Look[SessionData]) -> str | None:
+    """Every context file of a task is there, or is made by a task that it depends on."""
+    found, _ = read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")
+    tasks = {t.id: t for t in found.tasks} if found else {}
+    for task in tasks.values():
+        made = {path for other in _before(task.id, tasks) for path in tasks[other].files_expected}
+        if missing := [path for path in task.context_files if path not in made and not _exists(look, path)]:
+            return f"{TASKS}: {task.id}: context_files names {missing[0]}, which is not there; name files that are, or ones that a task it depends on makes"
+    return None
+
+
+def _before(id: str, tasks: dict[str, Task]) -> set[str]:
+    """The tasks that a task depends on, directly or through others."""
+    found, ahead = set[str](), list(tasks[id].depends_on)
+    while ahead:
+        if (other := ahead.pop()) not in found:
+            found.add(other)
+            ahead += tasks[other].depends_on
+    return found
+
+
+def _exists(look: Look[SessionData], path: str) -> bool:
+    try:
+        return look.read(path) is not None
+    except CannotTell:  # it is there, and larger than any document
+        return True
 
 
 def one_task_only(look: Look[SessionData]) -> str | None:

@@ -10,11 +10,12 @@ import msgspec
 from detent.evidence.look import Look
 from detent.gates.documents import Issue, SessionData, content_hash
 from detent.gates.reply import Point, Reply, noted
+from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
 
 replace = msgspec.structs.replace
 
-Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual"]
+Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual", "instructions"]
 MISSING = "mandatory_user_decision_missing"
 APPROVE, STRATEGY = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY"
 BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
@@ -26,9 +27,10 @@ ANSWERS: dict[str, dict[str, str]] = {
     "question": {},
     "notes": {"accept": "accept", "fix": "fix"},
     "budget": {"different-approach": "again", "guidance": "again", "accept-known-issues": "waive", "simplify-scope": "simplify"},
+    "instructions": {"accept": "accept-instructions", "fix": "fix-instructions"},
     "manual": {"passed": "manual-passed", "failed": "manual-failed"},
 }
-CORRECTIONS = {"": "correct-spec", "spec": "correct-spec", "architecture": "correct-architecture", "design": "correct-design"}
+CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec", "research", "architecture", "design")}}
 
 
 class Decision(Value, frozen=True, omit_defaults=False):
@@ -50,6 +52,7 @@ class Decision(Value, frozen=True, omit_defaults=False):
     who: str = ""  # the user who answered, or on whose policy it was
     security: bool = False
     shown: dict[str, str] = {}  # what the person is shown: path -> content hash
+    summary: str = ""  # of what is shown, in its own words
     points: tuple[Point, ...] = ()  # the findings it is about
 
     def __post_init__(self) -> None:
@@ -66,6 +69,7 @@ class DecisionData(SessionData, frozen=True):
     task_id: str = ""
     held: Reply | None = None  # the reply a person is asked about
     accepted: Reply | None = None  # the reply a person accepted; it counts as the role's OK
+    tried: dict[str, tuple[str, ...]] = {}  # by kind of repair: what was wrong each time, the last ones
 
 
 DD = TypeVar("DD", bound=DecisionData)
@@ -213,7 +217,8 @@ def ask_anew(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     if asked is None:
         return run
     now = {path: content_hash(found.documents.get(path, "")) for path in asked.shown}
-    return replace(run, data=put(run.data, replace(asked, shown=now, asked=run.seq + 1)))
+    summary = design_summary(run.data, found.documents)
+    return replace(run, data=put(run.data, replace(asked, shown=now, summary=summary, asked=run.seq + 1)))
 
 
 # Gates
@@ -240,6 +245,7 @@ def cancelled_on_purpose(look: Look[DecisionData]) -> str | None:
 
 
 def _moved(look: Look[DecisionData], decision: Decision) -> str | None:
+    """Which document is another one now. All are read, so that the question can be put again about what is there."""
     now = {path: content_hash(look.read(path) or "") for path in decision.shown}
     changed = [path for path, was in decision.shown.items() if now[path] != was]
     return f"{changed[0]} changed since it was shown; look at it again, then answer" if changed else None

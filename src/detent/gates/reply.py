@@ -4,14 +4,15 @@ A reply is an agent's word about its own work or its verdict on another's. It ne
 """
 
 import hashlib
-import json
+import re
 from fnmatch import fnmatch
 from typing import Literal
 
 import msgspec
 
 from detent.evidence.look import Look
-from detent.gates.documents import RESEARCH, SPECS, SessionData
+from detent.gates.documents import RECORDS, RESEARCH, SPECS, SessionData
+from detent.gates.plain import json_value
 from detent.kernel.model import Value
 
 Said = Literal["OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "PASS_WITH_NOTES", "FAIL"]
@@ -117,18 +118,11 @@ class Point(Value, frozen=True):
 def read_reply(text: str, role: str) -> tuple[Reply | None, str]:
     """The reply of a role, or what is wrong with it. Never raises."""
     try:
-        reply = msgspec.convert(json.loads(text, object_pairs_hook=_once), Reply)
-    except (ValueError, RecursionError) as e:
+        reply = msgspec.convert(json_value(text), Reply)
+    except ValueError as e:
         return None, f"the reply cannot be read: {e}"
     fault = _fault(reply, role)
     return (None, f"the reply cannot be taken: {fault}") if fault else (reply, "")
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    keys = [key for key, _ in pairs]
-    if doubled := sorted({key for key in keys if keys.count(key) > 1}):
-        raise ValueError(f"{doubled[0]} stands there twice")
-    return dict(pairs)
 
 
 def _fault(reply: Reply, role: str) -> str:
@@ -137,6 +131,8 @@ def _fault(reply: Reply, role: str) -> str:
     given = [name for names in OF_ROLE.values() for name in names if getattr(reply, name) is not None]
     if not reply.summary.strip():
         return "summary is empty"
+    if reply.status == "OK" and not reply.gates.meets_definition_of_done:
+        return "status is OK, and gates.meets_definition_of_done is false; finish the work, or say what stops you as BLOCKED or NEEDS_INFO"
     if foreign := [name for name in given if name not in mine]:
         return f"{foreign[0]} is not for {role}"
     if missing := [name for name in mine if name not in given and reply.status != "FAIL"]:
@@ -158,6 +154,11 @@ def points(reply: Reply) -> tuple[Point, ...]:
     gaps = tuple(Point(_name("", "coverage", gap), f"not covered: {gap}") for gap in reply.coverage_gaps or ())
     failed = reply.test_results.failed if reply.test_results else 0
     return (*comments, *findings, *gaps, *((Point("failing-tests", f"{failed} tests fail", blocks=True),) if failed else ()))
+
+
+def left_open(reply: Reply) -> tuple[str, ...]:
+    """What a role passed the work with: findings that do not block, and notes. The report tells them."""
+    return (*(p.text for p in points(reply) if not p.blocks), *(note.strip() for note in reply.artifacts.notes if note.strip()))
 
 
 def noted(reply: Reply) -> tuple[Point, ...]:
@@ -192,8 +193,17 @@ BUILD = (
 )  # fmt: skip
 
 
+def _fits(path: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatch(path, g) or fnmatch(path.rpartition("/")[2], g) for g in globs)
+
+
+def is_document(path: str) -> bool:
+    """Whether a file of the project is documentation, by its name."""
+    return _fits(path, DOCS)
+
+
 def _strays(look: Look[SessionData], globs: tuple[str, ...]) -> list[str]:
-    return [c.path for c in look.changed() if not any(fnmatch(c.path, g) or fnmatch(c.path.rpartition("/")[2], g) for g in globs)]
+    return [c.path for c in look.changed() if not _fits(c.path, globs)]
 
 
 def wrote_nothing(look: Look[SessionData]) -> str | None:
@@ -226,18 +236,46 @@ def wrote_only_docs(look: Look[SessionData]) -> str | None:
 
 def readme_or_reason(look: Look[SessionData]) -> str | None:
     """Docs changed the README, or states in artifacts.notes why not."""
-    reply, _ = read_reply(look.sent.reply, "Docs")
-    told = reply is None or any(note.strip() for note in reply.artifacts.notes)
+    reply = _reply(look, "Docs")
+    told = reply is None or any(note.strip() and not any(how.match(note.strip()) for how in HOW.values()) for note in reply.artifacts.notes)
     readme = any(c.path.rpartition("/")[2].upper().startswith("README") for c in look.changed())
     return None if readme or told else "the README is as it was; update it, or say in artifacts.notes why it needs no change"
 
 
-def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
+HOW = {
+    "run": re.compile(r"(how to )?run\b", re.IGNORECASE),
+    "test": re.compile(r"(how to )?test\b", re.IGNORECASE),
+}  # how such a note begins
+
+
+def says_how_to_run_and_test(look: Look[SessionData]) -> str | None:
+    """Docs tells in artifacts.notes how to run what was built, and how to test it."""
+    reply = _reply(look, "Docs")
+    notes = reply.artifacts.notes if reply else ()
+    missing = [word for word, begins in HOW.items() if not any(begins.match(note.strip()) for note in notes)]
+    return (
+        f"artifacts.notes has no note that begins with '{missing[0]} it: '; the report tells people how to {missing[0]} it"
+        if missing
+        else None
+    )
+
+
+def _reply(look: Look[SessionData], role: str) -> Reply | None:
+    """The reply that is judged: the one handed in, or the one that a person accepted."""
     accepted: Reply | None = getattr(look.run.data, "accepted", None)
-    reply = read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
-    inside = [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
+    return read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
+
+
+def _inside(look: Look[SessionData], role: str, folder: str) -> list[str]:
+    """The files of a folder of the session that the role's reply names."""
+    reply = _reply(look, role)
+    return [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
+
+
+def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
+    inside = _inside(look, role, folder)
     empty = [path for path in inside if not (look.read(path) or "").strip()]
-    if reply and not inside:
+    if not inside:
         return f"artifacts.files names no file below {look.run.data.session}/{folder}"
     return f"{empty[0]} is named, and is not there" if empty else None
 
@@ -245,6 +283,13 @@ def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
 def research_is_there(look: Look[SessionData]) -> str | None:
     """The Researcher's report exists and is named in its reply."""
     return _named(look, "Researcher", RESEARCH)
+
+
+def records_are_there(look: Look[SessionData]) -> str | None:
+    """Every decision record that the Architect names exists; those of earlier rounds are looked at too."""
+    inside, earlier = _inside(look, "Architect", RECORDS), look.run.data.records
+    empty = [path for path in dict.fromkeys((*inside, *earlier)) if not (look.read(path) or "").strip() and path in inside]
+    return f"{empty[0]} is named, and is not there" if empty else None
 
 
 def design_spec_is_there(look: Look[SessionData]) -> str | None:

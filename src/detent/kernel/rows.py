@@ -152,9 +152,11 @@ class Row(msgspec.Struct, Generic[T], frozen=True):
         return tuple(g for way in first for g in ((way,) if way.spent is None else (way, way.spent)))
 
 
-def each(states: tuple[str, ...], on: str, to: Go[T], ask: tuple[Gate | Lock, ...] = ()) -> tuple[Row[T], ...]:
+def each(
+    states: tuple[str, ...], on: str, to: Go[T], ask: tuple[Gate | Lock, ...] = (), prove: tuple[Gate, ...] = (), fail: Go[T] | None = None
+) -> tuple[Row[T], ...]:
     """The same row for several states, written out as literal rows."""
-    return tuple(Row(at, on, ask, (), to) for at in states)
+    return tuple(Row(at, on, ask, prove, to, fail) for at in states)
 
 
 class Child(msgspec.Struct, frozen=True):

@@ -37,9 +37,15 @@ class Inside(NamedTuple):
     writable: tuple[Path, ...]
     readable: tuple[tuple[Path, Path], ...]  # what, and where it is seen
     network: bool
+    sealed: bool = False
 
     @property
     def roots(self) -> tuple[Path, ...]:
+        """What can be written."""
+        return self.writable if self.sealed else self.places
+
+    @property
+    def places(self) -> tuple[Path, ...]:
         return (self.workspace, *self.writable)
 
 
@@ -48,7 +54,7 @@ def enter(room: Room, home: Path) -> Inside:
     workspace = _opened(room.workspace, (), home)
     given = (_normal(room.workspace), *(_normal(path) for path in room.writable))
     writable = tuple(_opened(path, given, home) for path in room.writable)
-    readable: dict[Path, Path] = {}
+    readable = {workspace: workspace} if room.sealed else dict[Path, Path]()
     for path in room.readable:
         real = _opened(path, given, home)
         readable[real] = real
@@ -56,7 +62,9 @@ def enter(room: Room, home: Path) -> Inside:
             readable[_normal(path)] = real
     moved = dict(zip(given, (workspace, *writable), strict=True))
     guarded = tuple(_inside(_normal(path), moved) for path in room.guarded)
-    return Inside(workspace, guarded, writable, tuple((what, where) for where, what in readable.items()), room.network)
+    seen = tuple((what, where) for where, what in readable.items())
+    inside = Inside(workspace, guarded, writable, seen, room.network, room.sealed)
+    return inside._replace(guarded=tuple(path for path in guarded if not room.sealed or any(path.is_relative_to(r) for r in inside.roots)))
 
 
 def _normal(path: Path) -> Path:
@@ -134,7 +142,7 @@ def words(room: Inside, held: Held, home: Path, size: int) -> list[str]:
     """The part that is this room's. What is empty and in memory lies below, what is read above it, what is written above that."""
     layers: dict[Path, list[str]] = {Path("/dev/shm"): fresh("/dev/shm", size, "1777"), Path("/tmp"): fresh("/tmp", size, "1777")}
     if home not in layers and not any(
-        home.is_relative_to(place) for place in (*room.roots, *map(Path, (*SYSTEM, "/etc", "/proc", "/dev")))
+        home.is_relative_to(place) for place in (*room.places, *map(Path, (*SYSTEM, "/etc", "/proc", "/dev")))
     ):
         layers[home] = fresh(str(home), size)
     layers |= {where: ["--ro-bind", str(what), str(where)] for what, where in room.readable}

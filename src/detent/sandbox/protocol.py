@@ -18,11 +18,12 @@ def always() -> bool:
 class Room(NamedTuple):
     """What a program may reach."""
 
-    workspace: Path  # read and write; also the only project files it sees
+    workspace: Path  # read and write, unless it is sealed; also the only project files it sees
     guarded: tuple[Path, ...] = ()  # inside the workspace, read-only, whether they exist or not: absence is protected too
     writable: tuple[Path, ...] = ()  # further folders it may write (a report folder, a cache)
     readable: tuple[Path, ...] = ()  # further folders it may read (configured mounts, a virtual environment, toolchains)
     network: bool = False
+    sealed: bool = False  # the workspace is read-only, but for what of it is named as writable
 
 
 class Sandbox(Protocol):

@@ -103,7 +103,7 @@ def room(inside: mounts.Inside, held: Held, home: Path, size: int) -> list[Mount
     """The mounts of a room. Engines sort them from the outside in; of two at one place the later here wins."""
     layers = {path: Mount(path, None, True, size) for path in (Path("/tmp"), Path("/dev/shm"))}
     fixed = map(Path, (*mounts.SYSTEM, "/etc", "/proc", "/dev"))
-    if home not in layers and not any(home.is_relative_to(place) for place in (*inside.roots, *fixed)):
+    if home not in layers and not any(home.is_relative_to(place) for place in (*inside.places, *fixed)):
         layers[home] = Mount(home, None, True, size)
     pins = {path: Mount(path, path, True) for path in held.pins}
     read = {where: Mount(where, what) for what, where in inside.readable}

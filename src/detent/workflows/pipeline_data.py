@@ -8,6 +8,7 @@ import msgspec
 from detent.evidence.look import Look
 from detent.gates.documents import (
     ACCEPTANCE,
+    RECORDS,
     RESEARCH,
     SPEC,
     SPECS,
@@ -21,6 +22,7 @@ from detent.gates.documents import (
     recommended,
 )
 from detent.gates.human import APPROVE, STRATEGY, Decision, ask, pending, question, resolve
+from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
 from detent.workflows.session import Grounded, Proof
 from detent.workflows.task_data import ROLES, listed, reply_of, session_facts
@@ -164,6 +166,12 @@ def keep_research(run: Session, sent: Sent, found: Found) -> Session:
     return replace(run, data=replace(run.data, research=_files(run, sent, RESEARCH)))
 
 
+def keep_records(run: Session, sent: Sent, found: Found) -> Session:
+    """Every record of a decision that is there: those named now, and those of earlier rounds."""
+    known = dict.fromkeys((*run.data.records, *_files(run, sent, RECORDS)))
+    return replace(run, data=replace(run.data, records=tuple(path for path in known if found.documents.get(path))))
+
+
 def keep_design(run: Session, sent: Sent, found: Found) -> Session:
     return replace(run, data=replace(run.data, design_specs=_files(run, sent, SPECS)))
 
@@ -183,7 +191,7 @@ def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
     shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
     words = "Do you approve the specification and the design as they stand, or what must change?"
     made = Decision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
-    after = ask(run, made)
+    after = ask(run, replace(made, summary=design_summary(run.data, found.documents)))
     return replace(after, data=replace(after.data, correction="none" if run.data.correction == "none" else "completed"))
 
 
@@ -191,8 +199,9 @@ def request_changes(run: Session, sent: Sent, found: Found) -> Session:
     """The correction is queued, and its words go into the briefing of every role that runs again."""
     after = resolve(run, sent, found)
     words = sent.value.partition(":")[2].strip() + (f"\n{sent.note}" if sent.note else "")
-    ui = run.data.wants_ui or sent.to == "design"
-    return replace(after, data=replace(after.data, correction="queued", correction_note=words, wants_ui=ui), guidance="")
+    research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
+    data = replace(after.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui)
+    return replace(after, data=data, guidance="")
 
 
 def approve(run: Session, sent: Sent, found: Found) -> Session:
@@ -308,6 +317,7 @@ def facts(run: Session) -> Mapping[str, str]:
         "published": "INTEGRATE" if run.state == "LANDING" and data.mode == "lean" else PUBLISHED.get(run.state, run.state),
         "correction": data.correction_note or "none",
         "design": listed(design_files(data)),
+        "summary": next((d.summary for d in data.decisions if d.decision_id == APPROVE), ""),
         "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
         "assumptions": listed(data.assumptions),
         "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),

@@ -8,7 +8,7 @@ import msgspec
 from detent.gates.documents import Issue
 from detent.kernel.model import Found, Sent
 from detent.workflows.pipeline_data import Laid, Merging, PipelineData, Session
-from detent.workflows.session import Told
+from detent.workflows.session import Aside, Told
 from detent.workflows.task_data import changed_of
 
 replace = msgspec.structs.replace
@@ -31,8 +31,10 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
     try:
         issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[Issue, ...])
         told = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[Told, ...])
+        left = msgspec.json.decode(sent.facts.get("asides", "[]"), type=tuple[Aside, ...])
+        notes = msgspec.json.decode(sent.facts.get("notes", "{}"), type=dict[str, tuple[str, ...]])
     except msgspec.DecodeError:
-        issues, told = (), ()
+        issues, told, left, notes = (), (), run.data.asides, {}
     known = {i.finding for i in run.data.known_issues}
     roles = tuple(r for r in sent.facts.get("roles", "").split(",") if r)
     return replace(
@@ -43,6 +45,9 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
         earlier=(*run.data.earlier, *told),
+        notes={**run.data.notes, **notes},
+        asides=left,  # the child had all of them: what it left was for others
+        instructed=tuple(dict.fromkeys((*run.data.instructed, *sent.facts.get("instructed", "").splitlines()))),
     )
 
 

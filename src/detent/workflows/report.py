@@ -1,6 +1,7 @@
 """The report of a session, made from the journal: what was done, how to run and test it, what is known to be open, the evidence, and what it took. Pure."""
 
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -48,10 +49,12 @@ def report_of(run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str])
         "Commits:\n\n" + listed(tuple(commits)),
         "\n".join(data.report_notes[:1]),
         "## How to run it, how to test it",
-        listed(data.report_notes[1:]) if data.report_notes[1:] else "Nothing beyond the project's own instructions was noted.",
+        listed(data.report_notes[1:] or _facts(run)),
         "The machine tested it with:\n\n" + listed(tuple(f"`{p.check.removeprefix('cmd: ')}`" for p in data.proofs)),
         "## Known issues",
         listed(tuple(f"[{i.finding}] {i.text}" + (f" ({i.task_id})" if i.task_id else "") for i in data.known_issues)),
+        "## Open notes",
+        listed(tuple(f"{who}: {note}" for who, notes in data.notes.items() if who != "Docs" for note in notes)),
         "## Evidence",
         _evidence(run),
         "## Decisions",
@@ -60,6 +63,19 @@ def report_of(run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str])
         _table(costs(events)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(run: Run[Any]) -> tuple[str, ...]:
+    """Where nobody wrote how to run and test it: what is known of the project."""
+    setup = run.data.setup
+    known = json.loads(setup.settings or "{}").get("project", {})
+    command = json.loads(setup.command or "{}").get("argv", [])
+    about = ", ".join((known.get("name", ""), *known.get("tech_stack", ()))).strip(", ")
+    return (
+        f"run it: as the project's README says{f' ({about})' if about else ''}",
+        f"test it: `{shlex.join(command)}`" if command else "test it: as the project's README says",
+        *(f"also: `{line}`" for line in setup.preflight),
+    )
 
 
 def _newest(events: Sequence[AnyEvent]) -> list[Run[Any]]:

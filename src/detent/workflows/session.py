@@ -31,6 +31,16 @@ def told_of(data: DecisionData) -> tuple[Told, ...]:
     return tuple(Told(d.decision_id, d.question, d.answer) for d in data.decisions if d.status == "answered")
 
 
+class Aside(Value, frozen=True):
+    """What a person said for one role, until that role is next."""
+
+    role: str
+    text: str
+
+
+MOST_NOTES, LONGEST_NOTE = 20, 500
+
+
 class Grounded(DecisionData, frozen=True):
     """Data of a run that works in a session's checkout, on its branch."""
 
@@ -40,4 +50,7 @@ class Grounded(DecisionData, frozen=True):
     reds: tuple[str, ...] = ()  # a session has no RED steps; evidence is compared with the last good tree
     project: Project | None = None  # the head of tasks.yaml
     earlier: tuple[Told, ...] = ()  # what people decided in other runs of the session, before or beside this one
+    notes: dict[str, tuple[str, ...]] = {}  # what roles passed the work with and nobody had to decide, by task and role, for the report
+    asides: tuple[Aside, ...] = ()  # what people said for a role that was not at work then
+    instructed: tuple[str, ...] = ()  # changes of the project's instructions to agents that a person took: path, and what it holds
     policies: dict[str, str] = {}  # what a person answered beforehand, by kind of question

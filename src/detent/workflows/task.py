@@ -26,30 +26,53 @@ from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Because, Go, Move, Row, State, by_human, by_system, each, go
 from detent.kernel.table import Table
-from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, because, clear_error, count, keep_error, keep_guidance, park, people, zero
+from detent.workflows.common import (
+    DRIVEN,
+    ERRORS,
+    PEOPLE,
+    alive,
+    because,
+    caused_by,
+    clear_error,
+    count,
+    keep_error,
+    keep_guidance,
+    park,
+    people,
+    zero,
+)
 from detent.workflows.task_data import (
     ROLES,
     TaskData,
-    ask_after_failure,
-    ask_after_findings,
-    ask_notes,
-    ask_question,
     changed_of,
     facts,
+    keep_aside,
     keep_coded,
     keep_fault,
     keep_new_tests,
     keep_noted,
+    keep_notes,
     keep_points,
-    keep_prepared,
     keep_review,
     keep_security,
     keep_size,
     keep_tests,
+    keep_touched,
     result,
+    role_is_known,
     step_shown,
     unproven,
     verdict_of,
+)
+from detent.workflows.task_questions import (
+    ask_after_failure,
+    ask_after_findings,
+    ask_instructions,
+    ask_notes,
+    ask_question,
+    instructions_open,
+    keep_instructed,
+    tried,
 )
 
 CODE_FILES = ("**",)
@@ -78,6 +101,7 @@ STATES = {
 }
 ACTING = tuple(name for name, state in STATES.items() if state.actor == "agent")
 CODER = tuple(name for name in ACTING if ROLES[name] == "Coder")
+JUDGES = ("REVIEW", "SECURITY")  # they write nothing, whatever they come to
 LOOPS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY")
 
 HAND_IN = "call submit_work with summary and reply, where reply is the one JSON object that the briefing describes"
@@ -95,9 +119,13 @@ MOVES: dict[str, Move] = {
     **dict.fromkeys(("answered", "accept", "fix", "fix-review", "fix-tests", "fix-security", "again", "waive-review"), ANSWERED),
     **dict.fromkeys(("waive-security", "waive-some", "simplify", "invalid", "cancelled"), ANSWERED),
     "prepared": by_system("the role's input is complete"),
+    **dict.fromkeys(("accept-instructions", "fix-instructions"), ANSWERED),
     "too-big": by_system("a lean change has grown too big"),
+    "instructions-changed": by_system("the change touches what the project tells its agents"),
+    "replan": by_human("answer", "detent answer CONTEXT replan"),
     "context-missing": by_system("a document that the role must read is not there"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
+    "steer-to": by_human("steer", "detent steer TEXT --to ROLE"),
     "ask-again": by_human("resume", "detent resume"),
     **DRIVEN,
     **PEOPLE,
@@ -108,20 +136,22 @@ CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)
 
-NEXT = (zero("dispatch"), forget, clear_error)
+NEXT = (keep_notes, zero("dispatch"), forget, clear_error)
 FAILING: Go[TaskData] = go("ASK_USER", Because("retry_budget", "FIX_TESTS"), keep_fault, ask_after_failure, says="FAILURE")
 STUCK_REVIEW = go("ASK_USER", Because("retry_budget", "FIX_REVIEW"), keep_points, ask_after_findings, says="FAILURE")
 STUCK_TESTS = go("ASK_USER", Because("retry_budget", "FIX_TESTS"), keep_points, ask_after_failure, says="FAILURE")
 STUCK_SECURITY = go("ASK_USER", Because("retry_budget", "FIX_SECURITY"), keep_points, ask_after_findings, says="FAILURE")
 FOUND = (keep_points, zero("dispatch"), forget)
-BLOCKED_REVIEW = go("FIX_REVIEW", *FOUND, count("FIX_REVIEW"), says="FAILURE", spent=STUCK_REVIEW)
-BLOCKED_TESTS = go("FIX_TESTS", *FOUND, count("FIX_TESTS"), says="FAILURE", spent=STUCK_TESTS)
-BLOCKED_SECURITY = go("FIX_SECURITY", *FOUND, count("FIX_SECURITY"), says="FAILURE", spent=STUCK_SECURITY)
-BROKE = go("FIX_TESTS", count("FIX_TESTS"), zero("dispatch"), keep_fault, forget, says="FAILURE", spent=FAILING)
+BLOCKED_REVIEW = go("FIX_REVIEW", *FOUND, tried("FIX_REVIEW"), count("FIX_REVIEW"), says="FAILURE", spent=STUCK_REVIEW)
+BLOCKED_TESTS = go("FIX_TESTS", *FOUND, tried("FIX_TESTS"), count("FIX_TESTS"), says="FAILURE", spent=STUCK_TESTS)
+BLOCKED_SECURITY = go("FIX_SECURITY", *FOUND, tried("FIX_SECURITY"), count("FIX_SECURITY"), says="FAILURE", spent=STUCK_SECURITY)
+BROKE = go("FIX_TESTS", count("FIX_TESTS"), zero("dispatch"), keep_fault, tried("FIX_TESTS"), forget, says="FAILURE", spent=FAILING)
 NO_AGENT: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED")
 RETRY: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT)
 NO_AGENT_UNDONE: Go[TaskData] = go("BLOCKED", because("subagent_failure"), keep_fault, forget, says="HALTED", owes=(undo_strays,))
 REDO: Go[TaskData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT_UNDONE, owes=(undo_strays,))
+ASKS: Go[TaskData] = go("ASK_USER", because("question"), ask_question, zero("dispatch"))
+NOTES: Go[TaskData] = go("ASK_USER", because("notes"), ask_notes, zero("dispatch"))
 TO_REVIEW = go("REVIEW", keep_coded, *NEXT)
 IMPLEMENTED = go("IMPLEMENTED", keep_coded, *NEXT, owes=(commit_task,))
 UNANSWERED: Go[TaskData] = go("BLOCKED", unanswered, says="HALTED")
@@ -140,14 +170,17 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("REVIEW",       "reviewed-qa",       (),    (wrote_nothing,), go("QA", keep_review, *NEXT, zero("FIX_REVIEW")),                        REDO),
     Row("REVIEW",       "reviewed-security", (),    (wrote_nothing,), go("SECURITY", keep_review, *NEXT, zero("FIX_REVIEW")),                  REDO),
     Row("REVIEW",       "reviewed",          (),    (wrote_nothing,), go("COMPLETED", keep_review, *NEXT, owes=(commit_task,)),                REDO),
-    Row("REVIEW",       "review-blocked",    (),    (),               BLOCKED_REVIEW),
+    Row("REVIEW",       "review-blocked",    (),    (wrote_nothing,), BLOCKED_REVIEW,                                                          REDO),
     Row("REVIEW",       "too-big",           (),    (),               TO_FULL),
+    Row("REVIEW",       "instructions-changed", (), (),               go("ASK_USER", because("instructions_changed"), ask_instructions)),
+    Row("ASK_USER",     "accept-instructions", OURS, (),              go(BACK, keep_instructed, resolve, zero("answers"))),
+    Row("ASK_USER",     "fix-instructions",  OURS,  (),               go("FIX_REVIEW", keep_noted, *AGAIN)),
     Row("QA",           "tested-security",   (),    (wrote_nothing,), go("SECURITY", keep_tests, *NEXT, zero("FIX_TESTS", "qa_rounds")),       REDO),
     Row("QA",           "tested",            (),    (wrote_nothing,), go("COMPLETED", keep_tests, *NEXT, owes=(commit_task,)),                 REDO),
     Row("QA",           "qa-added",          (),    QA_ADDED,         go("REVIEW", keep_new_tests, count("qa_rounds"), *NEXT, spent=STUCK_TESTS), BROKE),
-    Row("QA",           "qa-blocked",        (),    (),               BLOCKED_TESTS),
+    Row("QA",           "qa-blocked",        (),    (wrote_only_tests,), BLOCKED_TESTS,                                                        REDO),
     Row("SECURITY",     "secured",           (),    (wrote_nothing,), go("COMPLETED", keep_security, *NEXT, owes=(commit_task,)),              REDO),
-    Row("SECURITY",     "security-blocked",  (),    (),               BLOCKED_SECURITY),
+    Row("SECURITY",     "security-blocked",  (),    (wrote_nothing,), BLOCKED_SECURITY,                                                        REDO),
     Row("ASK_USER",     "answered",          OURS,  (),               go(BACK, resolve, zero("answers"))),
     Row("ASK_USER",     "accept",            OURS,  (),               go(BACK, accept, zero("answers"))),
     Row("ASK_USER",     "fix",               OURS,  (),               go(BACK, resolve, zero("answers"))),
@@ -162,18 +195,27 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("ASK_USER",     "invalid",           OURS,  (),               go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=UNANSWERED)),
     Row("ASK_USER",     "cancelled",         (*OURS, cancelled_on_purpose), (), go("BLOCKED", cancel, says="HALTED")),
     Row("BLOCKED",      "resume",            (),    (),               go(BACK, keep_guidance, zero("dispatch", "answers"))),
+    Row("BLOCKED",      "replan",            (caused_by("context_missing"),), (), go("RESCOPED", owes=(reset_to_good,))),
     Row("BLOCKED",      "ask-again",         (),    (),               go("ASK_USER", reopen, keep_guidance, zero("answers"))),
     *each(CODER,  "complex",         TO_FULL),
-    *each(ACTING, "asks",            go("ASK_USER", because("question"), ask_question, zero("dispatch"))),
-    *each(ACTING, "notes",           go("ASK_USER", because("notes"), ask_notes, zero("dispatch"))),
-    *each(ACTING, "failed",          RETRY),
-    *each(ACTING, "no-reply",        RETRY),
-    *each(ACTING, "agent-failed",    RETRY),
+    *each(CODER,  "asks",            ASKS),
+    *each(CODER,  "notes",           NOTES),
+    *each(JUDGES, "asks",            ASKS, (), (wrote_nothing,), REDO),
+    *each(JUDGES, "notes",           NOTES, (), (wrote_nothing,), REDO),
+    *each(("QA",), "asks",           ASKS, (), (wrote_only_tests,), REDO),
+    *each(("QA",), "notes",          NOTES, (), (wrote_only_tests,), REDO),
+    *each(CODER,  "failed",          RETRY),
+    *each(CODER,  "no-reply",        RETRY),
+    *each(CODER,  "agent-failed",    RETRY),
+    *each((*JUDGES, "QA"), "failed",       REDO),
+    *each((*JUDGES, "QA"), "no-reply",     REDO),
+    *each((*JUDGES, "QA"), "agent-failed", REDO),
     *each(ACTING, "limited",         go(STAY, park)),
     *each(ACTING, "no-model",        go("BLOCKED", because("model"), keep_error, says="HALTED")),
     *each(ACTING, "over-budget",     go("BLOCKED", because("budget"), keep_error, says="HALTED")),
-    *each(ACTING, "prepared",        go(STAY, keep_prepared)),
+    *each(ACTING, "prepared",        go(STAY, keep_touched)),
     *each(ACTING, "context-missing", go("BLOCKED", because("context_missing"), keep_error, says="HALTED")),
+    *each(alive(STATES), "steer-to", go(STAY, keep_aside), (role_is_known,)),
     *people(STATES),
 )  # fmt: skip
 
@@ -190,14 +232,19 @@ def kind(run: Run[TaskData], sent: Sent) -> str:
         return "ask-again" if run.state == "BLOCKED" and reopened(run.data) else "resume"
     if sent.verb == "outcome":
         return _prepared(run, sent)
+    if sent.verb == "steer" and sent.to:
+        return "steer-to"
     return sent.verb
 
 
 def _prepared(run: Run[TaskData], sent: Sent) -> str:
-    """A lean task that is about to be reviewed must be small."""
+    """A lean task that is about to be reviewed must be small; and no task changes what agents are told without a person's word."""
     most = run.limits.get("lean_files", 3)
-    big = sent.outcome == "prepared" and run.state == "REVIEW" and run.data.mode == "lean" and len(changed_of(sent) or ()) > most
-    return "too-big" if big else sent.outcome
+    if sent.outcome != "prepared" or run.state != "REVIEW":
+        return sent.outcome
+    if run.data.mode == "lean" and len(changed_of(sent) or ()) > most:
+        return "too-big"
+    return "instructions-changed" if instructions_open(run, sent) else sent.outcome
 
 
 def _submitted(run: Run[TaskData], sent: Sent) -> str:
@@ -232,6 +279,8 @@ def _forward(run: Run[TaskData], reply: Reply) -> str:
 
 
 def _answered(run: Run[TaskData], sent: Sent) -> str:
+    if run.state == "BLOCKED":
+        return "replan" if sent.value.strip() == "replan" else "silence"
     asked = pending(run.data)
     on = event_of(asked, sent)
     if on == "fix":

@@ -5,16 +5,18 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
-from detent.gates.human import DecisionData, pending, question, waived
-from detent.gates.reply import Point, Reply, amounts_to, noted, points, read_reply
+from detent.evidence.look import Look
+from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
+from detent.gates.human import DecisionData, pending, waived
+from detent.gates.reply import Point, Reply, amounts_to, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.workflows.session import Grounded, Told, told_of
+from detent.workflows.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, Told, told_of
 
 replace = msgspec.structs.replace
 
 META = "meta"
 DD = TypeVar("DD", bound=DecisionData)
+GD = TypeVar("GD", bound=Grounded)
 ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its tasks
     "INTAKE": "SpecAgent",
     "INTAKE_LEAN": "SpecAgent",
@@ -48,7 +50,7 @@ READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a f
     "QA": (SPEC, ACCEPTANCE, TASKS, SPECS),
     "Security": (TASKS, ARCHITECTURE, SPEC),
     "Integrator": (TASKS, ACCEPTANCE),
-    "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, TASKS, RESEARCH, SPECS),
+    "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, TASKS, RESEARCH, SPECS),
 }
 CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
 
@@ -93,12 +95,12 @@ class Dispatch(Value, frozen=True, omit_defaults=False):
 
 
 def needs_qa(task: Task) -> bool:
-    """QA runs where behaviour, logic or acceptance is concerned."""
+    """QA runs where behaviour, logic or acceptance is concerned; what the task turns out to change can only add to it."""
     return task.type.lower() not in CALM_TYPES
 
 
 def needs_security(task: Task) -> bool:
-    """Security runs where any risk is flagged."""
+    """Security runs where any risk is flagged; what the task turns out to change can only add to it."""
     return bool(task.risk_flags)
 
 
@@ -148,12 +150,36 @@ def unproven(run: Run[TaskData]) -> tuple[str, ...]:
 # Changes
 
 
-def keep_prepared(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """What the dispatch is given: the files changed so far, and the project's own instructions."""
+def keep_prepared(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    """What the dispatch is given: the files changed so far, the project's own instructions, and what people said for this role."""
     changed = changed_of(sent)
     files = tuple(name for name in sent.facts.get("instructions", "").split("\n") if name)
     data = replace(run.data, prepared=run.seq + 1, instructions=files, changed_files=run.data.changed_files if changed is None else changed)
-    return replace(run, data=replace(data, good_tree=data.good_tree or sent.facts.get("tree", "")))
+    mine = tuple(aside for aside in data.asides if aside.role == ROLES.get(run.state))
+    data = replace(data, good_tree=data.good_tree or sent.facts.get("tree", ""), asides=tuple(a for a in data.asides if a not in mine))
+    return replace(run, data=data, steers=(*run.steers, *(aside.text for aside in mine)))
+
+
+def role_of(name: str) -> str:
+    """The role that a person means; empty if there is none of that name."""
+    return next((role for role in ROLES.values() if role.lower() == name.strip().lower()), "")
+
+
+def role_is_known(look: Look[Grounded]) -> str | None:
+    """What is said for a role names one that works in a session."""
+    known = ", ".join(dict.fromkeys(ROLES.values()))
+    return None if role_of(look.sent.to) else f"there is no role '{look.sent.to}'; the roles of a session are {known}"
+
+
+def keep_aside(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    return replace(run, data=replace(run.data, asides=(*run.data.asides, Aside(role_of(sent.to), sent.note))))
+
+
+def keep_touched(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """Who must look follows from what was changed, not from what anybody called it: QA at all but documents, Security at all but documents and tests."""
+    sorts = set(sent.facts.get("touched", "").split())
+    data = replace(run.data, qa=run.data.qa or bool(sorts - {"docs"}), security=run.data.security or bool(sorts - {"docs", "tests"}))
+    return keep_prepared(replace(run, data=data), sent, found)
 
 
 def keep_fault(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
@@ -213,6 +239,14 @@ def _ran(run: Run[TaskData], role: str) -> Run[TaskData]:
     return replace(run, data=replace(run.data, roles=tuple(dict.fromkeys((*run.data.roles, role)))))
 
 
+def keep_notes(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    """What the role passed the work with, in place of what it said before; what a person accepted is a known issue already."""
+    reply, role = reply_of(run, sent), ROLES.get(run.state, "")
+    known = {issue.text for issue in run.data.known_issues}
+    new = tuple(note[:LONGEST_NOTE] for note in left_open(reply) if note not in known)[:MOST_NOTES] if reply else ()
+    return replace(run, data=replace(run.data, notes={**run.data.notes, f"{run.data.task_id} {role}".strip(): new}))
+
+
 def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """What a reviewing role found, less what a person waived, for the Coder to fix."""
     reply = reply_of(run, sent)
@@ -227,41 +261,12 @@ def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     return replace(run, data=replace(run.data, points=asked.points if asked else ()))
 
 
-def ask_question(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """A role cannot go on without a person's word."""
-    reply = reply_of(run, sent)
-    words = f"{reply.status}: {reply.summary}" if reply else "The role asks for a decision."
-    more = "".join(f"\n- {note}" for note in (reply.artifacts.notes if reply else ()))
-    return question(run, "question", words + more, security=bool(reply and reply.gates.security_concerns))
-
-
-def ask_notes(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """A role passes the work, or leaves it open, with notes: the person decides which are fixed."""
-    reply = reply_of(run, sent)
-    found_notes = [f"[{p.id}] {p.text}" for p in noted(reply)] if reply else []
-    words = f"{reply.status}: {reply.summary}" if reply else ""
-    text = words + "".join(f"\n- {note}" for note in found_notes)
-    return question(run, "notes", text, about=reply, security=bool(reply and (reply.findings or reply.gates.security_concerns)))
-
-
-def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """The loop is spent, and what is open is a finding: it may be fixed, waived, or the scope cut down."""
-    words = f"{run.data.task_id}: {run.back} was tried {run.limits.get(run.back, 0)} times, and this is still found:\n{run.last_error}"
-    return question(run, "budget", words, about=reply_of(run, sent), security=run.back == "FIX_SECURITY")
-
-
-def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """The loop is spent, and what is open is a failing test or check: it is never waived."""
-    words = f"{run.data.task_id or META}: the repair was tried as often as it may be, and this still fails:\n{run.last_error}"
-    return question(run, "budget", words, ("different-approach", "guidance", "simplify-scope"))
-
-
 # What briefings say
 
 
 def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
     """The documents a role must have; a missing one blocks the run. A lean session has no architecture."""
-    named = {RESEARCH: data.research, SPECS: data.design_specs}
+    named = {RESEARCH: data.research, RECORDS: data.records, SPECS: data.design_specs}
     lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
     task = data.task if isinstance(data, TaskData) else None
     also = (ARCHITECTURE,) if role == "Researcher" and "Architect" in getattr(data, "roles", ()) else ()  # of an earlier round
@@ -301,7 +306,7 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
     task = data.task
     return {
         **session_facts(run, ROLES.get(run.state, ""), task),
-        **{name: text for name, text in result(run).items() if name not in ("start", "decisions")},
+        **{name: text for name, text in result(run).items() if name in ("tree", "roles", "issues", "session_files", "reason")},
         "published": run.state,
         "task_id": data.task_id,
         "title": task.title if task else data.goal,
@@ -331,7 +336,10 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
         "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
+        "notes": msgspec.json.encode({name: told for name, told in run.data.notes.items() if told}).decode(),
         "start": run.data.start_tree,
+        "asides": msgspec.json.encode(run.data.asides).decode(),
+        "instructed": "\n".join(run.data.instructed),
         "decisions": msgspec.json.encode(told_of(run.data)).decode(),
     }
 

@@ -21,7 +21,7 @@ from detent.workflows.session_files import STATUS, published
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
 from detent.world.apart import commit_merged, merge_task
-from detent.world.changes import changed_files, tests_of
+from detent.world.changes import changed_files, instructions_changed, tests_of, touched
 from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, is_apart, is_plain, keep_snapshot, leave, outcome
 from detent.world.session import (
@@ -161,8 +161,12 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
     missing = [path for path in context_files(run.data, role) if not (is_plain(root, path) and (root / path).is_file())]
     if missing:
         return outcome("context-missing", f"{missing[0]} is not there, and {role} must read it ({len(missing)} missing in all)")
-    changed = msgspec.json.encode(changed_files(world, run, world.snapshot(run))).decode()
-    return outcome("prepared", instructions="\n".join(instructions), changed_files=changed, tree=world.git.tree(run.data.base))
+    tree = world.snapshot(run)
+    changed = changed_files(world, run, tree)
+    facts = {"instructions": "\n".join(instructions), "changed_files": msgspec.json.encode(changed).decode()}
+    if run.workflow == "task":
+        facts |= {"touched": touched(world, run, tree), "instructions_changed": instructions_changed(world, changed, tree)}
+    return outcome("prepared", tree=world.git.tree(run.data.base), **facts)
 
 
 def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:

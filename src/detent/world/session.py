@@ -76,7 +76,11 @@ def keep_documents(world: RepoWorld, run: AnyRun) -> None:
 
 def kept_documents(git: Git, run: AnyRun) -> dict[str, str]:
     """The blobs of the documents as they were kept, by path; links are none."""
-    tree = git.resolve(kept_ref(run))
+    return _blobs(git, run, kept_ref(run))
+
+
+def _blobs(git: Git, run: AnyRun, ref: str) -> dict[str, str]:
+    tree = git.resolve(ref)
     lines = git.run("ls-tree", "-r", "-z", tree, "--", f"{run.data.session}/").items if tree else []
     rows = [line.partition("\t") for line in lines]
     return {path: about.split()[2] for about, _, path in rows if about.startswith("100")}
@@ -106,14 +110,26 @@ def _text(git: Git, blob: str) -> str:
     return git.run("cat-file", "blob", blob).raw.decode("utf-8", "surrogateescape")
 
 
+def shown_ref(run: AnyRun) -> str:
+    return f"refs/detent/{root_id(run)}/shown"
+
+
 def show(world: RepoWorld, run: AnyRun) -> None:
-    """Where the work is in a workspace: the session's folder in the person's own checkout says the same."""
+    """Where the work is in a workspace: the session's folder in the person's own checkout says the same. What a person wrote there stays as *.rejected."""
     home = Path(run.worktree)
     if not run.data.setup.workspace or home == world.place.root or not home.is_dir():
         return
-    for path in kept_documents(world.git, run):
-        if (text := read_document(world.place.root, path)) is not None:
-            write_document(home, path, text)
+    git, was = world.git, _blobs(world.git, run, shown_ref(run))
+    for path in kept_documents(git, run):
+        text, there = read_document(world.place.root, path), read_document(home, path)
+        if text is None or there == text:
+            continue
+        if there is not None and (path not in was or there != _text(git, was[path])):
+            write_document(home, f"{path}{REJECTED}", there)
+        write_document(home, path, text)
+    now, before = git.resolve(kept_ref(run)), git.resolve(shown_ref(run))
+    if now and now != before:
+        git.update([(shown_ref(run), now, before or ZERO)])
 
 
 @contextmanager

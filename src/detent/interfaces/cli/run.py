@@ -18,11 +18,13 @@ from detent.interfaces.cli.live import follow
 )
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
+@click.option("--research", is_flag=True, help="Have the Researcher work before the architecture is drawn (pipeline).")
+@click.option("--ui", is_flag=True, help="Have the Designer work after it (pipeline).")
 @click.option(
     "--yes-to",
     multiple=True,
     metavar="POLICY",
-    help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept.",
+    help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept, questions.",
 )
 @click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
@@ -36,7 +38,6 @@ def command(
     workflow: str,
     agent: str,
     baseline: bool,
-    lean: bool,
     yes_to: tuple[str, ...],
     parallel: int,
     context: str,
@@ -45,6 +46,7 @@ def command(
     park: bool,
     events: bool,
     as_json: bool,
+    **on: bool,
 ) -> int:
     """Have the machine drive agents until the work is done, the run is halted, or a person is asked.
 
@@ -63,14 +65,14 @@ def command(
     from detent.interfaces.cli.runner import begin, here, only_for
 
     if known:
-        return _drive_on(known, (request, agent, baseline, lean, yes_to, context, again, parallel > 1), as_json, events, park)
+        return _drive_on(known, (request, agent, baseline, yes_to, context, again, parallel > 1, *on.values()), as_json, events, park)
     policies = read_policies(yes_to)
-    only_for("pipeline", workflow, {"--lean": lean, "--yes-to": bool(policies), "--parallel": parallel > 1})
+    only_for("pipeline", workflow, {f"--{n}": v for n, v in on.items()} | {"--yes-to": bool(policies), "--parallel": parallel > 1})
     only_for("execute", workflow, {"--context": bool(context), "--again": again})
     app = here(create=True)
     fit_for_push(app, agent)
-    terms = Terms(" ".join(request), False, baseline, lean, policies, said_agent(agent), context, again, parallel)
-    return follow(app, begin(app, workflow, terms), as_json, events)
+    said = (said_agent(agent), context, again, on["research"], on["ui"], parallel)
+    return follow(app, begin(app, workflow, Terms(" ".join(request), False, baseline, on["lean"], policies, *said)), as_json, events)
 
 
 def _drive_on(run: str, beside: tuple[object, ...], as_json: bool, events: bool, park: bool) -> int:

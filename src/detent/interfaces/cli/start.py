@@ -12,8 +12,12 @@ from detent.interfaces.cli.tell import tell_briefing
 @click.option("--adopt", is_flag=True, help="Take over changes that are not committed.")
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
+@click.option("--research", is_flag=True, help="Have the Researcher work before the architecture is drawn (pipeline).")
+@click.option("--ui", is_flag=True, help="Have the Designer work after it (pipeline).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, lean: bool, as_json: bool) -> int:
+def command(
+    request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, lean: bool, research: bool, ui: bool, as_json: bool
+) -> int:
     """Create a run in this checkout and print its first briefing.
 
     For `tdd` and `pipeline`, REQUEST says what is wanted; for `pr` it may be the path of the plan (else [pr] plan).
@@ -24,7 +28,7 @@ def command(request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool
 
     if workflow != "pr" and adopt:
         raise DetentError(f"a run of {workflow} starts from a commit", "commit what is there first")
-    only_for("pipeline", workflow, {"--lean": lean})
+    only_for("pipeline", workflow, {"--lean": lean, "--research": research, "--ui": ui})
     app = here(create=True)
-    run = begin(app, workflow, Terms(" ".join(request), adopt, baseline, lean))
+    run = begin(app, workflow, Terms(" ".join(request), adopt, baseline, lean, research=research, ui=ui))
     return tell_briefing(app.door.next(run), as_json)

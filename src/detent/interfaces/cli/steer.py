@@ -2,15 +2,24 @@
 
 import click
 
+from detent.errors import DetentError
 from detent.interfaces.cli.tell import tell_verdict
 
 
 @click.command("steer")
 @click.argument("text")
+@click.option("--to", default="", metavar="ROLE", help="For one role of a session (pipeline): kept until that role is next.")
 @click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(text: str, run: str | None, as_json: bool) -> int:
-    """Say TEXT to the agent: it is kept, and stands in its next briefing."""
-    from detent.interfaces.cli.runner import person
+def command(text: str, to: str, run: str | None, as_json: bool) -> int:
+    """Say TEXT to the agent: it is kept, and stands in its next briefing.
 
-    return tell_verdict(person("steer", run, note=text), as_json)
+    \b
+    detent steer "prices are in cents"
+    detent steer "look at the rounding" --to Reviewer
+    """
+    from detent.interfaces.cli.runner import here, person
+
+    if to and (app := here()).door.load(app.chosen(run)).run.workflow not in ("pipeline", "task"):
+        raise DetentError("only a session has roles that can be named", "leave out --to")
+    return tell_verdict(person("steer", run, note=text, to=to), as_json)

@@ -1,0 +1,103 @@
+"""Text into plain values, strictly: JSON and YAML as agents write them. A key that stands twice, a tag, an alias or a broken character is a fault with its place.
+
+Every fault is a ValueError that says where. Knows no form: what a value must look like is its reader's to say.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+
+Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
+
+
+class _Pairs(dict[str, Plain]):
+    """An object as it was read, with the keys that stood there twice."""
+
+    doubled: tuple[str, ...] = ()
+
+
+def json_value(text: str) -> object:
+    """The value of a JSON text."""
+    try:
+        value = json.loads(text, object_pairs_hook=_pairs)
+        _refuse(_faults(value, ""))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return value
+
+
+def yaml_value(text: str) -> object:
+    """The value of a YAML text. What a tag would make of a value is not ours to run, so none is taken."""
+    import yaml
+
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            at = f"line {event.start_mark.line + 1}"
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"{at}: anchors and aliases are not taken; write every value out")
+            if getattr(event, "tag", None):
+                raise ValueError(f"{at}: the tag {event.tag} is not taken; write the value plainly, in quotes if it is a text")
+        _refuse(f"{path}: stands there twice" for path in _doubled_keys(yaml.compose(text, Loader=yaml.SafeLoader), ""))
+        value = yaml.safe_load(text)
+        _refuse(_faults(value, ""))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except (yaml.YAMLError, ArithmeticError) as e:
+        raise ValueError(" ".join(str(e).split())) from e
+    return value
+
+
+def _refuse(faults: Iterator[str]) -> None:
+    if said := "; ".join(faults):
+        raise ValueError(said)
+
+
+def _pairs(pairs: list[tuple[str, Plain]]) -> _Pairs:
+    found = _Pairs(pairs)
+    found.doubled = tuple(_twice([key for key, _ in pairs])) if len(found) < len(pairs) else ()
+    return found
+
+
+def _twice(keys: list[str]) -> list[str]:
+    return sorted(key for key, n in Counter(keys).items() if n > 1)
+
+
+def _faults(value: object, path: str) -> Iterator[str]:
+    """Keys that stood there twice, and texts that hold half a character."""
+    if isinstance(value, str) and not _whole(value):
+        yield f"{path or 'the text'}: holds half a character (a lone surrogate), which cannot be written down"
+    elif isinstance(value, list):
+        for i, below in enumerate(value):
+            yield from _faults(below, f"{path}[{i}]")
+    elif isinstance(value, dict):
+        dot = f"{path}." if path else ""
+        yield from (f"{dot}{_shown(key)}: stands there twice" for key in getattr(value, "doubled", ()))
+        for key, below in value.items():
+            if isinstance(key, str) and not _whole(key):
+                yield f"{dot}{_shown(key)}: holds half a character (a lone surrogate), which cannot be written down"
+            yield from _faults(below, f"{dot}{_shown(str(key))}")
+
+
+def _whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(key: str) -> str:
+    return key.encode("utf-8", "backslashreplace").decode()
+
+
+def _doubled_keys(node: object, path: str) -> Iterator[str]:
+    """The paths of keys that stand twice in a mapping of a composed YAML document."""
+    value = getattr(node, "value", None)
+    if not isinstance(value, list):
+        return
+    pairs = [item for item in value if isinstance(item, tuple)]
+    yield from (f"{path}{_shown(key)}" for key in _twice([str(key.value) for key, _ in pairs]))
+    for key, below in pairs:
+        yield from _doubled_keys(below, f"{path}{_shown(str(key.value))}.")
+    for i, below in enumerate(item for item in value if not isinstance(item, tuple)):
+        yield from _doubled_keys(below, f"{path.removesuffix('.')}[{i}].")

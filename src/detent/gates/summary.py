@@ -1,0 +1,42 @@
+"""A design in its documents' own words, cut to what a person reads before they decide. Pure: texts in, a text out."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from detent.gates.documents import ARCHITECTURE, SPEC, SessionData, design_files, section
+
+PARTS = {  # of which document: what is shown, by the words its heading may have
+    SPEC: {"Goals": ("goal",), "Scope": ("scope",), "Definition of done": ("definition of done",)},
+    ARCHITECTURE: {
+        "Overview": ("overview",), "Modules": ("module",), "Data flows": ("flow",), "Key decisions": ("decision",), "Risks": ("risk",)
+    },
+}  # fmt: skip
+PART, WHOLE, HEADS = 500, 3500, 12  # characters of a part and of all, headings of a design spec
+MORE = " […]"
+
+
+def design_summary(data: SessionData, documents: Mapping[str, str]) -> str:
+    """Scope, modules, risks, the titles of decision records and the headings of design specs. What is left out is marked; the documents have it."""
+    text = "\n\n".join(_parts(data, documents))
+    return cut(text, WHOLE) or "There is nothing to show; read the documents."
+
+
+def cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most].rstrip() + MORE
+
+
+def _parts(data: SessionData, documents: Mapping[str, str]) -> Iterator[str]:
+    for name, parts in PARTS.items():
+        text = documents.get(f"{data.session}/{name}", "")
+        for title, words in parts.items():
+            if found := section(text, *words):
+                yield f"**{title}** ({name})\n\n{cut(found, PART)}"
+    for path in design_files(data):
+        if path in (*data.records, *data.design_specs):
+            heads = _headings(documents.get(path, ""))
+            shown = heads[:1] if path in data.records else heads[:HEADS]
+            yield f"**{path.removeprefix(data.session + '/')}**: {cut('; '.join(shown) or 'no heading', PART)}"
+
+
+def _headings(text: str) -> list[str]:
+    return re.findall(r"^#{1,6}\s+(.+?)\s*$", text, re.MULTILINE)
