@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
 from detent.app import App
@@ -11,7 +12,8 @@ from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
 from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import NotThere, head_of
+from detent.interfaces.http.board import MOST, Board, Stamp, stands
+from detent.interfaces.http.heads import Changed, NotThere, head_of
 from detent.kernel.journal import Head
 from detent.world.session import kept_documents, read_document
 
@@ -19,10 +21,17 @@ CHANGES = "changes-requested"
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
 
 
-def questions(app: App, every: bool) -> shapes.Decisions:
-    """Every open question of every open run, the oldest run last; with `every`, those that were answered too."""
-    found = [q for h in app.journal.heads() if not h.parent and (every or not h.ended) for q in _of_run(app, h, every)]
-    return shapes.Decisions(decisions=tuple(found))
+def questions(app: App, board: Board, asked: shapes.DecisionsAsked) -> shapes.Decisions:
+    """The open questions of every open run, the oldest run last; with `all`, those that were answered too. Only runs that may ask are read."""
+    mine = (s for s in stands(app).values() if not s.head.parent and (asked.all or _may_ask(app, board, s)))
+    end = asked.offset + min(asked.limit, MOST)
+    found = list(islice((q for s in mine for q in _of_run(app, s.head, asked.all)), asked.offset, end + 1))
+    return shapes.Decisions(decisions=tuple(found[: end - asked.offset]), next=end if len(found) > end - asked.offset else None)
+
+
+def _may_ask(app: App, board: Board, stamp: Stamp) -> bool:
+    """A run that waits, or that has several children at work: one of them may."""
+    return board.group(app, stamp) == "waiting" or (not stamp.head.ended and sum(not c.ended for c in stamp.children) > 1)
 
 
 def open_questions(app: App, head: Head) -> list[shapes.DecisionRow]:
@@ -151,7 +160,7 @@ def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, d
     """(run, verb, fields) of what a person says, if what they were shown is what stands there now."""
     now = shown(app, id)
     if now.shown != asked.shown:
-        raise DetentError("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+        raise Changed("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
     if asked.cancel:
         return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
     if now.row.decision != WAITS:

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from detent.app import App
+from detent.door import AnyEvent
 from detent.drive.spent import Spent, spent_in
 from detent.interfaces.http.shapes import Usage
 from detent.kernel.codec import from_entry
@@ -20,6 +21,7 @@ class Sum(NamedTuple):
     whole: Spent = Spent()
     granted: Spent = Spent()  # since a person released it last
     path: Counter[tuple[str, str]] = Counter()
+    turns: dict[str, int] = {}  # each turn of an agent by its transcript, with the event it ended in; never changed in place
 
 
 def add(one: Spent, other: Spent) -> Spent:
@@ -39,15 +41,22 @@ class Tally:
         return found
 
     def _further(self, app: App, run: str, sum: Sum) -> Sum:
-        path = Counter(sum.path)
+        path, turns = Counter(sum.path), dict(sum.turns)
         for entry in app.journal.events(run, sum.seq, PAGE):
             event = from_entry(app.door.hands.tables[entry.workflow], entry)
             spent = spent_in([event], whole=True)
             granted = Spent() if event.on in GRANTS and event.status == "SUCCESS" else sum.granted
             if event.was and event.was != event.run.state:
                 path[(event.was, event.run.state)] += 1
-            sum = Sum(entry.seq, sum.started or entry.at, add(sum.whole, spent), add(granted, spent), path)
+            if turn := turn_of(event):
+                turns[turn] = entry.seq
+            sum = Sum(entry.seq, sum.started or entry.at, add(sum.whole, spent), add(granted, spent), path, turns)
         return sum
+
+
+def turn_of(event: AnyEvent) -> str:
+    """The name of the turn that an event ended: that of its transcript."""
+    return event.sent.facts.get("transcript", "").rpartition("/")[2].removesuffix(".jsonl")
 
 
 def usage_of(spent: Spent) -> Usage:
