@@ -156,7 +156,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         page.get_by_role("link", name="Board").click()
         page.locator(f"[data-run={run}] .title").click()
         expect(page.locator(".card", has_text="Child runs")).to_contain_text("T-001: add")
-        page.get_by_role("button", name="Steer").click()
+        page.get_by_role("button", name="Tell the agent").click()
         page.get_by_label("It stands in its next briefing").fill("keep it short")
         page.get_by_role("button", name="Tell it").click()
         expect(page.get_by_role("status").filter(has_text="noted")).to_be_visible()

@@ -1,12 +1,13 @@
 // The state diagram of a run: the table it runs on, the path it took, and where it stands.
 import { graphlib, layout } from "@dagrejs/dagre";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { words } from "./format.js";
 import { attempt } from "./store.js";
 
 const known = new Map();
 const HEIGHT = 26;
+const SCALE = 1.1; // a drawing keeps its size; one that is too wide is scrolled
 const wide = (name) => Math.max(58, words(name).length * 6.7 + 22);
 
 // States that nearly everything leads to (halted, aborted) would hide the rest: their ways are drawn only once they were taken.
@@ -14,6 +15,15 @@ function busy(flow) {
   const into = new Map();
   for (const a of flow.arrows) into.set(a.to, (into.get(a.to) ?? 0) + 1);
   return new Set(flow.states.filter((s) => (s.actor === "human" || s.end === "stopped") && (into.get(s.name) ?? 0) > flow.states.length / 4).map((s) => s.name));
+}
+
+// An end stands at the end, also where it is reached from the middle.
+function last(graph, flow) {
+  layout(graph);
+  const ends = flow.states.filter((s) => s.end && graph.hasNode(s.name)).map((s) => s.name);
+  const others = graph.nodes().filter((n) => !ends.includes(n));
+  const right = others.reduce((a, b) => (a && graph.node(a).x >= graph.node(b).x ? a : b), "");
+  for (const end of ends) if (right && !graph.hasEdge(right, end, "on")) graph.setEdge(right, end, { weight: 0, unseen: true }, "end");
 }
 
 function drawn(flow, path, now) {
@@ -39,8 +49,9 @@ function drawn(flow, path, now) {
     if (forward) graph.setEdge(w.at, w.to, { weight: 4, at: w.at, to: w.to }, "on");
     else graph.setEdge(w.to, w.at, { weight: 1, at: w.at, to: w.to, turned: true }, "back");
   }
+  last(graph, flow);
   layout(graph);
-  const all = [...graph.edges().flatMap((e) => graph.edge(e).points), ...graph.nodes().flatMap((n) => { const b = graph.node(n); return [{ x: b.x - b.width / 2, y: b.y - 16 }, { x: b.x + b.width / 2, y: b.y + 16 }]; })];
+  const all = [...graph.edges().filter((e) => !graph.edge(e).unseen).flatMap((e) => graph.edge(e).points), ...graph.nodes().flatMap((n) => { const b = graph.node(n); return [{ x: b.x - b.width / 2, y: b.y - 16 }, { x: b.x + b.width / 2, y: b.y + 16 }]; })];
   const left = Math.min(...all.map((p) => p.x)) - 6, top = Math.min(...all.map((p) => p.y)) - 12;
   return { graph, ways, box: { left, top, width: Math.max(...all.map((p) => p.x)) - left + 8, height: Math.max(...all.map((p) => p.y)) - top + 8 } };
 }
@@ -66,16 +77,21 @@ export function Diagram({ workflow, path, now, ended }) {
   }, [workflow]);
   const shape = JSON.stringify(path.map((p) => `${p.at} ${p.to}`).sort());
   const made = useMemo(() => flow && drawn(flow, path, now), [flow, shape, now]);
+  const frame = useRef(null);
+  useEffect(() => { // what is lit is in view, also where the drawing is wider than the page
+    const lit = frame.current?.querySelector(".node.now")?.getBoundingClientRect(), view = frame.current?.getBoundingClientRect();
+    if (lit && view) frame.current.scrollBy({ left: lit.left + lit.width / 2 - view.left - view.width / 2, top: lit.top + lit.height / 2 - view.top - view.height / 2 });
+  }, [made]);
   if (!made) return <div class="diagram loading" />;
   const times = new Map(path.map((p) => [`${p.at} ${p.to}`, p.times]));
   const been = new Set(path.flatMap((p) => [p.at, p.to]));
   const { graph, ways, box } = made;
   const state = new Map(flow.states.map((s) => [s.name, s]));
   return (
-    <div class="diagram" tabIndex={0} role="img" aria-label={`The run is at ${words(now)}; it was at ${[...been].map(words).join(", ") || "no other state"}.`}>
-      <svg viewBox={`${box.left} ${box.top} ${box.width} ${box.height}`} width={box.width} height={box.height} preserveAspectRatio="xMidYMid meet">
+    <div ref={frame} class="diagram" tabIndex={0} role="img" aria-label={`The run is at ${words(now)}; it was at ${[...been].map(words).join(", ") || "no other state"}.`}>
+      <svg viewBox={`${box.left} ${box.top} ${box.width} ${box.height}`} width={box.width * SCALE} height={box.height * SCALE} preserveAspectRatio="xMidYMid meet">
         <defs>{["", "-taken"].map((k) => <marker key={k} id={`tip${k}`} class={`tip${k}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto-start-reverse"><path d="M0,0.5L8,4L0,7.5z" /></marker>)}</defs>
-        {graph.edges().map((e) => {
+        {graph.edges().filter((e) => !graph.edge(e).unseen).map((e) => {
           const { at, to, turned, points: laid } = graph.edge(e);
           const key = `${at} ${to}`;
           const n = times.get(key) ?? 0;

@@ -8,6 +8,7 @@ from pathlib import Path
 from detent.app import App
 from detent.app.asked import at_work, choices
 from detent.app.outline import title_of
+from detent.app.push import STUCK
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
@@ -18,6 +19,17 @@ from detent.kernel.journal import Head
 from detent.world.session import kept_documents, read_document
 
 CHANGES = "changes-requested"
+STOPPED = "The run stopped, and waits to be released. What was seen last stands below."
+WHY = {  # what led there, for a person who has the buttons at hand; the briefing tells the same with commands
+    "escalation": "The agent cannot go on by itself and asks for help. What you write stands in its next briefing.",
+    "retries": "The step failed as often as it may. Nothing is lost; if it goes on, its retries begin anew.",
+    "errors": "Three times in a row the work could not be judged. Mend what is named below (runner, sandbox, network), then let it go on.",
+    "agent": "The agent ended several times without a usable answer.",
+    "subagent_failure": "The agent ended several times without a usable answer.",
+    "model": "The configured model is not available, and no other one is tried. Mend the configuration, then let it go on.",
+    "budget": "A limit is reached. If it goes on, the same amount is granted again.",
+    "conflict": "The finished branch could not be landed; what was in the way stands below. Mend it, or merge by hand, then let it go on.",
+}
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
 
 
@@ -123,6 +135,8 @@ def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
     """The words that a person reads, in markdown."""
     if asked is None:
         event = app.door.load(run.id)
+        if run.state in STUCK:
+            return "\n\n".join(filter(None, (WHY.get(run.cause, STOPPED), getattr(run.data, "report", "") or run.last_reason)))
         return event.briefing.briefing if event.briefing else run.last_error or run.last_reason
     points = "".join(f"\n- **{p.id}**: {p.text}" for p in asked.points)
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
@@ -143,8 +157,7 @@ def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Opti
 def _artifacts(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Artifact, ...]:
     """The documents that the question is about, as they stand where the work is done."""
     if asked is None:
-        report = getattr(run.data, "report", "")
-        return (shapes.Artifact(path="report.md", text=report),) if report else ()
+        return (shapes.Artifact(path="what was seen last", text=run.last_error),) if run.last_error and run.state in STUCK else ()
     root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(app.world.git, run)
     found = {p: read_document(root, p) if root.is_dir() else None for p in asked.shown}
     texts = {p: t if t is not None else _blob(app, kept.get(p, "")) for p, t in found.items()}

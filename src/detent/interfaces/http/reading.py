@@ -1,7 +1,6 @@
 """One run with all there is about it, and its events. Reads the journal; changes nothing."""
 
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 
 import msgspec
@@ -10,13 +9,12 @@ from detent.app import App
 from detent.app.live import live_file
 from detent.app.outline import Part, plan_of
 from detent.app.push import commits_of
-from detent.config import Settings
-from detent.door import AnyEvent, AnyRun
+from detent.door import AnyEvent
 from detent.interfaces.http import shapes
-from detent.interfaces.http.board import MOST, Board, Stamp, stamp_of
+from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.inbox import open_questions
-from detent.interfaces.http.tally import Tally, add, turn_of, usage_of
+from detent.interfaces.http.tally import budget_of, turn_of, usage_of
 from detent.kernel.codec import from_entry
 
 
@@ -38,7 +36,7 @@ def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:
         instruction=inner.instruction(acting),
         counts=run.counts,
         limits=run.limits,
-        budget=_budget(app, board.tally, stamp, run),
+        budget=budget_of(app, board.tally, run, (head, *stamp.children)),
         plan=tuple(_part(p) for p in plan_of(run)),
         children=tuple(board.row(app, stamp_of(app, h)) for h in stamp.children),
         path=tuple(shapes.PathTaken(at=at, to=to, times=n) for (at, to), n in sums.path.items()),
@@ -80,26 +78,6 @@ def _trouble(app: App, run: str) -> str:
 def _size(app: App, run: str) -> int:
     file = live_file(app, run)
     return file.stat().st_size if file.is_file() else 0
-
-
-def _budget(app: App, tally: Tally, stamp: Stamp, run: AnyRun) -> tuple[shapes.Limit, ...]:
-    """Each limit that is set, and what was used of it since a person released the run last."""
-    limits = msgspec.json.decode(run.data.setup.settings or b"{}", type=Settings).limits
-    spent = reduce(add, (tally.of(app, h.run, h.seq).granted for h in (stamp.head, *stamp.children)))
-    rows = (
-        ("usd", spent.usage.usd, limits.usd),
-        ("tokens", spent.usage.tokens, limits.tokens),
-        ("minutes", spent.seconds / 60, limits.minutes),
-        ("turns", spent.turns, limits.turns),
-        ("files", _changed(app, run) if limits.files else 0, limits.files),
-    )
-    return tuple(shapes.Limit(name=name, used=round(used, 4), most=most) for name, used, most in rows if most)
-
-
-def _changed(app: App, run: AnyRun) -> int:
-    """How many files the newest tree of a run changes over where it began."""
-    base, good = getattr(run.data, "base", ""), getattr(run.data, "good_tree", "")
-    return len(app.world.git.run("diff", "--name-only", "-z", base, good, "--").raw.split(b"\0")) - 1 if base and good else 0
 
 
 # -- events --------------------------------------------------------------------------------------------------------------------
