@@ -61,7 +61,7 @@ export default function Queue({ id }) {
       {(all.length > 0 || items.length > 0) && <Tabs tabs={[{ id: "executions", name: "Executions", count: got.next ? `${all.length}+` : all.length }, { id: "items", name: "Items", count: items.length }]} at={tab} onPick={(t) => pick(t === "items" ? t : "")} label="Queue" of="queue" />}
       {tab === "items" ? <Items items={items} onQueue={(item) => enqueue({ items: [item] })} onLoad={load} /> : none || (
         <div class={`split ${id ? "picked" : ""}`}>
-          <Windowed class="events" label="Executions" count={rows.length} heights={heights} reveal={rows.indexOf(chosen)} onEnd={(end) => end && got.next && setMost(most + PAGE)} row={(i) => (rows[i].id ? <Row key={rows[i].id} e={rows[i]} here={rows[i] === chosen} onPick={() => pick(rows[i].id)} />
+          <Windowed class="events" label="Executions" count={rows.length} heights={heights} reveal={rows.indexOf(chosen)} picked={id} onEnd={(end) => end && got.next && setMost(most + PAGE)} row={(i) => (rows[i].id ? <Row key={rows[i].id} e={rows[i]} here={rows[i] === chosen} onPick={() => pick(rows[i].id)} />
             : <h2 key={rows[i].name} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>)} />
           {chosen ? <Execution key={chosen.id} e={chosen} onLoad={load} onBack={() => pick("")} /> : id && <section class="shown"><Empty title="It is not in this list">The queue keeps what ended for 30 days. <Link to={at("runs", id)} class="button">See its run</Link></Empty></section>}
         </div>)}

@@ -37,7 +37,7 @@ export function Timeline({ run, last, fresh, at, onPick, onTurn }) {
   return (
     <div class={`split ${at ? "picked" : ""}`}>
       <div class="column"><label class="tick follow"><input type="checkbox" checked={following} onChange={(e) => setFollowing(e.target.checked)} /> Follow the newest</label>
-      <Windowed class="events" label="Events" count={last} heights={ROW} top={following ? 0 : last} reveal={at ? last - at : -1} row={(i) => {
+      <Windowed class="events" label="Events" count={last} heights={ROW} top={following ? 0 : last} reveal={at ? last - at : -1} picked={at} row={(i) => {
         const seq = last - i;
         const e = known.current.get(seq);
         if (!e) need(seq);

@@ -38,7 +38,7 @@ export function Turns({ runs, last, at, onPick }) {
   if (!rows.length) return <Empty title="No turns yet">Each turn of an agent that Detent drives is recorded here: what it was asked, what it did, what it said.</Empty>;
   return (
     <div class={`split ${at ? "picked" : ""}`}>
-      <Windowed class="events" label="Turns" count={rows.length} heights={ROW} reveal={rows.indexOf(chosen)} onEnd={(end) => end && Object.keys(rest).length > 0 && attempt(async () => setRest(await take(PAGE, rest)))} row={(i) => {
+      <Windowed class="events" label="Turns" count={rows.length} heights={ROW} reveal={rows.indexOf(chosen)} picked={at} onEnd={(end) => end && Object.keys(rest).length > 0 && attempt(async () => setRest(await take(PAGE, rest)))} row={(i) => {
         const r = rows[i];
         return (
           <Pick key={r.attempt} here={r === chosen} onPick={() => onPick(r.attempt)}>
