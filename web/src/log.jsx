@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { bytes, time, words } from "./format.js";
 import { Chip } from "./parts.jsx";
 import { attempt } from "./store.js";
-import { Ansi, T } from "./text.jsx";
+import { Ansi, T, local } from "./text.jsx";
 import { TONE } from "./format.js";
 import { Windowed } from "./windowed.jsx";
 
@@ -59,9 +59,12 @@ export function Lines({ lines, count, cut, small }) {
   );
 }
 
+const CALL = /^(Read|Write|Edit|Bash|Glob|Grep) \{/;
+const clipped = (text) => (text.length > 4000 ? `${text.slice(0, 4000)} …` : text);
+
 function Line({ text, n, numbered }) {
   const no = numbered && <span class="no" aria-hidden="true">{n}</span>;
-  if (!text.startsWith(MARK)) return <div class="line" role="listitem">{no}<Ansi text={text.length > 4000 ? `${text.slice(0, 4000)} …` : text} /></div>;
+  if (!text.startsWith(MARK)) return <div class="line" role="listitem">{no}<Ansi text={clipped(CALL.test(text) ? local(text) : text)} /></div>;
   let said;
   try {
     said = JSON.parse(text.slice(1));

@@ -8,6 +8,9 @@ const spell = (c) => { const n = c.codePointAt(0); return n < 256 ? `\\x${n.toSt
 // As a string, for attributes and titles.
 export const plain = (text) => String(text ?? "").replace(EVERY, spell);
 
+// A call of a tool names files by the folder of its workspace; that folder says nothing to a reader.
+export const local = (text) => String(text ?? "").replace(/\/[^\s"'`]*?\/detent\/workspaces\/[^/\s"'`]+\//g, "");
+
 // As nodes: what is spelled out looks different from what was written so.
 export function T({ text }) {
   const all = String(text ?? "");

@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { agentName, bytes, many, money, time, tokens, words } from "./format.js";
 import { Chip, Empty, Pick, Portions, State, Verdict, useSteps } from "./parts.jsx";
 import { attempt, phone } from "./store.js";
-import { Ansi, Markdown, T } from "./text.jsx";
+import { Ansi, Markdown, T, local } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
 
 const PAGE = 100, NEWEST = 20, ROW = 54;
@@ -101,7 +101,7 @@ function Tool({ name, given }) {
   const file = g.file_path ?? g.path ?? "";
   const change = g.old_string !== undefined ? [[g.old_string, "delete", "-"], [g.new_string, "insert", "+"]] : g.content !== undefined ? [[g.content, "insert", "+"]] : [];
   const what = file || g.command || g.pattern;
-  return <div class="tool"><div class="what"><Chip tone="info">{name}</Chip><code class="clip"><T text={what || JSON.stringify(g)} /></code></div>
+  return <div class="tool"><div class="what"><Chip tone="info">{name}</Chip><code class="clip"><T text={local(what || JSON.stringify(g))} /></code></div>
     {change.length > 0 && <div class="wide"><table class="code"><tbody>{change.flatMap(([text, type, sign]) => String(text).replace(/\n$/, "").split("\n").slice(0, 400).map((l, i) => <tr key={type + i} class={type}><td class="sign">{sign}</td><td class="line"><T text={l} /></td></tr>))}</tbody></table></div>}
     {!what && <details><summary class="muted">all of it</summary><pre class="code"><T text={json(g)} /></pre></details>}</div>;
 }
