@@ -16,6 +16,7 @@ from tests.webbed import script, web_project, worktree
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "python-slugify"
 CONFIG = "[git]\nremote = ''\n[debug]\ninstrument = 1\nreduce_scope = 1\nescalate = 1\n[limits]\nusd = 5.0\nturns = 60\n"
+SHOP, WORRY = "A shop that adds prices", "Prices come from outside, and nothing looks at them. Is that meant?"
 REQUEST = "A till that adds prices and takes discounts off"
 S = session_of("a till that adds prices and takes discounts off")
 SPEC = """# A till that adds prices
@@ -179,10 +180,18 @@ def worried(p: Project) -> str:
         "description": "A price is taken as it comes: a negative one, or text, is added too.",
         "recommended_fix": "Refuse what is no whole number of cents, with a test for each case.",
     }
-    asks = plays("SECURITY", again=False, reply=reply("Security", "NEEDS_DECISION", findings=[finding]))
-    agent = script(p, *paid(*TEAM[:-1][:5], asks, *TEAM[5:]))
+    asks = plays("SECURITY", again=False, reply=reply("Security", "NEEDS_DECISION", findings=[finding], summary=WORRY))
+    agent = script(p, *paid(*(elsewhere(e, SHOP) for e in (*TEAM[:5], asks, *TEAM[5:]))))
     yes = ("--yes-to", "approve-design", "--yes-to", "review-strategy")
-    return str(p.run("run", "--workflow", "pipeline", SESSION_REQUEST, "--agent", agent, *yes, "--json").json["run"])
+    return str(p.run("run", "--workflow", "pipeline", SHOP, "--agent", agent, *yes, "--json").json["run"])
+
+
+def elsewhere(entry: Json, request: str) -> Json:
+    """An entry of the team, for the session of another request."""
+    return {
+        **entry,
+        "write": {name.replace(session_of(SESSION_REQUEST), session_of(request.lower())): t for name, t in entry.get("write", {}).items()},
+    }
 
 
 def slugify(folder: Path) -> Project:

@@ -61,7 +61,7 @@ export function Board() {
   return (
     <div class="board">
       <div class="tools">
-        <input type="search" aria-label="Search runs" placeholder="Search  /" value={f.q} onInput={(e) => { filter.value = { ...f, q: e.target.value }; }} />
+        <input type="search" aria-label="Search runs" placeholder={phone.value ? "Search" : "Search  /"} value={f.q} onInput={(e) => { filter.value = { ...f, q: e.target.value }; }} />
         <div class="picks" role="group" aria-label="Which runs">
           {[["", "All", total], ...GROUPS.map(([g, n]) => [g, n, counts.value[g]])].map(([g, name, n]) => (
             <button key={g} type="button" aria-pressed={f.group === g} onClick={() => { filter.value = { ...f, group: g }; }}>{name}<span class="count">{n}</span></button>
@@ -84,7 +84,7 @@ export function Board() {
 }
 
 // What is at hand, without saying again what the chip says.
-const doing = (run) => { const [kind, ...rest] = run.step.split(": "); return rest.length ? rest.join(": ").replace(new RegExp(`^${kind} of `), "") : run.cause ? words(run.cause) : ""; };
+const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const what = rest.length ? rest.join(": ").replace(`${kind} of `, "") : run.cause ? words(run.cause) : ""; return run.title.includes(what) ? "" : what; };
 
 function Row({ run, here, onAsk }) {
   clock.value; // what is told as "ago" goes on

@@ -25,8 +25,8 @@ export default function Inbox({ id }) {
     <div class={`split inbox ${id ? "picked" : ""}`}>
       <div class="windowed events" role="list" aria-label="Questions">{all.map((q) => (
         <Pick key={q.id} here={q === chosen} tone={q.security ? "bad" : "wait"} onPick={() => pick(q)}>
-          <span class="lines"><span class="first"><b>{TITLES[q.kind] ?? sentence(q.kind)}</b>{q.security && <Chip tone="bad">security</Chip>}</span><span class="muted clip"><T text={q.title} /></span></span>
-          <span class="right"><Chip>{q.workflow}</Chip><span class="muted num">{ago(q.asked_at)}</span></span>
+          <span class="lines"><span class="first"><b>{title(q)}</b></span><span class="muted clip"><T text={q.title} /></span></span>
+          <span class="right">{q.security ? <Chip tone="bad">security</Chip> : <Chip>{q.workflow}</Chip>}<span class="muted num">{ago(q.asked_at)}</span></span>
         </Pick>
       ))}</div>
       {chosen ? <Question key={chosen.id} id={chosen.id} asked={chosen.asked_at} onBack={() => pick(null)} onAnswered={() => { setAnswered(chosen.id); if (phone.value) pick(null); }} />
@@ -36,6 +36,7 @@ export default function Inbox({ id }) {
 }
 
 const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict" };
+const title = (q) => (q.security ? "A security question" : TITLES[q.kind] ?? sentence(q.kind));
 const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope" };
 
 const CALM = 700; // milliseconds in which a question that has just come up takes no answer: a click may have been meant for the one before
@@ -73,8 +74,8 @@ function Question({ id, asked, onBack, onAnswered }) {
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
   const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it goes on" : "A note, kept with the answer (may be empty)";
   return (
-    <section class="shown question" aria-label={TITLES[row.kind] ?? sentence(row.kind)}>
-      <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3>{TITLES[row.kind] ?? sentence(row.kind)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" /><Link to={at("runs", row.run)} class="button">See the run</Link></header>
+    <section class="shown question" aria-label={title(row)}>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{title(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" /><Link to={at("runs", row.run)} class="button">See the run</Link></header>
       <div class="body">
         <p class="muted about"><T text={row.title} /> · {row.workflow}</p>
         <div class="asked"><Markdown text={got.text} /></div>

@@ -7,7 +7,7 @@ import { go } from "./store.js";
 export const Chip = ({ tone = "quiet", children, title }) => <span class={`chip ${tone}`} title={title}>{children}</span>;
 export const Verdict = ({ status }) => <Chip tone={TONE[status] ?? "quiet"}>{words(status)}</Chip>;
 // A phase is not a verdict: "red" is where the work stands, so its colour is a mark beside the word.
-export const State = ({ name, tone = "quiet" }) => (PHASES[name] ? <span class="chip phase" title={PHASES[name][1]}><i class={`mark ${PHASES[name][0]}`} />{words(name)}</span> : <Chip tone={tone}>{words(name)}</Chip>);
+export const State = ({ name, tone = "quiet" }) => (PHASES[name] ? <span class="chip phase" title={PHASES[name][1]}><i class={`swatch ${PHASES[name][0]}`} />{words(name)}</span> : <Chip tone={tone}>{words(name)}</Chip>);
 export const StateChip = ({ run }) => <State name={run.acting_state || run.state} tone={toneOf(run)} />;
 const PHASES = { RED: ["bad", "A failing test is written"], GREEN: ["good", "The test is made to pass"], REFACTOR: ["info", "The code is made simpler"] };
 

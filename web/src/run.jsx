@@ -109,7 +109,7 @@ function Head({ got, onAsk, drawing, onDraw }) {
         {run.parent && <Link to={`/runs/${run.parent}`}>part of {run.parent}</Link>}
         <span>{run.workflow}</span><code class="wide-only">{run.run}</code>{run.branch && <span class="branch clip wide-only">on <code><T text={run.branch} /></code></span>}
         <span>{between(run.started, until)}</span>{run.usage.usd > 0 && <span>{money(run.usage.usd)}</span>}{tokens(run.usage) > 0 && <span>{many(tokens(run.usage))} tokens</span>}
-        {open && run.pushed && <span class="wide-only">{got.held_by ? `driven by process ${got.held_by.split(" ")[0]}` : "no process drives it"}</span>}
+        {run.group === "working" && run.pushed && <span class="wide-only">{got.held_by ? `driven by process ${got.held_by.split(" ")[0]}` : "no process drives it"}</span>}
       </div>
     </header>
   );

@@ -70,7 +70,7 @@ function Shown({ run, seq, onBack, onTurn }) {
   const tabs = [{ id: "evidence", name: "Evidence" }, got.output && { id: "said", name: "Output" }, e.tree && { id: "changes", name: "Changes" }].filter(Boolean);
   return (
     <section class="shown" aria-label={`Event ${seq}`}>
-      <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3>{sentence(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}</header>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{sentence(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}</header>
       <Tabs tabs={tabs} at={tab} onPick={setTab} label="About the event" of="event" />
       <div class="body">
         {tab === "evidence" && <Evidence run={run} got={got} e={e} />}

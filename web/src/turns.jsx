@@ -67,7 +67,7 @@ function Turn({ row, onBack }) {
     });
     return () => { here = false; };
   }, [row.attempt, row.size]);
-  return <section class="shown" aria-label="Transcript"><header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3>{words(row.state)} <span class="muted">{words(row.role)}</span></h3>{!row.open && <Verdict status={row.status} />}</header>
+  return <section class="shown" aria-label="Transcript"><header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{words(row.state)} <span class="muted">{words(row.role)}</span></h3>{!row.open && <Verdict status={row.status} />}</header>
     <div class="body transcript"><Portions all={lines} what="entries" row={(l, i) => <Entry key={i} line={l} />} /></div></section>;
 }
 
@@ -95,6 +95,12 @@ function Blocks({ content }) {
   });
 }
 
+// What a model is asked first is the briefing again: there on demand.
+function User({ line }) {
+  const whole = JSON.stringify(line.content ?? "").length;
+  return whole > 1500 ? <details><summary class="muted">what the model is asked, {bytes(whole)}</summary><Blocks content={line.content} /></details> : <Blocks content={line.content} />;
+}
+
 // A call by what matters of it: the file and what changes there, the command, the pattern; all of it on demand.
 function Tool({ name, given }) {
   const g = given ?? {};
@@ -117,7 +123,7 @@ function Reply({ line }) {
 const Values = ({ of }) => (Object.values(of).every((v) => v === null || typeof v !== "object") ? <>{Object.entries(of).map(([k, v]) => <div key={k}><span class="muted"><T text={Array.isArray(of) ? "" : `${words(k.replace(/[A-Z]/g, (c) => ` ${c}`))}: `} /></span><T text={String(v)} /></div>)}</> : <pre class="code"><T text={json(of)} /></pre>);
 
 const KINDS = {
-  asked: Asked, reply: Reply, user: ({ line }) => <Blocks content={line.content} />, assistant: ({ line }) => <Blocks content={line.content} />,
+  asked: Asked, reply: Reply, user: User, assistant: ({ line }) => <Blocks content={line.content} />,
   results: ({ line }) => <Blocks content={line.content} />, system: ({ line }) => <details><summary class="muted">system prompt</summary><pre class="code"><T text={line.text} /></pre></details>,
   call: ({ line }) => <><Tool name={line.tool} given={line.arguments} />{line.text && <pre class={`code ${line.failed ? "bad" : ""}`}><Ansi text={line.text} /></pre>}</>,
   stderr: ({ line }) => <pre class="code"><Ansi text={line.text ?? ""} /></pre>, failed: ({ line }) => <p class="minus"><b>{line.sort}</b> <T text={line.message} /></p>,

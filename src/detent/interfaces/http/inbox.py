@@ -138,9 +138,10 @@ def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
         if run.state in STUCK:
             return "\n\n".join(filter(None, (WHY.get(run.cause, STOPPED), getattr(run.data, "report", "") or run.last_reason)))
         return event.briefing.briefing if event.briefing else run.last_error or run.last_reason
-    points = "".join(f"\n- **{p.id}**: {p.text}" for p in asked.points)
+    points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points)
+    question = asked.question.partition("\n")[0] if points and all(p.id in asked.question for p in asked.points) else asked.question
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
-    return asked.question + (f"\n\n### Findings\n{points}" if points else "") + trouble
+    return question.removeprefix("NEEDS_DECISION: ") + (f"\n\n### Findings\n{points}" if points else "") + trouble
 
 
 def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Option, ...]:
