@@ -71,6 +71,8 @@ function Question({ id, asked, onBack, onAnswered }) {
   };
   const pick = (o) => send(o.words === "changes" ? { value: `${o.value}: ${text.trim()}`, to } : { value: o.value, note: text.trim() });
   const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
+  // What is offered first is the last button; where security is at stake, that is to have it mended.
+  const ordered = [...got.options].reverse().sort((a, b) => (row.security ? (a.value === "fix") - (b.value === "fix") : 0));
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
   const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it goes on" : "A note, kept with the answer (may be empty)";
   return (
@@ -88,7 +90,7 @@ function Question({ id, asked, onBack, onAnswered }) {
           <span class="grow" />
           {got.may_cancel && <Button kind="plain" busy={!calm || !text.trim()} title="Decline to answer; the text says why" onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
           {got.free && <Button kind="primary" busy={!calm || !text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}
-          {[...got.options].reverse().map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={!calm || ((o.needed || o.words === "changes") && !text.trim())} onClick={() => pick(o)}>{NAMES[o.value] ?? words(o.value)}</Button>)}
+          {ordered.map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={!calm || ((o.needed || o.words === "changes") && !text.trim())} onClick={() => pick(o)}>{NAMES[o.value] ?? words(o.value)}</Button>)}
         </div>
       </footer>
     </section>

@@ -85,12 +85,14 @@ function Asked({ line }) {
   return <details><summary><b><T text={b.goal ?? "The briefing"} /></b> <span class="muted">to <T text={agentName(line.agent ?? "")} /></span></summary><div class="paper"><Markdown text={b.briefing ?? line.briefing} /></div></details>;
 }
 
+const wordsOf = (content) => (typeof content === "string" ? content : Array.isArray(content) && content.every((c) => typeof c?.text === "string") ? content.map((c) => c.text).join("\n") : json(content));
+
 function Blocks({ content }) {
   const all = typeof content === "string" ? [{ type: "text", text: content }] : content ?? [];
   return all.map((b, i) => {
     if (b.type === "text") return <Markdown key={i} text={b.text} />;
     if (b.type === "tool_use") return <Tool key={i} name={b.name} given={b.input} />;
-    if (b.type === "tool_result") return <pre key={i} class={`code ${b.is_error ? "bad" : ""}`}><Ansi text={typeof b.content === "string" ? b.content : json(b.content)} /></pre>;
+    if (b.type === "tool_result") return <pre key={i} class={`code ${b.is_error ? "bad" : ""}`}><Ansi text={wordsOf(b.content)} /></pre>;
     return <pre key={i} class="code"><T text={json(b)} /></pre>;
   });
 }
@@ -106,7 +108,7 @@ function Tool({ name, given }) {
   const g = given ?? {};
   const file = g.file_path ?? g.path ?? "";
   const change = g.old_string !== undefined ? [[g.old_string, "delete", "-"], [g.new_string, "insert", "+"]] : g.content !== undefined ? [[g.content, "insert", "+"]] : [];
-  const what = file || g.command || g.pattern;
+  const what = g.pattern ? `${g.pattern}${file ? `  in ${file}` : ""}` : file || g.command;
   return <div class="tool"><div class="what"><Chip tone="info">{name}</Chip><code class="clip"><T text={local(what || JSON.stringify(g))} /></code></div>
     {change.length > 0 && <div class="wide"><table class="code"><tbody>{change.flatMap(([text, type, sign]) => String(text).replace(/\n$/, "").split("\n").slice(0, 400).map((l, i) => <tr key={type + i} class={type}><td class="sign">{sign}</td><td class="line"><T text={l} /></td></tr>))}</tbody></table></div>}
     {!what && <details><summary class="muted">all of it</summary><pre class="code"><T text={json(g)} /></pre></details>}</div>;
