@@ -16,7 +16,7 @@ from detent.interfaces.http.shapes import RunsAsked
 from detent.interfaces.http.tally import Tally
 from tests.driven import CYCLE, PLANS, REDS, running
 from tests.test_web_api import asked, frames
-from tests.webbed import Served, Watched, copies, remarks, script, served, visit, web_project, worktree
+from tests.webbed import QUICKLY, Served, Watched, copies, remarks, script, served, visit, web_project, worktree
 from tests.webbed_world import approving, stuck
 
 PLAN = {"docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}
@@ -107,12 +107,13 @@ def test_eight_tabs_with_one_stream_each_that_rests_while_nobody_sees_it(chromiu
 
 
 def test_the_address_says_what_is_looked_at_and_other_tabs_are_let_in(chromium: Browser, tmp_path: Path) -> None:
-    p = web_project(tmp_path / "p")
+    p = web_project(tmp_path / "p", config=f"{QUICKLY}[limits]\nfiles = 20\n")
     run = p.run("run", "add numbers", "--agent", script(p, *CYCLE), "--json").json["run"]
     with served(p) as to:
         page = visit(chromium, to.link)
         watched = Watched(page)
         page.locator(".row .title").click()
+        expect(page.locator(".limit")).to_have_text("Files3 of 20")
         page.get_by_role("tab", name="Timeline").click()
         page.get_by_role("button", name="3 red, success").click()
         expect(page.get_by_label("Event 3")).to_be_visible()
