@@ -37,6 +37,9 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "web-first-view": web.first_view,
     "web-api-runs": web.api_runs,
     "web-api-events": web.api_events,
+    "web-many-runs": web.many_runs,
+    "web-many-questions": web.many_questions,
+    "web-search": web.search,
 }
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from bench import Figure
 from tests.project import Project
-from tests.webbed import Served, browser, remarks, served, visit, web_project
+from tests.webbed import Served, browser, copies, remarks, served, visit, web_project
 
 PACE, SECONDS = 50, 6  # events a second, and for how long
 CALLS, CALLERS, RUNS = 200, 8, 2000
+MANY = 1000  # runs
 PLAN = {"docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}
 WATCH = """() => { window.seen = new Map(); new MutationObserver(() => { for (const row of document.querySelectorAll('.event[data-seq]')) {
   const said = /at=(\\d+)/.exec(row.textContent); if (said && !window.seen.has(said[1])) window.seen.set(said[1], Date.now() - Number(said[1])); } })
@@ -94,3 +95,29 @@ def api_events(folder: Path) -> Figure:
     with served(p) as to:
         path = f"/api/runs/{run}/events?after={RUNS - 200}"
         return Figure(f"GET 200 events of {RUNS}, {CALLERS} at once", loaded(to, path), "250 ms", 0.25, 1.0)
+
+
+def many_runs(folder: Path) -> Figure:
+    """The first page of very many runs, as the board asks for it."""
+    p, run = started(folder)
+    copies(p, run, MANY)
+    with served(p) as to:
+        path = "/api/runs?sort=group&limit=200"
+        to.get(path)
+        return Figure(f"GET 200 of {MANY} runs, {CALLERS} at once", loaded(to, path), "500 ms", 0.5, 1.0)
+
+
+def many_questions(folder: Path) -> Figure:
+    p, run = started(folder)
+    copies(p, run, MANY)
+    with served(p) as to:
+        return Figure(f"GET /api/decisions over {MANY} runs, {CALLERS} at once", loaded(to, "/api/decisions"), "500 ms", 0.5, 1.0)
+
+
+def search(folder: Path) -> Figure:
+    """Words that one of very many runs has; the rows were built before."""
+    p, run = started(folder)
+    copies(p, run, MANY)
+    with served(p) as to:
+        to.get("/api/runs?q=x00007")
+        return Figure(f"search over {MANY} runs, {CALLERS} at once", loaded(to, "/api/runs?q=x00007"), "500 ms", 0.5, 1.0)

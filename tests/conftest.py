@@ -38,6 +38,20 @@ def queue_templates() -> dict[str, str]:
     return {}
 
 
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Debian's browser, for the tests of one file."""
+    from playwright.sync_api import expect
+
+    from tests.webbed import CHROMIUM, browser
+
+    if not CHROMIUM.exists():
+        pytest.skip("chromium is not installed")
+    expect.set_options(timeout=20_000)
+    with browser() as opened:
+        yield opened
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     how = item.config.stash.setdefault(HOW, os.environ.get(COUNTING, ""))

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.driven import CYCLE, project, running, scripted
 from tests.project import Project
 
-QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n"
+QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[limits]\nusd = 5.0\nturns = 9\n"
 
 
 def at_terminal(p: Project, *args: str) -> str:
@@ -43,7 +43,7 @@ def test_a_run_is_followed_to_its_end_line_by_line_and_in_place(tmp_path: Path) 
     told = [line.split()[2:] for line in ran.out.splitlines()]
     assert ran.code == 0 and [row[0] for row in told] == ["start", "planned", "red", "green", "refactor", "complete", "offered"], ran
     shown = at_terminal(p, "status", "--watch")
-    for words in ("add numbers", "✓", "adds", "→ COMPLETE"):
+    for words in ("add numbers", "✓", "adds", "→ COMPLETE", "$0.10 of $5.00", "5 of 9 turns"):
         assert words in shown, shown
     assert "spoken" in shown and "\x1b[2J words" not in shown, "what an agent says cannot clear the screen"
     assert p.run("status", "--watch", "--json").code == 2

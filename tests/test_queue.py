@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from detent.errors import DetentError
 from detent.queue.database import open_database
 from detent.queue.engine import FORM, DurableQueue
+from detent.queue.output import Output
 from detent.queue.protocol import MOST_FAILURES, MOST_STARTS, Job, Outcome
 from tests.queues import BOTH, Rig, rig
 
@@ -278,11 +279,31 @@ def test_output_is_read_on_from_where_one_was(rig: Rig) -> None:
     assert [piece.text for piece in rig.queue.logs("r1", after=seen[1].seq)] == ["three\n"]
 
 
-def test_of_much_output_the_newest_is_kept(rig: Rig) -> None:
+def test_a_long_output_of_small_pieces_is_kept_whole_and_read_in_pages(rig: Rig) -> None:
     for n in range(300):
         rig.queue.store.write("r1", 1, f"{n}\n")
+    assert "".join(piece.text for piece in rig.queue.logs("r1")) == "".join(f"{n}\n" for n in range(300))
+    assert [piece.text for piece in rig.queue.logs("r1", after=290, limit=2)] == ["290\n", "291\n"] and rig.queue.dropped("r1") == 0
+
+
+def test_of_much_output_the_newest_is_kept_and_how_much_was_let_go_is_known(rig: Rig) -> None:
+    for n in range(128):
+        rig.queue.store.write("r1", 1, f"{n:<399999}\n")
     seen = rig.queue.logs("r1")
-    assert (len(seen), seen[-1].text) == (256, "299\n")
+    assert (len(seen), int(seen[0].text), int(seen[-1].text)) == (80, 48, 127) and rig.queue.dropped("r1") == 48 * 400_000
+    assert seen[-1].seq == 128 and rig.queue.logs("r1", after=-5)[0].seq == 49, "the ledger is no piece"
+
+
+def test_pieces_end_where_lines_end_unless_nothing_else_can_be_done() -> None:
+    kept: list[str] = []
+    output = Output(kept.append)
+    output.feed(b"one\ntwo\n\nthr")
+    output.feed(b"x" * 70_000)
+    assert kept == ["one\ntwo\n\n"], "what has no end yet waits for it"
+    output.feed(b"\n" + b"line\n" * 20_000 + b"open")
+    assert all(piece.endswith("\n") for piece in kept[2:]) and len(kept[1]) == 60_000, "a line that is longer than a piece is cut"
+    output.flush()
+    assert kept[-1] == "open" and "".join(kept) == "one\ntwo\n\nthr" + "x" * 70_000 + "\n" + "line\n" * 20_000 + "open"
 
 
 @BOTH

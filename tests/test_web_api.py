@@ -1,6 +1,8 @@
 """The HTTP API, asked as a program would: who is let in, what it tells, how it streams, and what people say through it."""
 
+import asyncio
 import json
+import re
 import socket
 import stat
 from collections.abc import Iterator
@@ -10,9 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from starlette.routing import Route as At
 
+from detent.interfaces.http.asgi import build
 from detent.interfaces.http.openapi import page
-from detent.interfaces.http.routes import ROUTES
 from tests.driven import CYCLE, PLANS, Json
 from tests.postgres import Server
 from tests.project import Project
@@ -76,7 +79,9 @@ def test_only_this_address_with_the_token_and_from_no_other_site_is_let_in(done:
         ({"Origin": f"https://127.0.0.1:{to.port}"}, 403),
         ({"Origin": "null"}, 403),
     ):
-        assert raw(to, **headers).status == status, headers
+        answer = raw(to, **headers)
+        told = json.loads(answer.body)
+        assert answer.status == status and told["error"] and told["hint"], (headers, answer)
     for path in ("/api/stream", "/api/decisions", "/api/openapi.json", "/api/nothing"):
         assert raw(to, path, Authorization="").status == 401, path
     assert raw(to, "/", Host="evil.example").status == 421, "the page itself is not for other names either"
@@ -210,6 +215,14 @@ def test_what_is_wrong_is_said_in_a_sentence_with_the_way_out(done: tuple[Projec
         ("/api/workflows/nothing", 404),
         ("/api/nothing", 404),
         ("/api/runs?limit=many", 400),
+        ("/api/runs?limit=0", 400),
+        ("/api/runs?q=%00", 400),
+        ("/api/runs/%00", 404),
+        (f"/api/runs/{run}/events?after=99999999999999999999", 400),
+        (f"/api/runs/{run}/diff?event={'9' * 30}", 400),
+        (f"/api/runs/{run}/output?after=-{'9' * 30}", 400),
+        (f"/static/{'a' * 300}.js", 404),
+        ("/static/%00", 404),
         ("/api/runs?colour=blue", 400),
         (f"/api/runs/{run}/tests", 400),
     ):
@@ -222,6 +235,13 @@ def test_what_is_wrong_is_said_in_a_sentence_with_the_way_out(done: tuple[Projec
         ("/api/runs", b'{"requests": "x"}', 400),
         ("/api/runs", b'{"request": "' + b"x" * 1_000_001 + b'"}', 400),
         ("/api/runs", b'{"workflow": "tdd", "lean": true, "request": "x"}', 422),
+        ("/api/runs", b'{"request": "a\\u0000b"}', 400),
+        ("/api/items", b'{"title": "a\\u0000b"}', 400),
+        ("/api/items", b'{"title": "' + b"x" * 200_000 + b'"}', 400),
+        ("/api/items", b'{"title": "x", "priority": -1000000000000000000000000000000}', 400),
+        ("/api/items", b'{"title": "x", "priority": 5}', 400),
+        ("/api/items/nothing/close", b"{}", 404),
+        ("/api/executions/nothing/cancel", b"{}", 404),
         (f"/api/runs/{run}/steer", b"{}", 400),
         (f"/api/decisions/{run}:x", b"{}", 400),
     ):
@@ -235,7 +255,24 @@ def test_what_is_wrong_is_said_in_a_sentence_with_the_way_out(done: tuple[Projec
 def test_the_openapi_page_holds_every_route_and_every_reference_leads_somewhere(done: tuple[Project, Served, str]) -> None:
     told = done[1].get("/api/openapi.json")
     assert told == json.loads(json.dumps(page()))
-    assert all(r.method.lower() in told["paths"][r.path] and r.says for r in ROUTES)
+    assert told["openapi"].startswith("3.1") and told["info"]["title"] and told["info"]["version"]
+    built = build(Path(), "", {}, asyncio.Event())
+    served_here = {
+        (r.path, m) for r in built.routes if isinstance(r, At) for m in r.methods or () if r.path.startswith(("/api/", "/health"))
+    }
+    own = {(path, method.upper()) for path, operations in told["paths"].items() for method in operations}
+    assert {(p, m) for p, m in served_here if m != "HEAD"} - own == {("/api/openapi.json", "GET")} and own <= served_here
+    for path, operations in told["paths"].items():
+        for method, operation in operations.items():
+            codes = set(operation["responses"])
+            assert codes >= {"400", "401", "403", "404", "409", "421", "422", "500"} and codes & {"200", "201"}, (path, method)
+            assert all(answer["description"] and answer["content"] for answer in operation["responses"].values())
+            names = [(p["in"], p["name"]) for p in operation["parameters"]]
+            assert len(names) == len(set(names)) and all("schema" in p for p in operation["parameters"])
+            assert {n for where, n in names if where == "path"} == set(re.findall(r"{(\w+)}", path))
+            assert ("requestBody" in operation) == (method == "post") and operation["summary"]
+            assert (("header", "Last-Event-ID") in names) == path.endswith("/stream")
+    assert told["paths"]["/api/token"]["post"]["security"] == [] == told["paths"]["/health"]["get"]["security"]
 
     def refs(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
@@ -347,6 +384,17 @@ def test_where_a_terminal_is_required_the_page_may_not_speak(tmp_path: Path) -> 
         status, told = to.ask(f"/api/runs/{run}/abort", {})
         assert status == 422 and "terminal" in told["error"]
         assert to.get(f"/api/runs/{run}")["run"]["group"] == "working"
+        to.ask("/api/items", {"title": "Add prices"})
+        assert to.ask("/api/executions", {"items": ["it-1"], "agent": "command:true"})[0] == 201
+        for path, body in (
+            ("/api/executions/it-1/cancel", {}),
+            ("/api/executions/it-1/retry", {}),
+            ("/api/queue", {"paused": True}),
+            ("/api/items/it-1/close", {}),
+        ):
+            status, told = to.ask(path, body)
+            assert status == 422 and "terminal" in told["error"], path
+        assert [e["state"] for e in to.get("/api/executions")["executions"]] == ["ready"] and not to.get("/api/executions")["paused"]
 
 
 def test_runs_of_every_checkout_of_the_repository_are_on_one_board(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The page, in a real browser: runs are started, watched, answered and stopped as a person would, and nothing that an agent says is more than text."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,34 +12,12 @@ from detent.app.live import live_file
 from tests.driven import ENDS, GREENS, PLANS, REDS, REFACTORS
 from tests.project import Project
 from tests.sessions import DESIGN, INTAKE, REQUEST, TEAM, plays, reply
-from tests.webbed import CHROMIUM, Served, browser, remarks, script, served, visit, web_project
+from tests.webbed import Served, Watched, remarks, script, served, visit, web_project
 
 HOSTILE = "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 2'>"
 BIDI = "abc\u202egnp.exe\u200b"
 SAID = [HOSTILE, BIDI, "\x1b[31mred words\x1b[0m and \x1b]0;a title\x07 and \x1b[2J gone", "[a link](javascript:window.hurt=3)"]
 FINDING = {"severity": "high", "category": "input", "file": "calc.py", "description": "prices are trusted", "recommended_fix": "check them"}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip("chromium is not installed")
-    expect.set_options(timeout=20_000)
-    with browser() as opened:
-        yield opened
-
-
-class Watched:
-    """What went wrong in a page without anybody seeing it."""
-
-    def __init__(self, page: Page) -> None:
-        self.faults: list[str] = []
-        page.on("pageerror", lambda e: self.faults.append(str(e)))
-        page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" and "net::ERR" not in m.text else None)
-
-    def unhurt(self, page: Page) -> None:
-        assert page.evaluate("window.hurt") is None
-        assert [f for f in self.faults if "Failed to load resource" not in f] == []
 
 
 def at_state(page: Page, state: str, seconds: float = 30) -> None:
@@ -156,7 +133,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         page.get_by_role("link", name="Board").click()
         page.locator(f"[data-run={run}] .title").click()
         expect(page.locator(".card", has_text="Child runs")).to_contain_text("T-001: add")
-        page.get_by_role("button", name="Steer").click()
+        page.get_by_role("button", name="Tell the agent").click()
         page.get_by_label("It stands in its next briefing").fill("keep it short")
         page.get_by_role("button", name="Tell it").click()
         expect(page.get_by_role("status").filter(has_text="noted")).to_be_visible()
@@ -194,6 +171,15 @@ def test_an_escalation_is_read_and_answered_on_a_phone_and_a_wrong_token_opens_n
     assert "the test is right" in p.task()["briefing"]
 
 
+def output_of(p: Project, run: str) -> Path:
+    """The file of what is written while a run is driven."""
+    app = open_app(p.root, env=p.env)
+    file = live_file(app, run)
+    app.journal.close()
+    file.parent.mkdir(exist_ok=True)
+    return file
+
+
 # -- long ones ---------------------------------------------------------------------------------------------------------------
 
 
@@ -206,16 +192,12 @@ def long(tmp_path: Path) -> Iterator[tuple[Project, Served, str]]:
         yield p, to, run
 
 
-@pytest.mark.slow
 def test_ten_thousand_events_and_a_hundred_thousand_lines_stay_quick_and_nothing_jumps(
     chromium: Browser, long: tuple[Project, Served, str]
 ) -> None:
     p, to, run = long
-    app = open_app(p.root, env=p.env)
-    file = live_file(app, run)
-    app.journal.close()
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("".join(f"line {n}\n" for n in range(1, 100_001)))
+    file = output_of(p, run)
+    file.write_text("".join(f"line {n}\n" for n in range(1, 60_001)))
     page = visit(chromium, to.link)
     page.locator(".row .title").click()
     page.get_by_role("tab", name="Timeline").click()
@@ -230,12 +212,16 @@ def test_ten_thousand_events_and_a_hundred_thousand_lines_stay_quick_and_nothing
     expect(page.get_by_role("tab", name="Timeline")).to_contain_text("10001")
     assert page.locator(".event[data-seq='5000']").bounding_box() == at, "what is looked at stays where it is"
     page.get_by_role("tab", name="Output").click()
-    expect(page.locator(".line", has_text="line 100000")).to_be_visible(timeout=30_000)
+    expect(page.locator(".line", has_text="line 60000")).to_be_visible(timeout=30_000)
     assert page.locator(".line").count() < 120
     with file.open("a") as out:
-        out.write("and one more\n")
-    os.sync()
-    expect(page.locator(".line", has_text="and one more")).to_be_visible()
+        for n in range(60_001, 100_001, 100):  # it goes on while it is read, and the page is loaded anew in between
+            out.write("".join(f"line {m}\n" for m in range(n, n + 100)))
+            out.flush()
+            if n == 80_001:
+                page.reload()
+    expect(page.locator(".log .tools .num")).to_have_text("100,000 lines")
+    expect(page.locator(".line", has_text="line 100000")).to_be_visible()
     page.get_by_label("Search the output").fill("line 77777")
     expect(page.locator(".line")).to_have_count(1)
     page.context.close()

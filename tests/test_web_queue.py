@@ -7,13 +7,16 @@ from http.client import HTTPResponse
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
+from detent.app.queueing import open_queue
+from detent.git.place import find_place
+from detent.queue.protocol import Job
 from tests.driven import running
 from tests.executions import WORKS
 from tests.project import Project
 from tests.test_web_api import asked, frames
-from tests.webbed import CHROMIUM, Served, browser, served, visit, web_project
+from tests.webbed import Served, served, visit, web_project
 
 AGENT = """import pathlib, sys, time
 print("at work on it", "<b>not bold</b>", sep="\\n", flush=True)
@@ -57,39 +60,62 @@ def at_work(tmp_path: Path) -> Iterator[tuple[Project, Served]]:
             yield p, to
 
 
-def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(at_work: tuple[Project, Served]) -> None:
-    if not CHROMIUM.exists():
-        pytest.skip("chromium is not installed")
+def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(chromium: Browser, at_work: tuple[Project, Served]) -> None:
     p, to = at_work
-    with browser() as opened:
-        expect.set_options(timeout=20_000)
-        page = visit(opened, to.link)
-        page.keyboard.press("g")
-        page.keyboard.press("q")
-        expect(page.locator(".event .chip")).to_have_text("running", timeout=40_000)
-        expect(page.locator(".log")).to_contain_text("<b>not bold</b>", timeout=40_000)
-        page.get_by_role("button", name="Cancel", exact=True).click()
-        expect(page.locator(".event .chip")).to_have_text("cancelled", timeout=40_000)
-        page.get_by_role("button", name="Try again").click()
-        expect(page.locator("[data-id=execute-it-1-2] .chip")).to_have_text("done", timeout=60_000)
-        page.locator("[data-id=execute-it-1-2]").click()
-        page.get_by_role("button", name="Review").click()
-        expect(page.get_by_role("status").filter(has_text="one thing is missing")).to_be_visible(timeout=40_000)
-        page.get_by_role("link", name="See the run").click()
-        expect(page.locator(".node.now[data-state=COMPLETED]")).to_be_visible()
-        page.keyboard.press("g")
-        page.keyboard.press("q")
-        page.get_by_role("button", name="New item").click()
-        page.get_by_label("Title").fill("Round <i>prices</i>")
-        page.get_by_role("button", name="File it").click()
-        page.get_by_role("tab", name="Items").click()
-        expect(page.get_by_label("Items")).to_contain_text("Round <i>prices</i>")
-        expect(page.get_by_label("Items")).to_contain_text("No test for negative prices")
-        page.get_by_role("button", name="Pause").click()
-        expect(page.get_by_text("paused: a person paused it")).to_be_visible()
-        page.context.close()
+    page = visit(chromium, to.link)
+    page.keyboard.press("g")
+    page.keyboard.press("q")
+    expect(page.locator(".event .chip")).to_have_text("running", timeout=40_000)
+    expect(page.locator(".log")).to_contain_text("<b>not bold</b>", timeout=40_000)
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Cancel it").click()
+    expect(page.locator(".event .chip")).to_have_text("cancelled", timeout=40_000)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("[data-id=execute-it-1-2] .chip")).to_have_text("done", timeout=60_000)
+    page.locator("[data-id=execute-it-1-2]").click()
+    page.get_by_role("button", name="Review").click()
+    expect(page.get_by_role("status").filter(has_text="one thing is missing")).to_be_visible(timeout=40_000)
+    page.get_by_role("link", name="See the run").click()
+    expect(page.locator(".node.now[data-state=COMPLETED]")).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("q")
+    page.get_by_role("button", name="New item").click()
+    page.get_by_label("Title").fill("Round <i>prices</i>")
+    page.get_by_role("button", name="File it").click()
+    page.get_by_role("tab", name="Items").click()
+    expect(page.get_by_label("Items")).to_contain_text("Round <i>prices</i>")
+    expect(page.get_by_label("Items")).to_contain_text("No test for negative prices")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("paused: a person paused it")).to_be_visible()
+    page.context.close()
     assert p.run("items", "show", "it-1", "--json").json["status"] == "closed"
     assert "Bead it-1: Add prices" in p.git("log", "--all", "--format=%s")
+
+
+def test_a_long_log_is_shown_whole_and_many_executions_stay_quick(chromium: Browser, tmp_path: Path) -> None:
+    p = web_project(tmp_path / "p")
+    with served(p) as to:
+        to.ask("/api/items", {"title": "Add prices"})
+        to.ask("/api/executions", {"items": ["it-1"], "agent": "command:true"})
+        queue = open_queue(find_place(p.root), p.env)
+        for n in range(400):
+            queue.store.write("execute-it-1-1", 1, f"line {n}\n\nand half")
+            queue.store.write("execute-it-1-1", 1, " of it\n")
+        queue.add([Job(f"x-{n:04}", title=f"Job {n}") for n in range(300)])
+        page = visit(chromium, to.link)
+        page.goto(f"{to.url}queue/execute-it-1-1")
+        expect(page.locator(".log .tools .num")).to_have_text("1,200 lines")
+        expect(page.locator(".line").last).to_have_text("1200and half of it")
+        assert page.locator(".event").count() < 60
+        first = to.get("/api/executions/it-1/logs?limit=10")
+        assert (len(first["pieces"]), first["next"], first["dropped"]) == (10, 10, 0)
+        assert to.get("/api/executions/it-1/logs?after=790&limit=10")["next"] is None
+        board = to.get("/api/executions?limit=100&offset=100")
+        assert len(board["executions"]) == 100 and board["next"] == 200 and to.get("/api/executions?limit=100&offset=300")["next"] is None
+        page.keyboard.press("j")
+        expect(page.locator(".event.here")).to_contain_text("Job")
+        queue.close()
+        page.context.close()
 
 
 def test_executions_are_listed_polled_streamed_and_stopped_over_the_api(at_work: tuple[Project, Served]) -> None:
@@ -106,7 +132,11 @@ def test_executions_are_listed_polled_streamed_and_stopped_over_the_api(at_work:
     status, ended = to.ask("/api/executions/it-1/cancel", {"reason": "not now"})
     assert (status, ended["state"]) == (200, "cancelled")
     assert to.get("/api/runs/execute-it-1-1")["run"]["state"] == "CANCELLED"
-    assert to.ask("/api/executions/nothing", None)[0] in (404, 422)
+    for path in ("", "/logs", "/stream"):
+        assert to.ask(f"/api/executions/nothing{path}", None)[0] == 404, path
+    assert to.ask("/api/executions/nothing/cancel", {})[0] == 404 and to.ask("/api/items/nothing/close", {})[0] == 404
+    with asked(to, "/api/executions/execute-it-1-1/stream") as answer:
+        assert "at work on it" in answer.read().decode(), "the stream of an execution that has ended comes to an end"
     assert to.ask("/api/executions", {})[0] == 422 and to.ask("/api/items", {"title": " "})[0] == 422
     assert to.ask("/api/reviews", {"branch": "nothing"})[0] == 422
     assert [i["status"] for i in to.get("/api/items")["items"]] == ["open"]

@@ -14,7 +14,7 @@ import msgspec
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from detent.app import open_app
-from detent.kernel.codec import to_entry
+from detent.kernel.codec import from_entry, to_entry
 from detent.kernel.journal import SqliteJournal
 from detent.kernel.model import Event, Found, Sent
 from tests.driven import ALONE, Json, project
@@ -107,6 +107,19 @@ def visit(opened: Browser, link: str, **context: Any) -> Page:
     return page
 
 
+class Watched:
+    """What went wrong in a page without anybody seeing it."""
+
+    def __init__(self, page: Page) -> None:
+        self.faults: list[str] = []
+        page.on("pageerror", lambda e: self.faults.append(str(e)))
+        page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" and "net::ERR" not in m.text else None)
+
+    def unhurt(self, page: Page) -> None:
+        assert page.evaluate("window.hurt") is None
+        assert [f for f in self.faults if "Failed to load resource" not in f] == []
+
+
 def worktree(p: Project, name: str) -> Project:
     """Another checkout of the same repository: it has runs of its own, in the same journal."""
     folder = p.root.parent / name
@@ -141,4 +154,17 @@ def remarks(p: Project, run: str, texts: Iterable[str], durable: bool = False) -
         now = msgspec.structs.replace(event.run, seq=seq)
         said = Sent("steer", by="human", channel="web", note=text)
         app.journal.append(to_entry(table, Event(now, "steer", now.state, event.at, said, Found(), "SUCCESS", event.verdict)), seq - 1)
+    app.journal.close()
+
+
+def copies(p: Project, run: str, count: int) -> None:
+    """As many runs more that began as this one did."""
+    app = open_app(p.root, env=p.env)
+    assert isinstance(app.journal, SqliteJournal)
+    app.journal.db.execute("PRAGMA synchronous=OFF")
+    table = app.door.hands.tables[app.door.load(run).run.workflow]
+    event = from_entry(table, app.journal.events(run, 0, 1)[0])
+    for n in range(count):
+        now = msgspec.structs.replace(event.run, id=f"{event.run.workflow}-x{n:05}", worktree=f"/elsewhere/{n}")
+        app.journal.append(to_entry(table, msgspec.structs.replace(event, run=now)), 0)
     app.journal.close()

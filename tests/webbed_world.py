@@ -1,18 +1,22 @@
 """A repository with a run in every kind of state, for the pictures of the web page and its tests: done, waiting for an approval, stuck, at work."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from tests.model_server import ModelServer, Reply, call, say, text, tool
 from tests.project import Project
-from tests.sessions import CODES, JUDGES, PLAN, Json, plays, session_of
+from tests.sessions import CODES, JUDGES, PLAN, TEAM, Json, plays, reply, session_of
+from tests.sessions import REQUEST as SESSION_REQUEST
 from tests.webbed import script, web_project, worktree
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "python-slugify"
-CONFIG = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[debug]\ninstrument = 1\nreduce_scope = 1\nescalate = 1\n[limits]\nusd = 5.0\nturns = 60\n"
+CONFIG = "[git]\nremote = ''\n[debug]\ninstrument = 1\nreduce_scope = 1\nescalate = 1\n[limits]\nusd = 5.0\nturns = 60\n"
+SHOP, WORRY = "A shop that adds prices", "Prices come from outside, and nothing looks at them. Is that meant?"
 REQUEST = "A till that adds prices and takes discounts off"
 S = session_of("a till that adds prices and takes discounts off")
 SPEC = """# A till that adds prices
@@ -57,13 +61,19 @@ The test asks for `add(1, 2) == 3`. I tried:
 
 The last error is `assert 10 == 3`. I think that `conftest.py` replaces `add`. **What should win: the test, or the fixture?**
 """
+BETWEEN, TRAILING = "a dot between two digits is kept", "a trailing dot is dropped"
+TEST = """from slugify import slugify
+
+
+def test_a_dot_between_two_digits_is_kept() -> None:
+    assert slugify("Python 3.14 is out.") == "python-3.14-is-out"
+"""
+WORDS = '    words = re.findall(r"[a-z0-9]+", plain(title).lower())'
 SPENT = {"input_tokens": 18400, "output_tokens": 2100, "cached_tokens": 9000, "usd": 0.1475}
-SAID = [
-    "reading slugify/__init__.py",
-    "\x1b[32m✓\x1b[0m 12 tests there already, all of them pass",
-    "writing tests/test_dots.py",
-    "a dot between two digits is kept: \x1b[1m3.14\x1b[0m → \x1b[36m3.14\x1b[0m",
-]
+
+
+def named(test: str) -> Json:
+    return {"currentTest": {"description": test, "testFile": "tests/test_dots.py", "implFile": "slugify/__init__.py"}}
 
 
 def paid(*entries: Json) -> list[Json]:
@@ -87,25 +97,101 @@ def stuck(p: Project) -> str:
     return str(p.run("runs", "--json").json["runs"][0]["run"])
 
 
-def at_work(p: Project, seconds: float = 600.0) -> "subprocess.Popen[str]":
-    """A run whose agent is at work for a while."""
-    named = {"description": "a dot between two digits is kept", "testFile": "tests/test_dots.py", "implFile": "slugify/__init__.py"}
-    plans = {
-        "state": "PLAN",
-        "write": {"test-list.md": "- [ ] a dot between two digits is kept\n- [ ] a trailing dot is dropped\n"},
-        "reply": {"currentTest": named},
-    }
-    reds: Json = {"state": "RED", "say": SAID, "wait": seconds}
-    agent = script(p, *paid(plans, reds))
-    argv = p.argv("run", "Keep dots between digits, so that version numbers stay readable", "--agent", agent, "--events")
+class Model:
+    """A model that keeps dots between digits: it looks, writes a test, is wrong once, is right, and then takes its time."""
+
+    def __call__(self, body: Json, number: int) -> Reply:
+        said, folder = (
+            body["messages"][0]["content"][0]["text"],
+            re.findall(r"workspace is the folder `(.*?)`", body["system"][0]["text"])[0],
+        )
+        state = re.findall(r"# (\w+):", said)[0].upper() + (" again" if "- [x] " in said or TRAILING in said.partition("## ")[0] else "")
+        state += " wrong" if state == "GREEN" and "The last attempt failed" not in said else ""
+        done = [message["role"] for message in body["messages"]].count("assistant")
+        says: Reply = self.turns(state, folder)[done]
+        return says
+
+    def turns(self, state: str, folder: str) -> list[Reply]:
+        def edit(old: str, new: str) -> Reply:
+            return call(tool("Edit", {"file_path": f"{folder}/slugify/__init__.py", "old_string": old, "new_string": new}))
+
+        read = call(tool("Read", {"file_path": f"{folder}/slugify/__init__.py"}), words="First I look at how words are found.")
+        return {
+            "PLAN": [
+                read,
+                call(tool("Write", {"file_path": f"{folder}/test-list.md", "content": f"- [ ] {BETWEEN}\n- [ ] {TRAILING}\n"})),
+                say(f"Two small tests, the simpler one first.\n{json.dumps(named(BETWEEN))}"),
+            ],
+            "RED": [
+                call(tool("Grep", {"pattern": "def test_", "path": f"{folder}/tests"}), words="Which tests are there already?"),
+                call(
+                    tool("Write", {"file_path": f"{folder}/tests/test_dots.py", "content": TEST}),
+                    words="A version number is the case that people miss most.",
+                ),
+                say("The test says what is wanted: `3.14` stays `3.14`. It fails, since dots part words today."),
+            ],
+            "GREEN wrong": [
+                read,
+                edit(WORDS, '    words = re.findall(r"[a-z0-9.]+", plain(title).lower())'),
+                say("A dot belongs to a word now."),
+            ],
+            "GREEN": [
+                edit(WORDS, WORDS.replace('"[a', '"[0-9]+(?:\\.[0-9]+)+|[a')),
+                call(
+                    tool("Bash", {"command": "python -m pytest -q"}),
+                    words="All dots were kept, also the last one. Only those between digits may be.",
+                ),
+                say("A dot is kept where digits stand on both sides; every other one still parts words."),
+            ],
+            "REFACTOR": [say("The expression says it in one line; there is nothing to make simpler.")],
+            "PLAN again": [say(json.dumps(named(TRAILING)))],
+            "RED again": [
+                call(tool("Bash", {"command": "python -m pytest -q"}), words="The second test: a sentence ends with a dot."),
+                Reply(blocks=(text("I write tests/test_trailing.py\n"),), then="hang"),
+            ],
+        }[state]
+
+
+def at_work(p: Project, server: ModelServer) -> "subprocess.Popen[str]":
+    """A run whose agent is a model, and is at work on its second test when this returns."""
+    argv = p.argv("run", "Keep dots between digits, so that version numbers stay readable", "--agent", "anthropic", "--events")
     child = subprocess.Popen(
-        argv, cwd=p.root, env=p.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+        argv,
+        cwd=p.root,
+        env={**p.env, **server.outer},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
     )
     assert child.stdout is not None
     for line in child.stdout:
-        if SAID[-1] in json.loads(line).get("text", ""):
+        if "second test" in json.loads(line).get("text", ""):
             return child
     raise AssertionError("the agent did not begin")
+
+
+def worried(p: Project) -> str:
+    """A session in which the one who looks at security asks a person; its id."""
+    finding = {
+        "severity": "high",
+        "category": "input",
+        "file": "calc.py",
+        "description": "A price is taken as it comes: a negative one, or text, is added too.",
+        "recommended_fix": "Refuse what is no whole number of cents, with a test for each case.",
+    }
+    asks = plays("SECURITY", again=False, reply=reply("Security", "NEEDS_DECISION", findings=[finding], summary=WORRY))
+    agent = script(p, *paid(*(elsewhere(e, SHOP) for e in (*TEAM[:5], asks, *TEAM[5:]))))
+    yes = ("--yes-to", "approve-design", "--yes-to", "review-strategy")
+    return str(p.run("run", "--workflow", "pipeline", SHOP, "--agent", agent, *yes, "--json").json["run"])
+
+
+def elsewhere(entry: Json, request: str) -> Json:
+    """An entry of the team, for the session of another request."""
+    return {
+        **entry,
+        "write": {name.replace(session_of(SESSION_REQUEST), session_of(request.lower())): t for name, t in entry.get("write", {}).items()},
+    }
 
 
 def slugify(folder: Path) -> Project:
@@ -162,9 +248,10 @@ def queued(p: Project) -> "subprocess.Popen[str]":
     return child
 
 
-def whole(folder: Path) -> tuple[Project, list["subprocess.Popen[str]"]]:
-    """The repository with all of them, and the processes of those that are at work."""
+def whole(folder: Path, server: ModelServer) -> tuple[Project, list["subprocess.Popen[str]"]]:
+    """The repository with all of them, and the processes of those that are at work. `server` must play a Model."""
     p = slugify(folder / "slugify")
+    worried(worktree(p, "shop"))
     approving(worktree(p, "till"))
     stuck(worktree(p, "numbers"))
-    return p, [at_work(worktree(p, "dots")), queued(p)]
+    return p, [at_work(worktree(p, "dots"), server), queued(p)]

@@ -1,7 +1,7 @@
-// Speaks to the server: calls with the token, and streams that come back after a break and go on where they were.
+// Speaks to the server: calls with the token, and a stream that comes back after a break and goes on where it was.
 import { signal } from "@preact/signals";
 
-const KEY = "detent-token";
+const KEY = "detent-token", WORD = "detent-once", NAME = "detent-by";
 export const token = signal(sessionStorage.getItem(KEY) ?? "");
 export const reached = signal(true); // whether the server answers
 
@@ -19,16 +19,34 @@ function keep(value) {
   else sessionStorage.removeItem(KEY);
 }
 
-// The link that `detent serve` prints is good for one exchange: its word for the token.
+// A tab that was opened from another one asks the tabs of this very address, which are this very page.
+const tabs = new BroadcastChannel("detent");
+tabs.onmessage = ({ data }) => {
+  if (data === "who knows" && token.value) tabs.postMessage({ token: token.value });
+  else if (typeof data?.token === "string" && !token.value) keep(data.token);
+};
+
+const random = () => [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
+
+// The link that `detent serve` prints is good for one tab: its word for the token. Should the answer get lost, the same tab may ask again.
 export async function enter() {
-  const word = new URLSearchParams(location.hash.slice(1)).get("once");
-  if (!word) return;
-  history.replaceState(null, "", location.pathname);
-  try {
-    keep((await call("/api/token", { once: word })).token);
-  } catch (e) {
-    if (!(e instanceof Trouble)) throw e; // a used link is no loss where the token is known
+  const said = new URLSearchParams(location.hash.slice(1)).get("once");
+  if (said) {
+    sessionStorage.setItem(WORD, said);
+    history.replaceState(null, "", location.pathname);
   }
+  const once = sessionStorage.getItem(WORD);
+  if (!once) return token.value ? undefined : tabs.postMessage("who knows");
+  const by = sessionStorage.getItem(NAME) ?? random();
+  sessionStorage.setItem(NAME, by);
+  try {
+    keep((await call("/api/token", { once, by })).token);
+  } catch (e) {
+    if (!(e instanceof Trouble)) throw e;
+    if (e.status !== 401) return; // it may be tried again
+    if (!token.value) tabs.postMessage("who knows"); // a used link is no loss where the token is known
+  }
+  sessionStorage.removeItem(WORD);
 }
 
 export const useToken = (value) => keep(value.trim());
@@ -60,38 +78,39 @@ export async function call(path, body, asked = {}) {
   throw new Trouble(answer.status, said.error, said.hint);
 }
 
-// Follow a stream until the returned function is called. `on` gets (kind, value); `back` is called when it is there again after a break.
-export function follow(path, on, back = () => {}, after = "") {
-  const end = new AbortController();
-  let last = after;
-  let wait = 250;
-  let first = true;
+const shown = () => new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
+
+// Follow a stream until the returned function is called. `on` gets (kind, value, id). It is dropped while nobody can see the page: a browser
+// gives all tabs of an address six connections together.
+export function follow(path, on, last = "") {
+  let over = false, dropped = false, end = new AbortController(), wait = 250;
+  const hide = () => { if (document.hidden) { dropped = true; end.abort(); } };
+  document.addEventListener("visibilitychange", hide);
+  const once = async () => {
+    end = new AbortController();
+    dropped = false;
+    const answer = await fetch(path, { headers: { ...headers(), ...(last === "" ? {} : { "Last-Event-ID": last }) }, signal: end.signal, cache: "no-store" });
+    if (answer.status === 401) return keep("");
+    if (!answer.ok) throw new Error(String(answer.status));
+    reached.value = true;
+    wait = 250;
+    await read(answer.body, (kind, id, data) => {
+      if (id !== "") last = id;
+      if (!over) on(kind, JSON.parse(data), id);
+    });
+  };
   const go = async () => {
-    while (!end.signal.aborted) {
-      try {
-        const id = last === "" ? {} : { "Last-Event-ID": String(last) };
-        const answer = await fetch(path, { headers: { ...headers(), ...id }, signal: end.signal, cache: "no-store" });
-        if (answer.status === 401) return keep("");
-        if (!answer.ok) throw new Error(String(answer.status));
-        reached.value = true;
-        if (!first) back();
-        first = false;
-        wait = 250;
-        await read(answer.body, (kind, id, data) => {
-          if (id !== "") last = id;
-          on(kind, JSON.parse(data));
-        });
-      } catch (e) {
-        if (end.signal.aborted) return;
-      }
+    while (!over && token.value) {
+      if (document.hidden) { await shown(); continue; }
+      try { await once(); } catch { /* it is tried again */ }
+      if (over || dropped) continue;
       reached.value = false;
-      first = false;
       await new Promise((r) => setTimeout(r, wait));
       wait = Math.min(wait * 2, 4000);
     }
   };
   go();
-  return () => end.abort();
+  return () => { over = true; end.abort(); document.removeEventListener("visibilitychange", hide); };
 }
 
 async function read(body, on) {

@@ -1,11 +1,11 @@
 // The board: every run by whom it waits for, with what it took, and what can be done about it.
 import { signal } from "@preact/signals";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { ago, between, clock, many, money, tokens, toneOf, words } from "./format.js";
 import { Ask, Button, Chip, Empty, Link, StateChip } from "./parts.jsx";
 import { starting } from "./start.jsx";
-import { attempt, go, loaded, phone, runs, told } from "./store.js";
+import { asks, attempt, counts, go, load, loaded, phone, runs, told } from "./store.js";
 import { T } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
 
@@ -22,12 +22,26 @@ export function Board() {
   const [asking, setAsking] = useState(null);
   const f = filter.value;
   const all = [...runs.value.values()].filter((r) => !r.parent);
+  const total = GROUPS.reduce((n, [g]) => n + counts.value[g], 0);
+  const [fitting, setFitting] = useState(0); // how many the server has that fit
+  const busy = useRef(false);
   const found = all.filter((r) => fits(r, f)).sort((a, b) => (a.at < b.at ? 1 : -1));
   const rows = useMemo(() => GROUPS.flatMap(([group, name]) => {
     const mine = found.filter((r) => r.group === group);
-    return mine.length ? [{ group, name, count: mine.length }, ...mine.map((run) => ({ run }))] : [];
-  }), [runs.value, f]);
+    return mine.length ? [{ group, name, count: f.q || f.workflow ? mine.length : counts.value[group] }, ...mine.map((run) => ({ run }))] : [];
+  }), [runs.value, counts.value, f]);
   const heights = useMemo(() => rows.map((r) => (r.group ? 40 : phone.value ? 104 : 58)), [rows, phone.value]);
+  // What fits is searched for at the server: the page has only the part of the runs that was looked at.
+  const more = async (offset) => {
+    if (busy.current) return;
+    busy.current = true;
+    await attempt(async () => setFitting(await load(f, offset)));
+    busy.current = false;
+  };
+  useEffect(() => {
+    const soon = setTimeout(() => more(0), f.q ? 150 : 0);
+    return () => clearTimeout(soon);
+  }, [f]);
   useEffect(() => {
     const keys = (e) => {
       if (/^(INPUT|TEXTAREA|SELECT|DIALOG)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
@@ -43,31 +57,34 @@ export function Board() {
     return () => removeEventListener("keydown", keys);
   }, [rows, at]);
   const spent = all.reduce((sum, r) => sum + r.usage.usd, 0);
-  if (loaded.value && !all.length) return <First />;
+  if (loaded.value && !total) return <First />;
   return (
     <div class="board">
       <div class="tools">
-        <input type="search" aria-label="Search runs" placeholder="Search  /" value={f.q} onInput={(e) => { filter.value = { ...f, q: e.target.value }; }} />
+        <input type="search" aria-label="Search runs" placeholder={phone.value ? "Search" : "Search  /"} value={f.q} onInput={(e) => { filter.value = { ...f, q: e.target.value }; }} />
         <div class="picks" role="group" aria-label="Which runs">
-          {[["", "All", all.length], ...GROUPS.map(([g, n]) => [g, n, all.filter((r) => r.group === g).length])].map(([g, name, n]) => (
+          {[["", "All", total], ...GROUPS.map(([g, n]) => [g, n, counts.value[g]])].map(([g, name, n]) => (
             <button key={g} type="button" aria-pressed={f.group === g} onClick={() => { filter.value = { ...f, group: g }; }}>{name}<span class="count">{n}</span></button>
           ))}
         </div>
         <select aria-label="Workflow" value={f.workflow} onChange={(e) => { filter.value = { ...f, workflow: e.target.value }; }}>
           <option value="">Every workflow</option>{["tdd", "pr", "pipeline", "execute"].map((w) => <option key={w}>{w}</option>)}
         </select>
-        <span class="grow" /><span class="muted wide-only">{money(spent)} spent in all</span>
+        <span class="grow" />{all.length >= total && spent > 0 && <span class="muted wide-only">{money(spent)} spent in all</span>}
       </div>
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
       {rows.length === 0 && loaded.value
         ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = { q: "", group: "", workflow: "" }; }}>Show all</button></Empty>
-        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} row={(i) => (rows[i].group
+        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(end) => end && found.length < fitting && more(found.length)} row={(i) => (rows[i].group
           ? <h2 key={rows[i].group} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>
           : <Row key={rows[i].run.run} run={rows[i].run} here={i === at} onAsk={setAsking} />)} />}
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </div>
   );
 }
+
+// What is at hand, without saying again what the chip says.
+const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const what = rest.length ? rest.join(": ").replace(`${kind} of `, "") : run.cause ? words(run.cause) : ""; return run.title.includes(what) ? "" : what; };
 
 function Row({ run, here, onAsk }) {
   clock.value; // what is told as "ago" goes on
@@ -81,14 +98,14 @@ function Row({ run, here, onAsk }) {
   return (
     <div class={`row ${here ? "at" : ""}`} role="listitem" data-run={run.run}>
       <div class="what"><i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><div class="lines"><Link to={`/runs/${run.run}`} class="title"><T text={run.title} /></Link>
-        <div class="muted under"><span>{run.workflow}</span><code>{run.run}</code><span class="clip"><T text={run.step || run.cause && words(run.cause)} /></span></div></div></div>
+        <div class="muted under"><span>{run.workflow}</span><code>{run.run}</code><span class="clip"><T text={doing(run)} /></span></div></div></div>
       <div class="state"><StateChip run={run} />{paused && <Chip title="No process drives it now">paused</Chip>}</div>
       <div class="plan">{run.parts > 0 ? <><progress max={run.parts} value={run.done} aria-label={`${run.done} of ${run.parts} done`} /><span class="num">{run.done}/{run.parts}</span></> : <span class="muted">–</span>}</div>
       <div class="num cost" title={`${many(tokens(run.usage))} tokens`}>{money(run.usage.usd)}</div>
       <div class="num time">{run.started ? between(run.started, run.group === "ended" ? run.at : new Date(clock.value).toISOString()) : "–"}</div>
       <div class="muted when">{ago(run.at)}</div>
       <div class="acts">
-        {run.group === "waiting" && <Link to="/inbox" class="button">Answer</Link>}
+        {run.group === "waiting" && <Link to={asks(run)} class="button">Answer</Link>}
         {paused && <Button onClick={on}>Go on</Button>}
         {queued && <Link to="/queue" class="button plain">Queue</Link>}
         {run.group !== "ended" && !queued && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
@@ -101,7 +118,7 @@ function First() {
   return (
     <Empty title="No runs yet">
       <p>Say what you want, and Detent holds an agent at every step until the evidence releases it.</p>
-      <ol class="first"><li><b>Set it up once:</b> <code>detent init</code> writes <code>detent.toml</code> with what it detects; commit it.</li><li><b>Choose who works:</b> an agent by name, or <code>[agents]</code> in the configuration.</li><li><b>Start:</b> a feature, a plan, or a whole request.</li></ol>
+      <ol class="first"><li><span><b>Set it up once.</b> In a terminal, <code>detent init</code> writes a configuration with what it detects. Commit it.</span></li><li><span><b>Choose who works.</b> Name an agent here, or once in the configuration.</span></li><li><span><b>Start.</b> A feature, a plan, or a whole request.</span></li></ol>
       <Button kind="primary" onClick={() => { starting.value = true; }}>Start the first run</Button>
     </Empty>
   );

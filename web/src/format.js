@@ -33,6 +33,8 @@ export const day = (at) => new Date(at).toLocaleString([], { dateStyle: "medium"
 export const tokens = (u) => u.input_tokens + u.output_tokens + u.cached_tokens;
 export const bytes = (n) => (n < 1024 ? `${n} B` : n < 1e6 ? `${(n / 1024).toFixed(0)} KB` : `${(n / 1048576).toFixed(1)} MB`);
 export const words = (name) => String(name).toLowerCase().replaceAll("_", " ").replaceAll("-", " ");
+// An agent as it was named, without the folders of this machine.
+export const agentName = (spec) => { const [, kind, rest] = /^(scripted|command): *([^]*)$/.exec(spec) ?? []; return kind ? `${kind}: ${rest.split(/\s+/).map((w) => w.split("/").pop()).join(" ")}` : spec; };
 export const sentence = (text) => { const w = words(text); return w.charAt(0).toUpperCase() + w.slice(1); };
 
 // What colour a verdict or a state speaks in.

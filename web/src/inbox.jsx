@@ -2,46 +2,56 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { ago, sentence, words } from "./format.js";
-import { Button, Chip, Empty, Link, Tabs } from "./parts.jsx";
-import { ask, attempt, phone, questions, tell, told } from "./store.js";
-import { Document, Markdown, T } from "./text.jsx";
+import { Button, Chip, Empty, Link, Pick, Tabs, useSteps } from "./parts.jsx";
+import { ask, at, go, phone, questions, tell, told } from "./store.js";
+import { Ansi, Document, Markdown, T } from "./text.jsx";
 
-export default function Inbox() {
-  const [at, setAt] = useState("");
+// What was typed is kept by question, whatever is looked at meanwhile.
+const drafts = new Map();
+
+// The question that is looked at stands in the address: nothing but the person's own hand, or their own answer, puts another one in its place.
+export default function Inbox({ id }) {
+  const [answered, setAnswered] = useState("");
   const all = questions.value;
-  const chosen = all.find((q) => q.id === at) ?? (phone.value ? null : all[0]);
+  const chosen = all.find((q) => q.id === id);
+  const pick = (q, instead) => go(at("inbox", q?.id), instead);
   useEffect(() => {
-    const keys = (e) => {
-      if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
-      const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key];
-      const next = all[all.indexOf(chosen) + (step ?? 0)];
-      if (step && next) { e.preventDefault(); setAt(next.id); }
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
-  }, [all, chosen]);
-  if (!all.length) return <Empty title="Nobody waits for you">When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</Empty>;
+    if (phone.value || chosen || !all.length) return;
+    if (!id || id === answered) pick(all.find((q) => q.run === answered.replace(/:[^:]*$/, "")) ?? all[0], true);
+  }, [all, id]);
+  useSteps(all.length, all.indexOf(chosen), (i) => pick(all[i]));
+  if (!all.length && (!id || id === answered)) return <Empty title="Nobody waits for you">When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</Empty>;
   return (
-    <div class={`split inbox ${at && chosen ? "picked" : ""}`}>
+    <div class={`split inbox ${id ? "picked" : ""}`}>
       <div class="windowed events" role="list" aria-label="Questions">{all.map((q) => (
-        <button key={q.id} type="button" role="listitem" class={`event ${q === chosen ? "here" : ""} ${q.security ? "bad" : "wait"}`} onClick={() => setAt(q.id)}>
-          <span class="lines"><span class="first"><b>{TITLES[q.kind] ?? sentence(q.kind)}</b>{q.security && <Chip tone="bad">security</Chip>}</span><span class="muted clip"><T text={q.title} /></span></span>
-          <span class="right"><Chip>{q.workflow}</Chip><span class="muted num">{ago(q.asked_at)}</span></span>
-        </button>
+        <Pick key={q.id} here={q === chosen} tone={q.security ? "bad" : "wait"} onPick={() => pick(q)}>
+          <span class="lines"><span class="first"><b>{title(q)}</b></span><span class="muted clip"><T text={q.title} /></span></span>
+          <span class="right">{q.security ? <Chip tone="bad">security</Chip> : <Chip>{q.workflow}</Chip>}<span class="muted num">{ago(q.asked_at)}</span></span>
+        </Pick>
       ))}</div>
-      {chosen && <Question key={chosen.id} id={chosen.id} asked={chosen.asked_at} onBack={() => setAt("")} />}
+      {chosen ? <Question key={chosen.id} id={chosen.id} asked={chosen.asked_at} onBack={() => pick(null)} onAnswered={() => { setAnswered(chosen.id); if (phone.value) pick(null); }} />
+        : id && id !== answered && <section class="shown"><Empty title="This question is closed">It was answered elsewhere, or its run moved on. <Button onClick={() => pick(all[0] ?? null)}>{all.length ? "To the next question" : "To the inbox"}</Button></Empty></section>}
     </div>
   );
 }
 
 const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict" };
+const title = (q) => (q.security ? "A security question" : TITLES[q.kind] ?? sentence(q.kind));
 const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope" };
 
-function Question({ id, asked, onBack }) {
+const CALM = 700; // milliseconds in which a question that has just come up takes no answer: a click may have been meant for the one before
+
+function Question({ id, asked, onBack, onAnswered }) {
   const [got, setGot] = useState(null);
   const [paper, setPaper] = useState("");
-  const [text, setText] = useState("");
+  const [text, setDraft] = useState(drafts.get(id) ?? "");
   const [to, setTo] = useState("");
+  const [calm, setCalm] = useState(false);
+  const setText = (words) => { setDraft(words); drafts.set(id, words); };
+  useEffect(() => {
+    const soon = setTimeout(() => setCalm(true), CALM);
+    return () => clearTimeout(soon);
+  }, [id]);
   const load = () => call(`/api/decisions/${encodeURIComponent(id)}`).then(setGot, (e) => { if (e.status === 404) ask(); else tell(e.message, "bad", e.hint); });
   useEffect(() => { load(); }, [id, asked]);
   if (!got) return <section class="shown loading" aria-busy="true" />;
@@ -55,30 +65,32 @@ function Question({ id, asked, onBack }) {
       if (e.status === 409 || e.status === 404) await load();
       return;
     }
-    if (told(verdict, "Your answer is recorded; the run goes on.")) setText("");
+    if (told(verdict, "Your answer is recorded; the run goes on.")) { setText(""); onAnswered(); }
     await ask();
     await load();
   };
   const pick = (o) => send(o.words === "changes" ? { value: `${o.value}: ${text.trim()}`, to } : { value: o.value, note: text.trim() });
   const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
+  // What is offered first is the last button; where security is at stake, that is to have it mended.
+  const ordered = [...got.options].reverse().sort((a, b) => (row.security ? (a.value === "fix") - (b.value === "fix") : 0));
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
-  const needs = got.options.some((o) => o.words === "changes") ? "Write what should change before you request changes; a note with an approval is optional." : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it stands in its next briefing." : "A note, kept with the answer.";
+  const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it goes on" : "A note, kept with the answer (may be empty)";
   return (
-    <section class="shown question" aria-label={TITLES[row.kind] ?? sentence(row.kind)}>
-      <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3>{TITLES[row.kind] ?? sentence(row.kind)}</h3><code class="muted">{row.decision === "waits" ? row.state : row.decision}</code><span class="grow" /><Link to={`/runs/${row.run}`} class="button">See the run</Link></header>
+    <section class="shown question" aria-label={title(row)}>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{title(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" /><Link to={at("runs", row.run)} class="button">See the run</Link></header>
       <div class="body">
-        <p class="muted"><T text={row.title} /></p>
+        <p class="muted about"><T text={row.title} /> · {row.workflow}</p>
         <div class="asked"><Markdown text={got.text} /></div>
-        {tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
+        {row.decision === "waits" ? tabs.map((t) => <details key={t.id} class="seen"><summary>{sentence(t.name)}</summary><pre class="code"><Ansi text={t.text} /></pre></details>) : tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" of="paper" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
       </div>
       <footer class="answer">
         <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} /></label>
         <div class="buttons">
           {got.to.length > 0 && <label class="tick">changes go to <select aria-label="Whom changes go to" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
           <span class="grow" />
-          {got.may_cancel && <Button kind="plain" busy={!text.trim()} title="Decline to answer; the text says why" onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
-          {got.free && <Button kind="primary" busy={!text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}
-          {[...got.options].reverse().map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={(o.needed || o.words === "changes") && !text.trim()} onClick={() => pick(o)}>{NAMES[o.value] ?? words(o.value)}</Button>)}
+          {got.may_cancel && <Button kind="plain" busy={!calm || !text.trim()} title="Decline to answer; the text says why" onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
+          {got.free && <Button kind="primary" busy={!calm || !text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}
+          {ordered.map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={!calm || ((o.needed || o.words === "changes") && !text.trim())} onClick={() => pick(o)}>{NAMES[o.value] ?? words(o.value)}</Button>)}
         </div>
       </footer>
     </section>

@@ -1,10 +1,10 @@
 // Output of any length: fetched piece by piece, only what is in view is in the page, followed while it grows.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
-import { time, words } from "./format.js";
+import { bytes, time, words } from "./format.js";
 import { Chip } from "./parts.jsx";
 import { attempt } from "./store.js";
-import { Ansi, T } from "./text.jsx";
+import { Ansi, T, local } from "./text.jsx";
 import { TONE } from "./format.js";
 import { Windowed } from "./windowed.jsx";
 
@@ -12,33 +12,35 @@ const MARK = "\x1e";
 const FIRST = 32_000_000; // bytes from the end, where it is longer
 const LINE = 19;
 
-// `source`: the address; `size`: how long it is known to be, so that it is asked again when it grows.
+// `source`: the address; `size`: how long it is known to be, so that it is asked again when it grows. One asks at a time, until all of it is there.
 export function Log({ source, size, small }) {
-  const kept = useRef({ lines: [], next: 0, busy: false, cut: false });
-  const [count, setCount] = useState(0);
-  useEffect(() => { kept.current = { lines: [], next: 0, busy: false, cut: false }; setCount(0); }, [source]);
+  const kept = useRef(null);
+  const [, setCount] = useState(0);
+  if (kept.current?.source !== source) kept.current = { source, lines: [], next: 0, wanted: 0, busy: false, cut: 0 };
+  const log = kept.current;
   useEffect(() => {
-    const log = kept.current;
-    if (log.busy || size <= log.next) return;
-    let here = true;
-    log.busy = true;
-    attempt(async () => {
-      if (!log.next && size > FIRST) { log.next = size - FIRST; log.cut = true; }
-      for (;;) {
-        const piece = await call(`${source}?after=${log.next}`);
-        if (!here) return;
-        if (!piece.text) break;
-        const lines = piece.text.split("\n");
-        lines.pop();
-        for (const line of lines) log.lines.push(line);
-        log.next = piece.next;
-        setCount(log.lines.length);
-        if (piece.next >= piece.size) break;
-      }
-    }).finally(() => { log.busy = false; });
-    return () => { here = false; };
+    log.wanted = Math.max(log.wanted, size);
+    if (!log.busy && log.next < log.wanted) attempt(() => read(log, () => kept.current === log && setCount(log.lines.length)));
   }, [source, size]);
-  return <Lines lines={kept.current.lines} count={count} cut={kept.current.cut} small={small} />;
+  useEffect(() => () => { kept.current = null; }, []);
+  return <Lines lines={log.lines} count={log.lines.length} cut={log.cut && `the first ${bytes(log.cut)} are left out`} small={small} />;
+}
+
+async function read(log, more) {
+  log.busy = true;
+  try {
+    if (!log.next && log.wanted > FIRST) log.next = log.cut = log.wanted - FIRST;
+    for (;;) {
+      const wanted = log.wanted;
+      const piece = await call(`${log.source}?after=${log.next}`);
+      for (let at = 0, end; (end = piece.text.indexOf("\n", at)) >= 0; at = end + 1) log.lines.push(piece.text.slice(at, end));
+      log.next = piece.next;
+      if (more() === false) return;
+      if ((piece.next >= piece.size || !piece.text) && log.wanted <= Math.max(wanted, piece.size)) return;
+    }
+  } finally {
+    log.busy = false;
+  }
 }
 
 // Lines that are at hand: searched, followed, numbered. `count` says when there are more.
@@ -49,7 +51,7 @@ export function Lines({ lines, count, cut, small }) {
   return (
     <div class={`log ${small ? "small" : ""}`}>
       {!small && <div class="tools"><input type="search" aria-label="Search the output" placeholder="Only lines with …" value={find} onInput={(e) => setFind(e.target.value)} />
-        <span class="muted num">{shown.length.toLocaleString()} lines{cut ? ", the newest" : ""}</span><span class="grow" />
+        <span class="muted num">{shown.length.toLocaleString()} lines{cut ? `, ${cut}` : ""}</span><span class="grow" />
         <label class="tick"><input type="checkbox" checked={following} onChange={(e) => setFollowing(e.target.checked)} /> Follow</label></div>}
       {shown.length ? <Windowed class="lines" label="Output" count={shown.length} heights={LINE} stick={following} onEnd={(end) => !small && end !== following && setFollowing(end)} row={(i) => <Line key={i} text={shown[i]} n={i + 1} numbered={!small} />} />
         : <p class="muted none">{count ? "No line has these words." : "Nothing was written yet. What an agent says while it works appears here."}</p>}
@@ -57,14 +59,17 @@ export function Lines({ lines, count, cut, small }) {
   );
 }
 
+const CALL = /^(Read|Write|Edit|Bash|Glob|Grep) \{/;
+const clipped = (text) => (text.length > 4000 ? `${text.slice(0, 4000)} …` : text);
+
 function Line({ text, n, numbered }) {
   const no = numbered && <span class="no" aria-hidden="true">{n}</span>;
-  if (!text.startsWith(MARK)) return <div class="line" role="listitem">{no}<Ansi text={text.length > 4000 ? `${text.slice(0, 4000)} …` : text} /></div>;
+  if (!text.startsWith(MARK)) return <div class="line" role="listitem">{no}<Ansi text={clipped(CALL.test(text) ? local(text) : text)} /></div>;
   let said;
   try {
     said = JSON.parse(text.slice(1));
   } catch {
-    return <div class="line">{no}<T text={text} /></div>;
+    return <div class="line" role="listitem">{no}<T text={text} /></div>;
   }
-  return <div class="line own" role="listitem">{no}<span class="faint">{time(said.at)}</span> <b>{words(said.state)}</b> {said.role} {said.kind === "turn" ? "begins" : ""}{said.status && <Chip tone={TONE[said.status]}>{words(said.status)}</Chip>} <T text={said.text} /></div>;
+  return <div class="line own" role="listitem">{no}<span class="at">{time(said.at)}</span><b>{words(said.state)}</b> {said.kind === "turn" ? <>{said.role} begins</> : said.status && <Chip tone={TONE[said.status]}>{words(said.status)}</Chip>} <T text={said.text} /></div>;
 }

@@ -65,8 +65,8 @@ function Top() {
       <span class="project"><T text={project.value} /></span>
       <nav aria-label="Views">
         <Item to="/" here={at === "/" || at.startsWith("/runs/")}>Board</Item>
-        <Item to="/queue" here={at === "/queue"}>Queue</Item>
-        <Item to="/inbox" here={at === "/inbox"}>Inbox{waiting.value > 0 && <span class="badge" aria-label={`${waiting.value} waiting`}>{waiting.value}</span>}</Item>
+        <Item to="/queue" here={at.startsWith("/queue")}>Queue</Item>
+        <Item to="/inbox" here={at.startsWith("/inbox")}>Inbox{waiting.value > 0 && <span class="badge" aria-label={`${waiting.value} waiting`}>{waiting.value}</span>}</Item>
       </nav>
       <span class="grow" />
       <span class={`link ${reached.value ? "live" : "lost"}`} role="status">{reached.value ? "Live" : "No answer"}</span>
@@ -82,7 +82,7 @@ function Door() {
   return (
     <div class="door"><form class="card" onSubmit={(e) => { e.preventDefault(); useToken(text); }}>
       <h1>Detent</h1>
-      <p>This page needs the token of the server. The link that <code>detent serve</code> prints hands it over, once.</p>
+      <p>This page needs the token of the server. The link that <code>detent serve</code> prints hands it over.</p>
       <label class="field"><span>Or paste the token</span><input type="password" autocomplete="off" value={text} onInput={(e) => setText(e.target.value)} /></label>
       <footer><button class="button primary" type="submit" disabled={!text.trim()}>Open</button></footer>
     </form></div>
@@ -104,11 +104,9 @@ function Help() {
 }
 
 function View() {
-  const at = path.value;
-  const run = /^\/runs\/([^/]+)$/.exec(at);
-  if (run) return <Later of="run" key={run[1]} id={decodeURIComponent(run[1])} />;
-  if (at === "/queue") return <Later of="queue" key="queue" />;
-  return at === "/inbox" ? <Later of="inbox" key="inbox" /> : <Board />;
+  const [view, id, tab, what] = path.value.split("/").slice(1).map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
+  if (view === "runs" && id) return <Later of="run" key={id} id={id} tab={tab} what={what} />;
+  return view === "queue" || view === "inbox" ? <Later of={view} key={view} id={id ?? ""} /> : <Board />;
 }
 
 function Page() {

@@ -1,12 +1,45 @@
 // Small things that several views are made of.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { T } from "./text.jsx";
+import { T, plain } from "./text.jsx";
 import { TONE, toneOf, words } from "./format.js";
 import { go } from "./store.js";
 
 export const Chip = ({ tone = "quiet", children, title }) => <span class={`chip ${tone}`} title={title}>{children}</span>;
 export const Verdict = ({ status }) => <Chip tone={TONE[status] ?? "quiet"}>{words(status)}</Chip>;
-export const StateChip = ({ run }) => <Chip tone={toneOf(run)}>{words(run.acting_state || run.state)}</Chip>;
+// A phase is not a verdict: "red" is where the work stands, so its colour is a mark beside the word.
+export const State = ({ name, tone = "quiet" }) => (PHASES[name] ? <span class="chip phase" title={PHASES[name][1]}><i class={`swatch ${PHASES[name][0]}`} />{words(name)}</span> : <Chip tone={tone}>{words(name)}</Chip>);
+export const StateChip = ({ run }) => <State name={run.acting_state || run.state} tone={toneOf(run)} />;
+const PHASES = { RED: ["bad", "A failing test is written"], GREEN: ["good", "The test is made to pass"], REFACTOR: ["info", "The code is made simpler"] };
+
+// Up and down in a list by keys, while nobody types.
+export function useSteps(count, here, onStep) {
+  useEffect(() => {
+    const keys = (e) => {
+      if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
+      const next = here + ({ j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key] ?? NaN);
+      if (!(next >= 0 && next < count)) return;
+      e.preventDefault();
+      onStep(next);
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  });
+}
+
+// One row of a list that can be picked.
+export function Pick({ here, tone = "", onPick, children, ...rest }) {
+  return <div role="listitem"><button type="button" class={`event ${tone} ${here ? "here" : ""}`} aria-current={here || undefined} onClick={onPick} {...rest}>{children}</button></div>;
+}
+
+// A list that is shown in parts.
+export function Portions({ all, of = 200, what, row }) {
+  const [most, setMost] = useState(of);
+  const more = all.length - most;
+  return <>{all.slice(0, most).map(row)}{more > 0 && <button type="button" class="button plain more" onClick={() => setMost(most + of * 5)}>Show {Math.min(more, of * 5).toLocaleString()} more {what}{more > of * 5 && ` of ${more.toLocaleString()}`}</button>}</>;
+}
+
+// A path by its end; the whole of it on hover.
+export const Where = ({ path }) => (path ? <code title={plain(path)}><T text={path.split("/").length > 3 ? `…/${path.split("/").slice(-1)[0]}` : path} /></code> : null);
 
 export function Link({ to, children, class: name, ...rest }) {
   const click = (e) => {
@@ -66,18 +99,19 @@ export function Ask({ title, label, action, kind = "primary", needed = true, hin
   );
 }
 
-export function Tabs({ tabs, at, onPick, label }) {
+// `of` tells these tabs from others on the page.
+export function Tabs({ tabs, at, onPick, label, of = "tab" }) {
   const keys = (e) => {
     const i = tabs.findIndex((t) => t.id === at) + (e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0);
     const next = tabs[(i + tabs.length) % tabs.length];
     if (next.id === at) return;
     onPick(next.id);
-    e.currentTarget.querySelector(`#tab-${next.id}`)?.focus();
+    e.currentTarget.querySelector(`#${of}-${next.id}`)?.focus();
   };
   return (
     <div class="tabs" role="tablist" aria-label={label} onKeyDown={keys}>
       {tabs.map((t) => (
-        <button key={t.id} id={`tab-${t.id}`} type="button" role="tab" aria-selected={t.id === at} tabIndex={t.id === at ? 0 : -1} onClick={() => onPick(t.id)}>
+        <button key={t.id} id={`${of}-${t.id}`} type="button" role="tab" aria-selected={t.id === at} tabIndex={t.id === at ? 0 : -1} onClick={() => onPick(t.id)}>
           {t.name}{t.count ? <span class="count">{t.count}</span> : null}
         </button>
       ))}
@@ -86,4 +120,3 @@ export function Tabs({ tabs, at, onPick, label }) {
 }
 
 export const Hash = ({ of }) => (of ? <code class="hash" title={of}>{of.slice(0, 10)}</code> : null);
-export const Say = ({ text, lines = 0 }) => <span class={lines ? `clip${lines}` : ""}><T text={text} /></span>;

@@ -1,43 +1,51 @@
 // One run: where it stands, how it got there, what it changed, what its agents said, and what a person can do about it.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, follow } from "./api.js";
+import { call } from "./api.js";
 import { Diagram } from "./diagram.jsx";
 import { Diff } from "./diff.jsx";
-import { between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
+import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
 import { Log } from "./log.jsx";
-import { Ask, Button, Card, Chip, Empty, Hash, Link, StateChip, Tabs } from "./parts.jsx";
-import { attempt, phone, told } from "./store.js";
+import { Ask, Button, Card, Chip, Empty, Hash, Link, State, StateChip, Tabs, Where } from "./parts.jsx";
+import { at, attempt, attend, go, phone, told } from "./store.js";
 import { Markdown, T } from "./text.jsx";
 import { Timeline } from "./timeline.jsx";
 import { Turns } from "./turns.jsx";
 
-export default function Run({ id }) {
+const TABS = ["overview", "timeline", "changes", "output", "turns"];
+
+// `tab` and `what` (the event, the turn) come from the address.
+export default function Run({ id, tab: named = "", what = "" }) {
   const [got, setGot] = useState(null);
   const [trouble, setTrouble] = useState(null);
   const [last, setLast] = useState(0);
   const [size, setSize] = useState(0);
-  const [tab, setTab] = useState(new URLSearchParams(location.search).get("tab") ?? "overview");
-  const [event, setEvent] = useState(0);
-  const [turn, setTurn] = useState("");
   const [asking, setAsking] = useState(null);
   const [drawing, setDrawing] = useState(!phone.value);
   const fresh = useRef([]);
   const soon = useRef(0);
+  const tab = TABS.includes(named) ? named : "overview";
+  const to = (next, of = "", instead = false) => go(at("runs", id, next === "overview" ? "" : next, of && String(of)), instead);
+  const event = tab === "timeline" && /^\d{1,12}$/.test(what) ? Number(what) : 0;
+  const show = (r) => { setGot(r); setLast((n) => Math.max(n, r.run.events)); setSize((n) => Math.max(n, r.output_size)); };
   useEffect(() => {
-    const load = () => call(`/api/runs/${id}`).then((r) => { setGot(r); setLast((n) => Math.max(n, r.run.events)); setSize((n) => Math.max(n, r.output_size)); }, (e) => (e.status === 404 ? setTrouble(e) : undefined));
-    load();
-    let newest = 0;
-    const stop = follow(`/api/runs/${id}/stream`, (kind, value) => {
-      if (kind === "output") return setSize(value.size);
-      if (value.seq <= newest) return;
-      newest = value.seq;
-      fresh.current.push(value);
-      setLast((n) => Math.max(n, value.seq));
-      setGot((g) => g && moved(g, value));
-      clearTimeout(soon.current);
-      soon.current = setTimeout(load, 250);
-    }, load);
-    return () => { stop(); clearTimeout(soon.current); };
+    let stop = () => {}, here = true;
+    const load = () => call(`/api/runs/${id}`).then((r) => { if (here) show(r); return r; });
+    const again = () => load().catch(() => {});
+    const begin = () => load().then((r) => { // from the very event that was loaded on, so that none is missed in between
+      if (!here) return;
+      let newest = r.run.events;
+      stop = attend({ run: id, after: newest }, (kind, value) => {
+        if (kind === "hello" || (kind === "run" && (value.run === id || value.run === r.run.parent))) { clearTimeout(soon.current); soon.current = setTimeout(again, 250); }
+        if (kind === "output") setSize((n) => Math.max(n, value.size));
+        if (kind !== "event" || value.seq <= newest) return;
+        newest = value.seq;
+        fresh.current.push(value);
+        setLast((n) => Math.max(n, value.seq));
+        setGot((g) => g && moved(g, value));
+      });
+    }, (e) => { if (!here) return; if (e.status === 404) setTrouble(e); else setTimeout(() => here && begin(), 1000); });
+    begin();
+    return () => { here = false; stop(); clearTimeout(soon.current); };
   }, [id]);
   useEffect(() => {
     const keys = (e) => {
@@ -51,18 +59,17 @@ export default function Run({ id }) {
   const run = got.run;
   const kin = [id, ...got.children.map((c) => c.run)];
   const tabs = [{ id: "overview", name: "Overview" }, { id: "timeline", name: "Timeline", count: last }, { id: "changes", name: "Changes" }, { id: "output", name: "Output" }, { id: "turns", name: "Turns" }];
-  const toTurn = (a) => { setTurn(a); setTab("turns"); };
   return (
     <div class="run" data-state={run.acting_state || run.state}>
       <Head got={got} onAsk={setAsking} drawing={drawing} onDraw={() => setDrawing(!drawing)} />
       {drawing && <Diagram workflow={run.workflow} path={got.path} now={run.state} ended={run.group === "ended"} />}
-      <Tabs tabs={tabs} at={tab} onPick={setTab} label="About the run" />
+      <Tabs tabs={tabs} at={tab} onPick={(t) => to(t)} label="About the run" />
       <div class={`view ${tab}`} role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === "overview" && <Overview got={got} id={id} size={size} onEvent={(n) => { setEvent(n); setTab("timeline"); }} />}
-        {tab === "timeline" && <Timeline run={id} last={last} fresh={fresh} at={event} onPick={setEvent} onTurn={toTurn} />}
+        {tab === "overview" && <Overview got={got} id={id} size={size} onEvent={(n) => to("timeline", n)} />}
+        {tab === "timeline" && <Timeline run={id} last={last} fresh={fresh} at={event} onPick={(n, instead = true) => to("timeline", n, instead)} onTurn={(a) => to("turns", a)} />}
         {tab === "changes" && <Diff run={id} stamp={run.done + got.commits.length} />}
         {tab === "output" && <Log source={`/api/runs/${id}/output`} size={size} />}
-        {tab === "turns" && <Turns runs={kin} last={last} at={turn} onPick={setTurn} />}
+        {tab === "turns" && <Turns runs={kin} last={last} at={what} onPick={(a, instead = true) => to("turns", a, instead)} />}
       </div>
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </div>
@@ -90,19 +97,19 @@ function Head({ got, onAsk, drawing, onDraw }) {
         <i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><h1><T text={run.title} /></h1><StateChip run={run} />{paused && <Chip title="No process drives it now">paused</Chip>}
         <span class="grow" />
         <div class="acts">
-          {got.asks.length > 0 && <Link to="/inbox" class="button primary">Answer</Link>}
+          {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button primary">Answer</Link>}
           {paused && <Button kind="primary" onClick={() => say("resume", "guidance", "The run goes on.")("")}>Go on</Button>}
-          {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "It stands in its next briefing", action: "Tell it", onSay: say("steer", "text", "It was noted for the next briefing.") })}>Steer</Button>}
-          {queued && <Link to="/queue" class="button">In the queue</Link>}
+          {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "It stands in its next briefing", action: "Tell it", hint: "The agent reads it before its next step. What it does now is not stopped.", onSay: say("steer", "text", "It was noted for the next briefing.") })} title="Tell the agent something; it reads it before its next step">Tell the agent</Button>}
+          {queued && <Link to={at("queue", run.run)} class="button">In the queue</Link>}
           {open && !queued && <Button onClick={() => onAsk({ title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept.", onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
           <button type="button" class="button plain" aria-pressed={drawing} onClick={onDraw} title="The state diagram (d)">Diagram</button>
         </div>
       </div>
       <div class="second muted">
         {run.parent && <Link to={`/runs/${run.parent}`}>part of {run.parent}</Link>}
-        <span>{run.workflow}</span><code>{run.run}</code>{run.branch && <span>on <code><T text={run.branch} /></code></span>}
-        <span>{between(run.started, until)}</span><span>{money(run.usage.usd)}</span><span>{many(tokens(run.usage))} tokens</span>
-        {got.held_by && <span class="wide-only">driven by process {got.held_by.split(" ")[0]}</span>}
+        <span>{run.workflow}</span><code class="wide-only">{run.run}</code>{run.branch && <span class="branch clip wide-only">on <code><T text={run.branch} /></code></span>}
+        <span>{between(run.started, until)}</span>{run.usage.usd > 0 && <span>{money(run.usage.usd)}</span>}{tokens(run.usage) > 0 && <span>{many(tokens(run.usage))} tokens</span>}
+        {run.group === "working" && run.pushed && <span class="wide-only">{got.held_by ? `driven by process ${got.held_by.split(" ")[0]}` : "no process drives it"}</span>}
       </div>
     </header>
   );
@@ -124,11 +131,12 @@ function Overview({ got, id, size, onEvent }) {
         <Budget got={got} />
         <Card title="Facts"><dl class="facts">
           <dt>Started</dt><dd>{day(run.started)}</dd>
-          <dt>Agent</dt><dd><code><T text={got.agent || "calls by itself"} /></code></dd>
+          <dt>Agent</dt><dd title={got.agent}><T text={got.agent ? agentName(got.agent) : "calls by itself"} /></dd>
           {got.sandbox && <><dt>Sandbox</dt><dd>{got.sandbox}</dd></>}
           <dt>Base</dt><dd><Hash of={got.base} /></dd>
-          {got.workspace && <><dt>Workspace</dt><dd><code class="break"><T text={got.workspace} /></code></dd></>}
-          <dt>Checkout</dt><dd><code class="break"><T text={run.checkout} /></code></dd>
+          {got.workspace && <><dt>Workspace</dt><dd><Where path={got.workspace} /></dd></>}
+          <dt>Checkout</dt><dd><Where path={run.checkout} /></dd>
+          {run.branch && <><dt>Branch</dt><dd><code class="break"><T text={run.branch} /></code></dd></>}<dt>Run</dt><dd><code>{run.run}</code></dd>
           {Object.entries(got.counts).map(([name, n]) => <><dt>{words(name)}</dt><dd class="num">{n} of {got.limits[name] ?? "–"}</dd></>)}
         </dl></Card>
       </div>
@@ -139,14 +147,14 @@ function Overview({ got, id, size, onEvent }) {
 function Now({ got }) {
   const run = got.run;
   if (run.group === "ended") {
-    return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? "Every step was proved. The branch holds the result." : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code>git log -p <T text={run.branch} /></code></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
+    return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? "Every step was proved. The branch holds the result." : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
   }
   const who = { human: "A person is asked", agent: got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
   return (
     <Card title="Now" aside={<span class="muted">{who}</span>} class={run.group === "waiting" ? "wait" : ""}>
-      {run.group === "waiting" && <p>{got.asks.length ? "It goes on once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. <Link to="/inbox" class="button">Answer</Link></p>}
-      {run.step && <p class="step"><T text={run.step} /></p>}
-      {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <Chip tone="info">{words(run.acting_state)}</Chip></p>}
+      {run.group === "waiting" && <p>{got.asks.length ? "It goes on once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button">Answer</Link>}</p>}
+      {run.step && <p class="step"><State name={run.step.split(": ")[0]} /> <T text={run.step.split(": ").slice(1).join(": ")} /></p>}
+      {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <State name={run.acting_state} tone="info" /></p>}
       {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
       {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
       {got.last_error && <details class="trouble"><summary>What went wrong last</summary><pre class="code"><T text={got.last_error} /></pre></details>}
@@ -166,12 +174,13 @@ function Plan({ got, onEvent }) {
   );
 }
 
+const LIMITS = { usd: "Cost", tokens: "Tokens", minutes: "Minutes", turns: "Turns", files: "Files" };
 function Budget({ got }) {
   const u = got.run.usage;
   return (
     <Card title="Budget" aside={<span class="muted">{u.turns} {u.turns === 1 ? "turn" : "turns"}</span>}>
-      {got.budget.map((l) => <div key={l.name} class="limit"><span>{l.name}</span><meter min={0} max={l.most} high={l.most * 0.8} value={Math.min(l.used, l.most)} /><span class="num muted">{l.name === "usd" ? `$${l.used.toFixed(2)} of $${l.most.toFixed(2)}` : `${many(Math.round(l.used))} of ${many(l.most)}`}</span></div>)}
-      <dl class="facts"><dt>Cost</dt><dd class="num">{money(u.usd)}</dd><dt>Tokens</dt><dd class="num">{many(u.input_tokens)} in, {many(u.cached_tokens)} cached, {many(u.output_tokens)} out</dd><dt>Agent time</dt><dd class="num">{lasted(u.seconds)}</dd></dl>
+      {got.budget.map((l) => <div key={l.name} class="limit"><span>{LIMITS[l.name] ?? l.name}</span><meter min={0} max={l.most} high={l.most * 0.8} value={Math.min(l.used, l.most)} /><span class="num muted">{l.name === "usd" ? `$${l.used.toFixed(2)} of $${l.most.toFixed(2)}` : `${many(Math.round(l.used))} of ${many(l.most)}`}</span></div>)}
+      <dl class="facts">{!got.budget.some((l) => l.name === "usd") && <><dt>Cost</dt><dd class="num">{money(u.usd)}</dd></>}{tokens(u) > 0 && <><dt>Tokens</dt><dd class="num">{many(u.input_tokens)} in, {many(u.cached_tokens)} cached, {many(u.output_tokens)} out</dd></>}{u.seconds >= 1 && <><dt>Agent time</dt><dd class="num">{lasted(u.seconds)}</dd></>}</dl>
       {!got.budget.length && <p class="muted">No limit is set. <code>[limits]</code> in detent.toml sets some.</p>}
     </Card>
   );

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { call } from "./api.js";
+import { agentName } from "./format.js";
 import { Button, Dialog } from "./parts.jsx";
 import { attempt, configured, go } from "./store.js";
 
@@ -32,7 +33,7 @@ export function NewRun() {
         <label key={f.id} class={f.id === asked.workflow ? "here" : ""}><input type="radio" name="workflow" checked={f.id === asked.workflow} onChange={() => set({ workflow: f.id })} /><b>{f.name}</b><span class="muted">{f.says}</span></label>
       ))}</div>
       <label class="field"><span>{flow.label}</span><textarea name="request" rows={flow.rows} autofocus placeholder={flow.example} value={asked.request} onInput={(e) => set({ request: e.target.value })} /></label>
-      <label class="field"><span>Agent</span><input name="agent" value={asked.agent} onInput={(e) => set({ agent: e.target.value })} placeholder={configured.value || "anthropic, claude, codex, command:PROGRAM, scripted:FILE"} spellcheck={false} /></label>
+      <label class="field"><span>Agent{configured.value ? " (empty: as configured)" : ""}</span><input name="agent" value={asked.agent} onInput={(e) => set({ agent: e.target.value })} placeholder={configured.value ? agentName(configured.value) : "anthropic, claude, codex, gemini, command:PROGRAM"} spellcheck={false} /></label>
       <div class="ticks">
         <label><input type="checkbox" checked={asked.baseline} onChange={(e) => set({ baseline: e.target.checked })} /> Accept the tests that fail now</label>
         {asked.workflow === "pipeline" && <label><input type="checkbox" checked={asked.lean} onChange={(e) => set({ lean: e.target.checked })} /> The short way: one small task, no design</label>}

@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { call, follow } from "./api.js";
 
 export const runs = signal(new Map());
+export const counts = signal({ waiting: 0, working: 0, ended: 0 });
 export const loaded = signal(false);
 export const project = signal("");
 export const configured = signal("");
@@ -11,14 +12,17 @@ export const waiting = computed(() => questions.value.length);
 export const phone = signal(matchMedia("(max-width: 760px)").matches);
 matchMedia("(max-width: 760px)").addEventListener("change", (e) => { phone.value = e.matches; });
 
-// -- where we are ------------------------------------------------------------------------------------------------------------
+// -- where we are: the address says it all, so that a reload or a link shows the same ------------------------------------------
 
 export const path = signal(location.pathname);
 addEventListener("popstate", () => { path.value = location.pathname; });
-export function go(to) {
-  if (to !== location.pathname) history.pushState(null, "", to);
+export function go(to, instead = false) {
+  if (to !== location.pathname) history[instead ? "replaceState" : "pushState"](null, "", to);
   path.value = to;
 }
+export const at = (...parts) => `/${parts.filter((p) => p !== "" && p !== undefined).map((p) => encodeURIComponent(p)).join("/")}`;
+// The question that a run waits with.
+export const asks = (run) => { const q = questions.value.find((each) => each.run === run.acting || each.run === run.run); return at("inbox", q?.id); };
 
 // -- messages ----------------------------------------------------------------------------------------------------------------
 
@@ -51,13 +55,20 @@ export function told(verdict, good) {
 
 // -- runs and questions ------------------------------------------------------------------------------------------------------
 
-export async function load() {
-  const all = await call("/api/runs?limit=1000");
-  runs.value = new Map(all.runs.map((r) => [r.run, r]));
+const PAGE = 200;
+
+// A page of the runs that fit, what waits first; how many fit in all.
+export async function load(asked = {}, offset = 0) {
+  const words = new URLSearchParams({ ...asked, sort: "group", limit: PAGE, offset });
+  const all = await call(`/api/runs?${words}`);
+  const next = new Map(runs.value);
+  for (const r of all.runs) next.set(r.run, r);
+  runs.value = next;
+  counts.value = all.counts;
   project.value = all.project;
   configured.value = all.agent;
   loaded.value = true;
-  await ask();
+  return all.total;
 }
 
 let asking = 0;
@@ -67,16 +78,37 @@ export async function ask() {
   if (mine === asking) questions.value = found.decisions;
 }
 
-let soon = 0;
+// -- the one stream of this tab ------------------------------------------------------------------------------------------------
+
+let attended = null, reopen = () => {};
+
+// Hear of one run or one execution beside the board, until the returned function is called.
+export function attend(query, on) {
+  const mine = { query, on };
+  attended = mine;
+  reopen();
+  return () => { if (attended === mine) { attended = null; reopen(); } };
+}
+
 export function watch() {
-  const again = () => attempt(load);
-  again();
-  return follow("/api/stream", (kind, row) => {
-    if (kind !== "run") return;
-    const next = new Map(runs.value);
-    next.set(row.run, row);
-    runs.value = next;
-    clearTimeout(soon);
-    soon = setTimeout(() => attempt(ask), 200);
-  }, again);
+  let stop = () => {}, board = "", soon = 0, later = 0;
+  const open = () => {
+    stop();
+    const mine = attended;
+    const query = mine ? `?${new URLSearchParams(mine.query)}` : "";
+    stop = follow(`/api/stream${query}`, (kind, value, id) => {
+      if (id) board = id.split(":")[0];
+      if (kind === "hello" && !value.kept) attempt(async () => { await load(); await ask(); });
+      if (kind === "counts") counts.value = value;
+      if (kind === "run") {
+        runs.value = new Map(runs.value).set(value.run, value);
+        clearTimeout(soon);
+        soon = setTimeout(() => attempt(ask), 200);
+      }
+      mine?.on(kind, value);
+    }, board);
+  };
+  reopen = () => { clearTimeout(later); later = setTimeout(open); };
+  reopen();
+  return () => { clearTimeout(later); reopen = () => {}; stop(); };
 }

@@ -8,6 +8,9 @@ const spell = (c) => { const n = c.codePointAt(0); return n < 256 ? `\\x${n.toSt
 // As a string, for attributes and titles.
 export const plain = (text) => String(text ?? "").replace(EVERY, spell);
 
+// A call of a tool names files by the folder of its workspace; that folder says nothing to a reader.
+export const local = (text) => String(text ?? "").replace(/\/[^\s"'`]*?\/detent\/workspaces\/[^/\s"'`]+\//g, "");
+
 // As nodes: what is spelled out looks different from what was written so.
 export function T({ text }) {
   const all = String(text ?? "");
@@ -112,5 +115,27 @@ export function Markdown({ text }) {
   return <div class="markdown">{out}</div>;
 }
 
-// Documents by their name: markdown is rendered, anything else is shown as it is.
-export const Document = ({ path, text }) => (/\.(md|markdown)$/.test(path) ? <Markdown text={text} /> : <pre class="code"><T text={text} /></pre>);
+// What must hold in the end, and how each point is checked. Anything that has another form is shown as it is.
+function criteria(path, text) {
+  if (!path.endsWith("acceptance.json")) return null;
+  try {
+    const all = JSON.parse(text).acceptance_criteria;
+    return all.every((c) => typeof c.id === "string" && typeof c.description === "string") && all.length ? all : null;
+  } catch {
+    return null;
+  }
+}
+
+function Criteria({ all }) {
+  const checks = (c) => (Array.isArray(c.verify) ? c.verify : []).map((v) => /^(\w+): *([^]*)$/.exec(String(v)) ?? ["", "", String(v)]);
+  return <ol class="criteria">{all.map((c, i) => <li key={i}><code class="id"><T text={c.id} /></code><div><p><T text={c.description} /></p>
+    {checks(c).map(([, kind, what], n) => <p key={n} class="check"><span class="muted">{kind === "cmd" ? "checked by" : kind === "manual" ? "a person checks" : kind || "checked by"}</span> {kind === "manual" ? <T text={what} /> : <code><T text={what} /></code>}</p>)}
+    {checks(c).length === 0 && <p class="check muted">no check is named</p>}</div></li>)}</ol>;
+}
+
+// Documents by their name: markdown is rendered, criteria are a list, anything else is shown as it is.
+export function Document({ path, text }) {
+  if (/\.(md|markdown)$/.test(path)) return <Markdown text={text} />;
+  const all = criteria(path, text);
+  return all ? <Criteria all={all} /> : <pre class="code"><T text={text} /></pre>;
+}

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { Diff } from "./diff.jsx";
-import { TONE, bytes, day, lasted, many, money, time, tokens, words } from "./format.js";
-import { Chip, Hash, Tabs, Verdict } from "./parts.jsx";
+import { TONE, bytes, day, lasted, many, money, sentence, time, tokens, words } from "./format.js";
+import { Chip, Hash, Pick, Tabs, Verdict, useSteps } from "./parts.jsx";
 import { attempt, phone } from "./store.js";
 import { Ansi, Markdown, T } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
@@ -29,42 +29,35 @@ export function Timeline({ run, last, fresh, at, onPick, onTurn }) {
       redraw((n) => n + 1);
     });
   };
-  const chosen = at || (phone.value ? 0 : last);
-  useEffect(() => {
-    const keys = (e) => {
-      if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
-      const step = { j: -1, ArrowDown: -1, k: 1, ArrowUp: 1 }[e.key];
-      const next = (chosen || last + 1) + (step ?? 0);
-      if (!step || next < 1 || next > last) return;
-      e.preventDefault();
-      onPick(next);
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
-  }, [chosen, last]);
+  const [following, setFollowing] = useState(false);
+  const chosen = at;
+  // What is looked at stays, whatever happens meanwhile, unless the person wants to follow.
+  useEffect(() => { if (last && ((!at && !phone.value) || (following && at !== last))) onPick(last, true); }, [at, last, following]);
+  useSteps(last, at ? last - at : -1, (i) => { setFollowing(false); onPick(last - i, true); });
   return (
     <div class={`split ${at ? "picked" : ""}`}>
-      <Windowed class="events" label="Events" count={last} heights={ROW} top={last} reveal={at ? last - at : -1} row={(i) => {
+      <div class="column"><label class="tick follow"><input type="checkbox" checked={following} onChange={(e) => setFollowing(e.target.checked)} /> Follow the newest</label>
+      <Windowed class="events" label="Events" count={last} heights={ROW} top={following ? 0 : last} reveal={at ? last - at : -1} picked={at} row={(i) => {
         const seq = last - i;
         const e = known.current.get(seq);
         if (!e) need(seq);
-        return <Row key={seq} seq={seq} event={e} here={seq === chosen} onPick={() => onPick(seq)} />;
-      }} />
+        return <Row key={seq} seq={seq} event={e} here={seq === chosen} onPick={() => { setFollowing(false); onPick(seq); }} />;
+      }} /></div>
       {chosen > 0 && <Shown key={chosen} run={run} seq={chosen} onBack={() => onPick(0)} onTurn={onTurn} />}
     </div>
   );
 }
 
 function Row({ seq, event: e, here, onPick }) {
-  if (!e) return <div class="event" style={{ height: `${ROW}px` }}><span class="no">{seq}</span></div>;
+  if (!e) return <div class="event" role="listitem"><span class="no">{seq}</span></div>;
   const c = e.evidence?.counts;
   return (
-    <button type="button" class={`event ${TONE[e.status]} ${here ? "here" : ""}`} role="listitem" aria-current={here} onClick={onPick} data-seq={seq}>
+    <Pick here={here} tone={TONE[e.status]} onPick={onPick} data-seq={seq} aria-label={`${seq} ${words(e.on)}, ${words(e.status)}`}>
       <span class="no">{seq}</span>
       <span class="lines"><span class="first"><b>{words(e.on)}</b>{e.was && e.was !== e.state ? <span class="muted">{words(e.was)} → {words(e.state)}</span> : <span class="muted">{words(e.state)}</span>}</span>
         <span class="muted clip"><T text={e.reasons[0] ?? e.summary ?? ""} />{!e.reasons.length && !e.summary && `${e.by}${e.channel ? `, ${e.channel}` : ""}`}</span></span>
-      <span class="right"><Verdict status={e.status} /><span class="muted num">{c && e.evidence.kind === "report" ? <><span class="plus">{c.passed}</span> <span class={c.failed + c.errors ? "minus" : ""}>{c.failed + c.errors}</span></> : null} {time(e.at)}</span></span>
-    </button>
+      <span class="right"><Verdict status={e.status} /><span class="muted num">{c && e.evidence.kind === "report" ? <>{c.failed + c.errors > 0 && <span class="minus">{c.failed + c.errors} failed, </span>}<span class="plus">{c.passed} passed</span> · </> : null}{time(e.at)}</span></span>
+    </Pick>
   );
 }
 
@@ -77,8 +70,8 @@ function Shown({ run, seq, onBack, onTurn }) {
   const tabs = [{ id: "evidence", name: "Evidence" }, got.output && { id: "said", name: "Output" }, e.tree && { id: "changes", name: "Changes" }].filter(Boolean);
   return (
     <section class="shown" aria-label={`Event ${seq}`}>
-      <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3>{words(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}</header>
-      <Tabs tabs={tabs} at={tab} onPick={setTab} label="About the event" />
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{sentence(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}</header>
+      <Tabs tabs={tabs} at={tab} onPick={setTab} label="About the event" of="event" />
       <div class="body">
         {tab === "evidence" && <Evidence run={run} got={got} e={e} />}
         {tab === "said" && <pre class="code output"><Ansi text={got.output} /></pre>}
@@ -107,7 +100,7 @@ function Evidence({ run, got, e }) {
         {e.tree && <><dt>Tree</dt><dd><Hash of={e.tree} /></dd></>}
         {v && v.kind !== "none" && <><dt>Sandbox</dt><dd>{v.sandbox}</dd><dt>Canary</dt><dd>{v.canary}</dd></>}
         {got.held.length > 0 && <><dt>Gates held</dt><dd>{got.held.map(words).join(", ")}</dd></>}
-        {e.usage && <><dt>Took</dt><dd>{money(e.usage.usd)}, {many(tokens(e.usage))} tokens, {lasted(e.usage.seconds)}</dd></>}
+        {e.usage && <><dt>Took</dt><dd>{money(e.usage.usd)}, {many(tokens(e.usage))} tokens{e.usage.seconds >= 1 && `, ${lasted(e.usage.seconds)}`}</dd></>}
         {got.output && <><dt>Output</dt><dd>{bytes(got.output.length)}</dd></>}
       </dl>
     </>

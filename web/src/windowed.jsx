@@ -1,8 +1,8 @@
 // Long lists: only what is in view is in the page. Heights are known beforehand, so nothing jumps.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-// `heights`: one number for all rows, or an array of them. `row(i)` draws one. `grown`: how many rows were added above since the last time.
-export function Windowed({ count, heights, row, class: name = "", stick = false, onEnd, label, top = 0, reveal = -1, ...rest }) {
+// `heights`: one number for all rows, or an array of them. `row(i)` draws one. `top`: grows with every row that is added above. `reveal`: the row that is scrolled to when another one is `picked`.
+export function Windowed({ count, heights, row, class: name = "", stick = false, onEnd, label, top = 0, reveal = -1, picked = reveal, ...rest }) {
   const box = useRef(null);
   const [view, setView] = useState({ at: 0, tall: 800 });
   const same = typeof heights === "number";
@@ -41,7 +41,7 @@ export function Windowed({ count, heights, row, class: name = "", stick = false,
     const { scrollTop, clientHeight } = box.current;
     if (offset(reveal) < scrollTop) box.current.scrollTop = offset(reveal);
     else if (offset(reveal + 1) > scrollTop + clientHeight) box.current.scrollTop = offset(reveal + 1) - clientHeight;
-  }, [reveal]);
+  }, [picked]);
   const first = Math.max(0, find(view.at) - 6);
   const last = Math.min(count, find(view.at + view.tall) + 7);
   const shown = [];

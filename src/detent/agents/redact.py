@@ -14,7 +14,8 @@ PATTERNS = (
     r"\bgh[pousr]_[A-Za-z0-9]{20,}",
     r"\bgithub_pat_[A-Za-z0-9_]{20,}",
     r"\bglpat-[A-Za-z0-9_-]{16,}",
-    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    r"\bAKIA[A-Z0-9]{16}\b",
+    r"\bASIA[A-Z0-9]{16}\b",
     r"\bAIza[A-Za-z0-9_-]{30,}",
     r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
     r"\bnpm_[A-Za-z0-9]{30,}",
@@ -32,9 +33,20 @@ def secrets_of(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def redactor(secrets: Iterable[str] = ()) -> Redact:
-    """A function that takes these values, and whatever looks like a key, out of a text."""
-    pattern = re.compile("|".join([*(re.escape(value) for value in secrets), *PATTERNS]))
-    return lambda text: pattern.sub(MARK, text)
+    """A function that takes these values, and whatever looks like a key, out of a text. Most texts hold none: that is told quickly, since a
+    pattern that begins with letters is searched for by them."""
+    values = [value for value in secrets if value]
+    looks = [(re.compile(pattern.removeprefix(r"\b")), re.compile(pattern)) for pattern in PATTERNS]
+
+    def redact(text: str) -> str:
+        for value in values:
+            text = text.replace(value, MARK)
+        for begins, pattern in looks:
+            if begins.search(text):
+                text = pattern.sub(MARK, text)
+        return text
+
+    return redact
 
 
 def redact_all(redact: Redact, value: object) -> object:

@@ -167,15 +167,22 @@ def _backoff(run: AnyRun) -> float:
     return float(backoff(run))
 
 
-def driver_of(app: App, run: str) -> str:
+def locks_held() -> frozenset[str]:
+    """The files that any process of this machine holds such a lock on, as the kernel names them."""
+    try:
+        lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    except OSError:
+        return frozenset()
+    return frozenset(words[5] for words in lines if len(words) > 5 and words[1] == "FLOCK")
+
+
+def driver_of(app: App, run: str, held: frozenset[str] | None = None) -> str:
     """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
-    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
     try:
         seen = file.stat()
-        wanted = f" {os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino} "
-        held = any("FLOCK" in line and wanted in line for line in Path("/proc/locks").read_text().splitlines())
-        return (file.read_text() or "?") if held else ""
+        name = f"{os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino}"
+        return (file.read_text() or "?") if name in (locks_held() if held is None else held) else ""
     except OSError:
         return ""
 

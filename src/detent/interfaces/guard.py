@@ -4,6 +4,7 @@ Checked before anything of a request is read. Knows no route.
 """
 
 import hmac
+import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
@@ -11,6 +12,11 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+HINTS = {
+    421: "use the address that was printed at the start",
+    403: "call it from a program, or from a page of its own",
+    401: "send it as `Authorization: Bearer TOKEN`",
+}
 
 
 def everything(path: str) -> bool:
@@ -43,6 +49,6 @@ class Guard:
 
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), *([(b"www-authenticate", b"Bearer")] if status == 401 else [])]
+    headers = [(b"content-type", b"application/json"), *([(b"www-authenticate", b"Bearer")] if status == 401 else [])]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": f"{sentence}\n".encode()})
+    await send({"type": "http.response.body", "body": json.dumps({"error": sentence, "hint": HINTS[status]}).encode()})

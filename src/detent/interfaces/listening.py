@@ -1,5 +1,6 @@
 """A server on a port, that leaves signals to us and ends in one clean way. Knows nothing of what is served."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,12 +31,15 @@ def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
         raise DetentError(said, "choose another one with --port, or 0 for any that is free") from e
 
 
-async def serve_until_signal(app: Asgi, listening: socket.socket, said: str) -> int:
-    """Serve, and say what people need once it can be called; 128 and the number of the signal that ended it."""
+async def serve_until_signal(app: Asgi, listening: socket.socket, said: str, ending: asyncio.Event | None = None) -> int:
+    """Serve, and say what people need once it can be called; 128 and the number of the signal that ended it. `ending` is set first of all,
+    so that answers without an end of their own can come to one."""
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE, lifespan="on")
     server, ended_by = Quiet(config), [0]
 
     def end() -> None:
+        if ending is not None:
+            ending.set()
         server.should_exit = True
 
     async with anyio.create_task_group() as group:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 import msgspec
 import sqlalchemy as sa
 
-from detent.errors import DetentError
 from detent.kernel.holder import Holder
 from detent.queue.database import Database
-from detent.queue.protocol import LIVE, Execution, Pause, Piece, Worker
+from detent.queue.protocol import DROPPED, LIVE, Execution, Pause, Piece, UnknownExecution, Worker
 
 AT_ONCE = 1000
 FIRST = {"running": 0, "ready": 1, "waiting": 2}
@@ -39,7 +38,7 @@ class TableBoard:
         with self.database.engine.begin() as c:
             row = c.execute(query.order_by(sa.case((j.c.id == id, 0), else_=1), j.c.added.desc()).limit(1)).first()
             if row is None:
-                raise DetentError(f"there is no {id} in the queue", "see `detent queue list --all`")
+                raise UnknownExecution(id)
             return self._with_needs(c, [Execution._make((*row, ()))])[0]
 
     def these(self, ids: Sequence[str]) -> list[Execution]:
@@ -62,11 +61,17 @@ class TableBoard:
             waits.setdefault(job, []).append(item)
         return [e._replace(waits_for=tuple(waits.get(e.id, ()))) if e.state == "waiting" else e for e in found]
 
-    def logs(self, id: str, after: int = 0) -> Sequence[Piece]:
+    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[Piece]:
         logs = self.database.tables.logs
-        query = sa.select(logs.c.seq, logs.c.attempt, logs.c.text).where(logs.c.job == id, logs.c.seq > after).order_by(logs.c.seq)
+        query = sa.select(logs.c.seq, logs.c.attempt, logs.c.text).where(logs.c.job == id, logs.c.seq > max(DROPPED, after))
         with self.database.engine.begin() as c:
-            return [Piece._make(row) for row in c.execute(query)]
+            return [Piece._make(row) for row in c.execute(query.order_by(logs.c.seq).limit(limit))]
+
+    def dropped(self, id: str) -> int:
+        """How many characters of a very long output are no longer kept."""
+        logs = self.database.tables.logs
+        with self.database.engine.begin() as c:
+            return int(c.execute(sa.select(logs.c.text).where(logs.c.job == id, logs.c.seq == DROPPED)).scalar() or 0)
 
     def workers(self) -> Sequence[Worker]:
         w = self.database.tables.workers

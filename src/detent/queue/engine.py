@@ -114,8 +114,11 @@ class DurableQueue:
     def one(self, id: str) -> Execution:
         return self.board.one(id)
 
-    def logs(self, id: str, after: int = 0) -> Sequence[Piece]:
-        return self.board.logs(id, after)
+    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[Piece]:
+        return self.board.logs(id, after, limit)
+
+    def dropped(self, id: str) -> int:
+        return self.board.dropped(id)
 
     def workers(self) -> Sequence[Worker]:
         return self.board.workers()

@@ -25,15 +25,21 @@ class Output:
             lines = [line for line in self._text.splitlines() if line.strip()]
             self.last = lines[-1] if lines else self.last
         if self.heard - self._kept > EVERY or len(self._text) > PIECE:
-            self.flush()
+            self._keep(self._text.rfind("\n") + 1 or (len(self._text) if len(self._text) > PIECE else 0))
 
     def flush(self) -> None:
-        """Keep what has gathered."""
+        """Keep what has gathered, also a line that has no end yet."""
+        self._keep(len(self._text))
+
+    def _keep(self, end: int) -> None:
+        """Keep what stands before there, in pieces that end where a line ends unless a line is longer than a piece."""
         with self._lock:
-            text, self._text = self._text, ""
+            text, self._text = self._text[:end], self._text[end:]
         self._kept = time.monotonic()
-        for at in range(0, len(text), PIECE):
-            self.keep(text[at : at + PIECE])
+        while text:
+            at = len(text) if len(text) <= PIECE else text.rfind("\n", 0, PIECE) + 1 or PIECE
+            self.keep(text[:at])
+            text = text[at:]
 
     def silent(self) -> float:
         """Seconds since it wrote something."""

@@ -4,11 +4,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from detent.errors import DetentError
+
 LIVE = ("waiting", "ready", "running")
 ENDS = ("done", "failed", "blocked", "cancelled")
 AGAIN = ("failed", "blocked", "cancelled")  # what may be tried again
 MOST_STARTS = 12  # times that an execution is taken up before it counts as one that ends its worker
 MOST_FAILURES = 5  # in a row; then the queue pauses
+DROPPED = 0  # the number of the row that says how much of an output was let go; pieces begin at 1
+
+
+class UnknownExecution(DetentError):
+    """There is no execution of this id, and none of this item."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"there is no {id} in the queue", "see `detent queue list --all`")
 
 
 class Job(NamedTuple):
@@ -82,7 +92,8 @@ class Board(Protocol):
 
     def all(self, states: Sequence[str] = (), limit: int = 1000) -> Sequence[Execution]: ...
     def one(self, id: str) -> Execution: ...
-    def logs(self, id: str, after: int = 0) -> Sequence[Piece]: ...
+    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[Piece]: ...
+    def dropped(self, id: str) -> int: ...
     def workers(self) -> Sequence[Worker]: ...
     def paused(self) -> Pause: ...
 

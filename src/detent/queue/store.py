@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ import sqlalchemy as sa
 from detent.errors import DetentError
 from detent.queue.database import Database, unreachable
 from detent.queue.order import in_order
-from detent.queue.protocol import AGAIN, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, Job, Outcome
+from detent.queue.protocol import AGAIN, DROPPED, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, Job, Outcome, UnknownExecution
 
 CHANGING = 0x64746E7472  # the number of the lock under which jobs and what they wait for change together
 PATIENCE = 15.0  # seconds to wait for that lock
@@ -22,7 +23,8 @@ AT_ONCE = 100  # jobs that are taken in together
 GAP = 0.11  # seconds between them: who waits for the embedded database looks again every 0.1 s
 KEPT_DAYS = 30
 HELD = 2.0  # seconds until the engine is given again what a pause has stopped
-PIECES = 256  # of output kept for a job
+KEPT = 32_000_000  # characters of output kept for a job: the newest
+LOOK_AGAIN = 64  # pieces between two looks at how much there is
 
 
 class Turn(NamedTuple):
@@ -146,7 +148,7 @@ class Store:
     def _row(self, c: sa.Connection, id: str) -> sa.Row[Any]:
         row = c.execute(sa.select(self.jobs).where(self.jobs.c.id == id)).first()
         if row is None:
-            raise DetentError(f"there is no {id} in the queue", "see `detent queue list --all`")
+            raise UnknownExecution(id)
         return row
 
     # -- pausing -----------------------------------------------------------------------------------------------------------------
@@ -299,12 +301,27 @@ class Store:
                 self._hand_over(c, id, row.attempt, row.priority, row.starts + 1)
 
     def write(self, id: str, attempt: int, text: str) -> None:
-        """Keep some output; of a long one the newest pieces."""
+        """Keep some output; of a very long one the newest, and how much was let go."""
         logs = self.database.tables.logs
         with self.database.engine.begin() as c:
             seq = (c.execute(sa.select(sa.func.max(logs.c.seq)).where(logs.c.job == id)).scalar() or 0) + 1
             c.execute(sa.insert(logs).values(job=id, seq=seq, attempt=attempt, text=text.replace("\0", "\ufffd")))
-            c.execute(sa.delete(logs).where(logs.c.job == id, logs.c.seq <= seq - PIECES))
+            if seq % LOOK_AGAIN == 0:
+                self._let_go_of_output(c, id)
+
+    def _let_go_of_output(self, c: sa.Connection, id: str) -> None:
+        logs = self.database.tables.logs
+        sizes = c.execute(
+            sa.select(logs.c.seq, sa.func.length(logs.c.text)).where(logs.c.job == id, logs.c.seq > DROPPED).order_by(logs.c.seq.desc())
+        ).all()
+        whole = list(accumulate(size for _, size in sizes))
+        old = [(seq, size) for (seq, size), all_of_it in zip(sizes, whole, strict=True) if all_of_it > KEPT]
+        if not old:
+            return
+        ledger = sa.and_(logs.c.job == id, logs.c.seq == DROPPED)
+        before = int(c.execute(sa.select(logs.c.text).where(ledger)).scalar() or 0)
+        c.execute(sa.delete(logs).where(logs.c.job == id, logs.c.seq <= old[0][0]))
+        c.execute(sa.insert(logs).values(job=id, seq=DROPPED, attempt=0, text=str(before + sum(size for _, size in old))))
 
     def prune(self, days: float = KEPT_DAYS) -> None:
         """Forget what ended long ago; its journal stays."""

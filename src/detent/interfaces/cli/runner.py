@@ -121,9 +121,19 @@ def spoken(app: App, by: str, verb: str, run: str | None, **fields: str) -> Verd
     """The same for any channel."""
     from detent.app.policy import user
 
-    wanted = app.world.kit_of(app.door.load(app.chosen(run)).run).settings.get("decisions.require", "")
+    allowed(app, by, app.chosen(run))
+    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user()}, **fields))  # type: ignore[arg-type]
+
+
+def allowed(app: App, by: str, run: str | None = None) -> None:
+    """Whether a person may decide through this channel, as the run was configured when it began; without a run, as it is configured now."""
+    if run:
+        wanted = app.world.kit_of(app.door.load(run).run).settings.get("decisions.require", "")
+    else:
+        from detent.app.kit import settings_at
+
+        wanted = settings_at(app.world.git, "HEAD", app.world.outer).decisions.require
     if wanted and wanted != by:
         raise DetentError(
             f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
         )
-    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user()}, **fields))  # type: ignore[arg-type]

@@ -3,15 +3,19 @@
 import sys
 import time
 from collections.abc import Iterator
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import click
 
 from detent.app import App
+from detent.app.crew import driver_of
 from detent.app.live import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
+from detent.app.push import is_pushed
 from detent.interfaces.cli.history import newest
 from detent.interfaces.cli.tell import COLOURS, plain
+from detent.interfaces.http.tally import Tally, add, budget_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,27 +41,49 @@ def _numbers(app: App, run: str) -> Iterator[int]:
         time.sleep(EVERY)
 
 
+def _alone(app: App, run: str) -> str:
+    """That nobody drives a run which the machine is to drive; empty if somebody does."""
+    head = app.journal.heads(run)[0]
+    top = head.parent or run
+    if head.ended or not is_pushed(app.door.load(run).run) or driver_of(app, top):
+        return ""
+    return f"No process drives it. Go on: detent resume --run {top}"
+
+
 def _lines(app: App, run: str) -> int:
-    seen = 0
+    seen, alone = 0, ""
     for seq in _numbers(app, run):
         for e in newest(app, run, seq - seen) if seq > seen else ():
             said = "; ".join(e.verdict.reasons) or e.sent.summary or e.sent.note
             click.echo(f"{e.run.seq:>4}  {e.at[11:19]}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {plain(said)}" if said else ""))
-        seen = seq
+        seen, before, alone = seq, alone, _alone(app, run)
+        if alone and alone != before and seq == app.journal.heads(run)[0].seq:
+            click.echo(f"      {alone}")
     return 0
 
 
 def _in_place(app: App, run: str) -> int:
     from rich.live import Live
 
-    with Live(_drawn(app, run), refresh_per_second=4) as view:
+    tally = Tally()
+    with Live(_drawn(app, tally, run), refresh_per_second=4) as view:
         for _ in _numbers(app, run):
-            view.update(_drawn(app, run))
-        view.update(_drawn(app, run))
+            view.update(_drawn(app, tally, run))
+        view.update(_drawn(app, tally, run))
     return 0
 
 
-def _drawn(app: App, run: str) -> "RenderableType":
+def _spent(app: App, tally: Tally, run: str) -> str:
+    """What the run took so far, and what of it is limited."""
+    family = (*app.journal.heads(run), *app.journal.children(run))
+    spent = reduce(add, (tally.of(app, h.run, h.seq).whole for h in family))
+    limits = {limit.name: limit for limit in budget_of(app, tally, app.door.load(run).run, family)}
+    usd = f"${spent.usage.usd:.2f}" + (f" of ${limits['usd'].most:.2f}" if "usd" in limits else "")
+    rest = [f"{limit.used:g} of {limit.most:g} {name}" for name, limit in limits.items() if name != "usd"]
+    return " · ".join([usd, f"{spent.usage.tokens} tokens", f"{spent.turns} turns", f"{spent.seconds:.0f} s", *rest])
+
+
+def _drawn(app: App, tally: Tally, run: str) -> "RenderableType":
     from rich.console import Group
     from rich.markup import escape
     from rich.panel import Panel
@@ -69,6 +95,9 @@ def _drawn(app: App, run: str) -> "RenderableType":
     if step:
         parts.append(Text(plain(f"{step.type}: {step.description}"), style="bold"))
     parts += [Text.from_markup(f"{SIGNS[p.status]} {escape(plain(p.title))}") for p in plan_of(now)[:PARTS]]
+    parts.append(Text(_spent(app, tally, run), style="dim"))
+    if alone := _alone(app, run):
+        parts.append(Text(alone, style="yellow"))
     parts.append(_events(app, run))
     parts += [Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis") for line in _said(app, run)]
     where = f"{acting.state}" + (f" ({acting.cause})" if acting.cause else "")

@@ -1,7 +1,10 @@
 """The server as one value: routes to handlers, values to JSON, trouble to a sentence with a status. Each call has a thread and a journal of its own."""
 
+import asyncio
 import hmac
 import mimetypes
+import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,18 +22,22 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as At
 
 from detent.app import open_app
-from detent.errors import Busy, DetentError, JournalError
+from detent.errors import Busy, DetentError, JournalError, Moved
 from detent.interfaces.http import executing, openapi, shapes, stream
 from detent.interfaces.http import shapes_execute as work
-from detent.interfaces.http.heads import NotThere
+from detent.interfaces.http.board import Board
+from detent.interfaces.http.heads import Changed, NotThere
 from detent.interfaces.http.routes import ROUTES, Call, Route, health
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.tally import Tally
+from detent.interfaces.http.wire import Wire
 
 STATIC = Path(__file__).parent / "static"
 LARGEST_BODY = 1_000_000
 THREADS = 8  # calls at work at once
-PAGES = ("/", "/inbox", "/queue", "/runs/{rest:path}")
+USED = "\0"  # nobody is named so
+PAGES = ("/", "/inbox", "/inbox/{rest:path}", "/queue", "/queue/{rest:path}", "/runs/{rest:path}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")  # of a file of the build
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -47,41 +54,49 @@ S = TypeVar("S", bound=Shape)
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def build(root: Path, token: str, once: set[str]) -> Starlette:
-    """The server of one checkout. `once` holds the words that are each good for being handed the token a single time."""
-    tally, desk = Tally(), executing.Desk()
+def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -> Starlette:
+    """The server of one checkout. `once` holds the words that are each good for being handed the token, with who took them."""
+    board, desk, wire = Board(Tally()), executing.Desk(), Wire(os.environ)
     limiter = anyio.CapacityLimiter(THREADS)
 
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
-        app.state.pulse = pulse = stream.Pulse(root, tally)
+        app.state.pulse = pulse = stream.Pulse(root, board, wire, ending)
         app.state.desk = desk
         async with anyio.create_task_group() as group:
             group.start_soon(pulse.run)
             yield
-            await pulse.end()
-            group.cancel_scope.cancel()
-        pulse.close()
+            ending.set()
+        await pulse.close()
         desk.close()
 
-    async def hand_over(request: Request) -> Response:
-        word = _read(await _body(request), shapes.TokenAsked).once
-        known = next((w for w in once if hmac.compare_digest(w.encode(), word.encode())), None)
-        if known is None:
-            return fault(
-                401, "this link was used already, or is not of this server", "take the one that `detent serve` prints when it starts"
-            )
-        once.discard(known)
-        return json(shapes.Token(token=token))
+    def answered(route: Route, path: dict[str, str], asked: object) -> Response:
+        app = open_app(root, create=True)
+        try:
+            return _json(wire.encode(route.does(Call(app, board, desk, path, asked))), route.status)
+        finally:
+            app.journal.close()
 
-    rows = [At(r.path, _handler(r, partial(_work, r, root, tally, desk), limiter), methods=[r.method]) for r in ROUTES]
-    streams = [At("/api/runs/{run}/stream", _stream_run), At("/api/stream", _stream_all), At("/api/executions/{id}/stream", _stream_logs)]
-    plain = [At("/health", _health), At("/api/openapi.json", _openapi), At("/api/token", _told(hand_over), methods=["POST"])]
+    rows = [At(r.path, _handler(r, partial(answered, r), limiter), methods=[r.method]) for r in ROUTES]
+    streams = [At(path, _told(begin)) for path, begin in STREAMS.items()]
+    hand_over = _told(partial(_hand_over, token, once))
+    plain = [At("/health", _health), At("/api/openapi.json", _openapi), At("/api/token", hand_over, methods=["POST"])]
     pages = [*(At(path, _page) for path in PAGES), At("/static/{name}", _file)]
     app = Starlette(routes=[*streams, *rows, *plain, *pages], lifespan=living, middleware=[Middleware(GZipMiddleware, minimum_size=1000)])
-    app.add_exception_handler(404, _nothing)
-    app.add_exception_handler(405, _nothing)
+    for code in (404, 405):
+        app.add_exception_handler(code, _nothing)
+    app.add_exception_handler(Exception, _bug)
     return app
+
+
+async def _hand_over(token: str, once: dict[str, str], request: Request) -> Response:
+    """The token for a link's word. Whoever took it first may take it again: an answer can get lost on the way."""
+    asked = _read(await _body(request), shapes.TokenAsked)
+    word = next((w for w in once if hmac.compare_digest(w.encode(), asked.once.encode())), None)
+    if word is None or (once[word] and not hmac.compare_digest(once[word].encode(), asked.by.encode())):
+        return fault(401, "this link was used already, or is not of this server", "take the one that `detent serve` prints when it starts")
+    once[word] = asked.by or USED
+    return json(shapes.Token(token=token))
 
 
 def needs_token(path: str) -> bool:
@@ -91,22 +106,14 @@ def needs_token(path: str) -> bool:
 # -- calls ---------------------------------------------------------------------------------------------------------------------
 
 
-def _handler(route: Route, does: Callable[[dict[str, str], object], object], limiter: anyio.CapacityLimiter) -> Handler:
+def _handler(route: Route, does: Callable[[dict[str, str], object], Response], limiter: anyio.CapacityLimiter) -> Handler:
     async def handle(request: Request) -> Response:
         raw = await _body(request) if route.method == "POST" else b""
         asked = _read(raw or b"{}", route.takes) if route.method == "POST" else _query(request, route.takes)
         done = partial(does, dict(request.path_params), asked)
-        return json(await anyio.to_thread.run_sync(done, limiter=limiter), route.status)
+        return await anyio.to_thread.run_sync(done, limiter=limiter)
 
     return _told(handle)
-
-
-def _work(route: Route, root: Path, tally: Tally, desk: executing.Desk, path: dict[str, str], asked: object) -> object:
-    app = open_app(root, create=True)
-    try:
-        return route.does(Call(app, tally, desk, path, asked))
-    finally:
-        app.journal.close()
 
 
 def _told(handle: Handler) -> Handler:
@@ -123,10 +130,12 @@ def _told(handle: Handler) -> Handler:
             return fault(400, "what was sent cannot be read", "see /api/openapi.json")
         except NotThere as e:
             return fault(404, e.message, e.hint)
+        except (Busy, Moved, Changed) as e:
+            return fault(409, e.message, e.hint)
         except JournalError as e:
             return fault(500, e.message, e.hint)
         except DetentError as e:
-            return fault(409 if isinstance(e, Busy) or "changed meanwhile" in e.message else 422, e.message, e.hint)
+            return fault(422, e.message, e.hint)
 
     return careful
 
@@ -151,7 +160,11 @@ def _query(request: Request, kind: type[S]) -> S:
 
 
 def json(value: object, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, {**HEADERS, "Cache-Control": "no-store"}, "application/json")
+    return _json(msgspec.json.encode(value), status)
+
+
+def _json(raw: bytes, status: int) -> Response:
+    return Response(raw, status, {**HEADERS, "Cache-Control": "no-store"}, "application/json")
 
 
 def fault(status: int, error: str, hint: str = "") -> Response:
@@ -161,6 +174,10 @@ def fault(status: int, error: str, hint: str = "") -> Response:
 async def _nothing(request: Request, e: Exception) -> Response:
     code = getattr(e, "status_code", 404)
     return fault(code, f"there is no {request.method} {request.url.path}", "see /api/openapi.json")
+
+
+async def _bug(request: Request, e: Exception) -> Response:
+    return fault(500, f"a bug in Detent: {type(e).__name__}", "what led to it stands in the output of `detent serve`; please report it")
 
 
 async def _health(request: Request) -> Response:
@@ -175,28 +192,38 @@ async def _openapi(request: Request) -> Response:
 
 
 async def _stream_run(request: Request) -> Response:
-    async def begin(request: Request) -> Response:
-        asked = _query(request, shapes.StreamAsked)
-        seen = request.headers.get("last-event-id", "")
-        after = int(seen) if seen.isdigit() and len(seen) < 13 else asked.after
-        return _streamed(stream.of_run(request.app.state.pulse, request.path_params["run"], after))
-
-    return await _told(begin)(request)
+    """The events of one run; the number of each is its id."""
+    run, pulse, seen = request.path_params["run"], request.app.state.pulse, request.headers.get("last-event-id", "")
+    place = stream.Place(pulse, f":{seen}", _query(request, shapes.StreamAsked).after)
+    return _streamed(stream.told(pulse, [await pulse.apart(lambda: stream.of_run(pulse, run, place, lambda: str(place.after)))]))
 
 
 async def _stream_all(request: Request) -> Response:
-    return _streamed(stream.of_all(request.app.state.pulse))
+    """The board; with it, where one is named, a run's events or an execution's output. A page needs no other stream beside it."""
+    asked, state = _query(request, shapes.EverythingAsked), request.app.state
+    pulse, place = state.pulse, stream.Place(state.pulse, request.headers.get("last-event-id", ""), asked.after)
+    news, every = [stream.of_all(pulse, place)], stream.BEAT
+    if asked.run:
+        news.append(await pulse.apart(lambda: stream.of_run(pulse, asked.run, place, lambda: str(place))))
+    elif asked.execution:
+        news.append(await pulse.apart(lambda: executing.of_execution(pulse, state.desk, asked.execution, place, lambda: str(place))))
+        every = executing.EVERY
+    return _streamed(stream.told(pulse, news, every))
 
 
 async def _stream_logs(request: Request) -> Response:
-    async def begin(request: Request) -> Response:
-        asked = _query(request, work.LogsAsked)
-        seen = request.headers.get("last-event-id", "")
-        after = int(seen) if seen.isdigit() and len(seen) < 13 else asked.after
-        state = request.app.state
-        return _streamed(executing.log_stream(state.pulse, state.desk, request.path_params["id"], after))
+    """What one execution writes, until it has ended."""
+    id, state, seen = request.path_params["id"], request.app.state, request.headers.get("last-event-id", "")
+    place = stream.Place(state.pulse, f":{seen}", _query(request, work.LogsAsked).after)
+    news = await state.pulse.apart(lambda: executing.of_execution(state.pulse, state.desk, id, place, lambda: str(place.after)))
+    return _streamed(stream.told(state.pulse, [news], executing.EVERY, lambda: executing.is_over(state.pulse.app, state.desk, id)))
 
-    return await _told(begin)(request)
+
+STREAMS: dict[str, Handler] = {
+    "/api/runs/{run}/stream": _stream_run,
+    "/api/stream": _stream_all,
+    "/api/executions/{id}/stream": _stream_logs,
+}
 
 
 def _streamed(parts: AsyncIterator[bytes]) -> Response:
@@ -217,7 +244,7 @@ async def _file(request: Request) -> Response:
 def _static(name: str) -> Response:
     """A file of the build. Names that carry their content's hash may be kept for good."""
     file = STATIC / name
-    if file.name != name or name.startswith(".") or not file.is_file():
+    if not NAME.fullmatch(name) or not file.is_file():
         return fault(404, f"there is no file {name}", "reload the page")
     kept = "no-cache" if name == "index.html" else "public, max-age=31536000, immutable"
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"

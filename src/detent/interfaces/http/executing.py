@@ -1,11 +1,9 @@
 """Work items and their executions, as the queue and the tracker have them, and what people ask of both. The same functions as the command line's."""
 
 import threading
-from collections.abc import AsyncIterator, Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import anyio.to_thread
 import msgspec
 
 from detent.app import App
@@ -13,18 +11,21 @@ from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
 from detent.errors import DetentError
 from detent.interfaces.cli.queue_text import as_row
-from detent.interfaces.cli.runner import spoken
+from detent.interfaces.cli.runner import allowed, spoken
 from detent.interfaces.http import shapes_execute as shapes
+from detent.interfaces.http.board import MOST
+from detent.interfaces.http.heads import NotThere
+from detent.interfaces.http.shape import SAFE
 from detent.interfaces.http.speaking import CHANNEL, drive_on
-from detent.interfaces.http.stream import Pulse, frame
+from detent.interfaces.http.stream import News, Place, Pulse
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
+    from detent.queue.protocol import Execution
 
-V = TypeVar("V")
 EVERY = 0.3  # seconds between two looks at growing output
-MOST = 1000
+PIECES = 50  # of output in one go of a stream
 
 
 class Desk:
@@ -66,13 +67,18 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
     from detent.queue.protocol import LIVE
 
     if not desk.there(app):
-        return shapes.Executions(executions=(), slots=0, workers=0, paused="", paused_by="")
+        return shapes.Executions(executions=(), next=None, slots=0, workers=0, paused="", paused_by="")
     queue = desk.queue(app)
-    found = queue.all(() if asked.all else LIVE, max(1, min(asked.limit, MOST)))
+    end = asked.offset + min(asked.limit, MOST)
+    found = queue.all(() if asked.all else LIVE, min(end + 1, SAFE))
     workers, pause = [w for w in queue.workers() if w.left >= 0], queue.paused()
-    rows = tuple(row(app, as_row(e)) for e in found)
     return shapes.Executions(
-        executions=rows, slots=sum(w.slots for w in workers), workers=len(workers), paused=pause.reason, paused_by=pause.by
+        executions=tuple(row(app, as_row(e)) for e in found[asked.offset : end]),
+        next=end if len(found) > end else None,
+        slots=sum(w.slots for w in workers),
+        workers=len(workers),
+        paused=pause.reason,
+        paused_by=pause.by,
     )
 
 
@@ -83,8 +89,18 @@ def row(app: App, told: dict[str, Any]) -> shapes.ExecutionRow:
     return msgspec.convert({**told, **more, "worker": told["worker"] or "", "reason": told["reason"] or ""}, shapes.ExecutionRow)
 
 
+def found(app: App, desk: Desk, id: str) -> "Execution":
+    """The execution that an address names."""
+    from detent.queue.protocol import UnknownExecution
+
+    try:
+        return desk.queue(app).one(id)
+    except UnknownExecution as e:
+        raise NotThere(e.message, "GET /api/executions?all=true lists them") from e
+
+
 def one(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
-    return row(app, as_row(desk.queue(app).one(id)))
+    return row(app, as_row(found(app, desk, id)))
 
 
 def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions:
@@ -102,17 +118,22 @@ def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions
 def cancel(app: App, desk: Desk, id: str, reason: str) -> shapes.ExecutionRow:
     from detent.app.queueing import cancel as cancel_one
 
-    return row(app, as_row(cancel_one(app, desk.queue(app), id, reason, said("cancel", reason))))
+    run = found(app, desk, id).id
+    allowed(app, CHANNEL, run if app.journal.heads(run) else None)
+    return row(app, as_row(cancel_one(app, desk.queue(app), run, reason, said("cancel", reason))))
 
 
 def retry(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
     from detent.app.queueing import retry as retry_one
 
-    return row(app, as_row(retry_one(app, desk.queue(app), id, said("start"))))
+    run = found(app, desk, id).id
+    allowed(app, CHANNEL, run if app.journal.heads(run) else None)
+    return row(app, as_row(retry_one(app, desk.queue(app), run, said("start"))))
 
 
 def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
     """Let nothing new start, or let it go on."""
+    allowed(app, CHANNEL)
     queue = desk.queue(app)
     if asked.paused:
         queue.pause(asked.reason or "a person paused it", user())
@@ -121,26 +142,37 @@ def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
     return executions(app, desk, shapes.ExecutionsAsked())
 
 
-def logs(app: App, desk: Desk, id: str, after: int) -> shapes.Logs:
-    queue = desk.queue(app)
-    pieces = queue.logs(queue.one(id).id, after)
-    return shapes.Logs(pieces=tuple(shapes.PieceRow(**p._asdict()) for p in pieces), after=pieces[-1].seq if pieces else after)
+def logs(app: App, desk: Desk, id: str, asked: shapes.LogsAsked) -> shapes.Logs:
+    """A page of what an execution wrote."""
+    run, queue, most = found(app, desk, id).id, desk.queue(app), min(asked.limit, MOST)
+    pieces = queue.logs(run, asked.after, most + 1)
+    more, pieces = len(pieces) > most, pieces[:most]
+    rows, after = tuple(shapes.PieceRow(**p._asdict()) for p in pieces), pieces[-1].seq if pieces else asked.after
+    return shapes.Logs(pieces=rows, after=after, next=after if more else None, dropped=queue.dropped(run))
 
 
-async def log_stream(pulse: Pulse, desk: Desk, id: str, after: int) -> AsyncIterator[bytes]:
-    """What an execution writes, piece by piece, until the server ends or the reader goes away."""
-    queue = await _apart(lambda: desk.queue(pulse.app))
-    yield b"retry: 1000\n\n"
-    while not pulse.ending.is_set():
-        pieces = await _apart(partial(queue.logs, id, after))
-        after = pieces[-1].seq if pieces else after
-        for piece in pieces:
-            yield frame("output", shapes.PieceRow(**piece._asdict()), str(piece.seq))
-        await anyio.sleep(EVERY)
+def of_execution(pulse: Pulse, desk: Desk, id: str, place: Place, name: Callable[[], str]) -> News:
+    """What an execution writes, piece by piece; first, how much of it is no longer kept."""
+    run, queue = found(pulse.app, desk, id).id, desk.queue(pulse.app)
+    gone = [queue.dropped(run)] if place.after <= 0 else [0]
+    place.after = max(0, place.after)
+
+    def news() -> list[bytes]:
+        told = [pulse.wire.frame("dropped", {"characters": gone.pop()})] if any(gone) else []
+        for piece in queue.logs(run, place.after, PIECES):
+            place.after = piece.seq
+            told.append(pulse.wire.frame("output", shapes.PieceRow(**piece._asdict()), name()))
+        return told
+
+    return news
 
 
-async def _apart(work: Callable[[], V]) -> V:
-    return await anyio.to_thread.run_sync(work)
+def is_over(app: App, desk: Desk, id: str) -> bool:
+    """Whether an execution has ended and left its worker, so that it writes no more."""
+    from detent.queue.protocol import ENDS
+
+    now = found(app, desk, id)
+    return now.state in ENDS and not now.worker
 
 
 # -- items and reviews ---------------------------------------------------------------------------------------------------------
@@ -153,7 +185,9 @@ def items(app: App, asked: shapes.ItemsAsked) -> shapes.Items:
     closed = {item.id for item in every if item.status == "closed"}
     found = sorted((i for i in every if asked.all or i.status != "closed"), key=lambda i: i.priority)
     waits = {i.id: [need for need in i.depends_on if need not in closed] for i in found}
-    return shapes.Items(items=tuple(shapes.ItemRow(**msgspec.structs.asdict(i), waits_for=tuple(waits[i.id])) for i in found))
+    end = asked.offset + min(asked.limit, MOST)
+    rows = tuple(shapes.ItemRow(**msgspec.structs.asdict(i), waits_for=tuple(waits[i.id])) for i in found[asked.offset : end])
+    return shapes.Items(items=rows, next=end if end < len(found) else None)
 
 
 def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
@@ -169,9 +203,13 @@ def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
 
 def close_item(app: App, id: str, reason: str) -> shapes.ItemRow:
     from detent.app.start_execute import items_of
-    from detent.tracker import Change
+    from detent.tracker import Change, UnknownItem
 
-    return shapes.ItemRow(**msgspec.structs.asdict(items_of(app).change(id, Change("closed", note=reason))))
+    allowed(app, CHANNEL)
+    try:
+        return shapes.ItemRow(**msgspec.structs.asdict(items_of(app).change(id, Change("closed", note=reason))))
+    except UnknownItem as e:
+        raise NotThere(e.message, "GET /api/items?all=true lists them") from e
 
 
 def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:

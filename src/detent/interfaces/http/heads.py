@@ -1,4 +1,4 @@
-"""Finding what an address names, or saying that it is not there. Reads only."""
+"""Finding what an address names, or saying that it is not there, or no longer as it was. Reads only."""
 
 from detent.app import App
 from detent.errors import DetentError
@@ -7,6 +7,10 @@ from detent.kernel.journal import Head
 
 class NotThere(DetentError):
     """What the address names does not exist."""
+
+
+class Changed(DetentError):
+    """What was shown is no longer so; nothing was recorded."""
 
 
 def head_of(app: App, run: str) -> Head:

@@ -2,27 +2,48 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
 from detent.app import App
 from detent.app.asked import at_work, choices
 from detent.app.outline import title_of
+from detent.app.push import STUCK
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
 from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import NotThere, head_of
+from detent.interfaces.http.board import MOST, Board, Stamp, stands
+from detent.interfaces.http.heads import Changed, NotThere, head_of
 from detent.kernel.journal import Head
 from detent.world.session import kept_documents, read_document
 
 CHANGES = "changes-requested"
+STOPPED = "The run stopped, and waits to be released. What was seen last stands below."
+WHY = {  # what led there, for a person who has the buttons at hand; the briefing tells the same with commands
+    "escalation": "The agent cannot go on by itself and asks for help. What you write stands in its next briefing.",
+    "retries": "The step failed as often as it may. Nothing is lost; if it goes on, its retries begin anew.",
+    "errors": "Three times in a row the work could not be judged. Mend what is named below (runner, sandbox, network), then let it go on.",
+    "agent": "The agent ended several times without a usable answer.",
+    "subagent_failure": "The agent ended several times without a usable answer.",
+    "model": "The configured model is not available, and no other one is tried. Mend the configuration, then let it go on.",
+    "budget": "A limit is reached. If it goes on, the same amount is granted again.",
+    "conflict": "The finished branch could not be landed; what was in the way stands below. Mend it, or merge by hand, then let it go on.",
+}
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
 
 
-def questions(app: App, every: bool) -> shapes.Decisions:
-    """Every open question of every open run, the oldest run last; with `every`, those that were answered too."""
-    found = [q for h in app.journal.heads() if not h.parent and (every or not h.ended) for q in _of_run(app, h, every)]
-    return shapes.Decisions(decisions=tuple(found))
+def questions(app: App, board: Board, asked: shapes.DecisionsAsked) -> shapes.Decisions:
+    """The open questions of every open run, the oldest run last; with `all`, those that were answered too. Only runs that may ask are read."""
+    mine = (s for s in stands(app).values() if not s.head.parent and (asked.all or _may_ask(app, board, s)))
+    end = asked.offset + min(asked.limit, MOST)
+    found = list(islice((q for s in mine for q in _of_run(app, s.head, asked.all)), asked.offset, end + 1))
+    return shapes.Decisions(decisions=tuple(found[: end - asked.offset]), next=end if len(found) > end - asked.offset else None)
+
+
+def _may_ask(app: App, board: Board, stamp: Stamp) -> bool:
+    """A run that waits, or that has several children at work: one of them may."""
+    return board.group(app, stamp) == "waiting" or (not stamp.head.ended and sum(not c.ended for c in stamp.children) > 1)
 
 
 def open_questions(app: App, head: Head) -> list[shapes.DecisionRow]:
@@ -114,10 +135,13 @@ def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
     """The words that a person reads, in markdown."""
     if asked is None:
         event = app.door.load(run.id)
+        if run.state in STUCK:
+            return "\n\n".join(filter(None, (WHY.get(run.cause, STOPPED), getattr(run.data, "report", "") or run.last_reason)))
         return event.briefing.briefing if event.briefing else run.last_error or run.last_reason
-    points = "".join(f"\n- **{p.id}**: {p.text}" for p in asked.points)
+    points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points)
+    question = asked.question.partition("\n")[0] if points and all(p.id in asked.question for p in asked.points) else asked.question
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
-    return asked.question + (f"\n\n### Findings\n{points}" if points else "") + trouble
+    return question.removeprefix("NEEDS_DECISION: ") + (f"\n\n### Findings\n{points}" if points else "") + trouble
 
 
 def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Option, ...]:
@@ -134,8 +158,7 @@ def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Opti
 def _artifacts(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Artifact, ...]:
     """The documents that the question is about, as they stand where the work is done."""
     if asked is None:
-        report = getattr(run.data, "report", "")
-        return (shapes.Artifact(path="report.md", text=report),) if report else ()
+        return (shapes.Artifact(path="what was seen last", text=run.last_error),) if run.last_error and run.state in STUCK else ()
     root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(app.world.git, run)
     found = {p: read_document(root, p) if root.is_dir() else None for p in asked.shown}
     texts = {p: t if t is not None else _blob(app, kept.get(p, "")) for p, t in found.items()}
@@ -151,7 +174,7 @@ def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, d
     """(run, verb, fields) of what a person says, if what they were shown is what stands there now."""
     now = shown(app, id)
     if now.shown != asked.shown:
-        raise DetentError("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+        raise Changed("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
     if asked.cancel:
         return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
     if now.row.decision != WAITS:

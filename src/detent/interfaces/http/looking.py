@@ -14,8 +14,10 @@ from detent.evidence.collect import Kept
 from detent.evidence.look import TestReport
 from detent.git.notes import list_notes
 from detent.interfaces.http import shapes
+from detent.interfaces.http.board import MOST
 from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.reading import event_row, two_events
+from detent.interfaces.http.tally import Tally
 from detent.kernel.codec import from_entry
 from detent.kernel.draw import arrows, as_table
 
@@ -85,21 +87,26 @@ def output(app: App, run: str, asked: shapes.OutputAsked) -> shapes.Output:
 
 
 def _chunk(file: Path, asked: shapes.OutputAsked) -> shapes.Output:
-    return shapes.Output(**read_from(file, asked.after, max(1, min(asked.limit, LONGEST_READ)))._asdict())
+    return shapes.Output(**read_from(file, asked.after, min(asked.limit, LONGEST_READ))._asdict())
 
 
 def _folder(app: App, run: str) -> Path:
     return app.place.common_dir / "detent" / "transcripts" / run
 
 
-def transcripts(app: App, run: str) -> shapes.Transcripts:
-    """The turns of agents, the newest first."""
-    head = head_of(app, run)
-    table = app.door.hands.tables[head.workflow]
-    made = [from_entry(table, e) for e in app.journal.events(run, max(0, head.seq - 5000), 5000)]
-    judged = {row.attempt: row for row in (event_row(app, e, None) for e in made) if row.attempt}
+def transcripts(app: App, tally: Tally, run: str, asked: shapes.TranscriptsAsked) -> shapes.Transcripts:
+    """A page of the turns of agents, the newest first."""
+    ended = tally.of(app, run, head_of(app, run).seq).turns
     files = sorted(_folder(app, run).glob("*.jsonl"), key=lambda f: f.stat().st_mtime_ns, reverse=True)
-    return shapes.Transcripts(transcripts=tuple(_transcript(f, judged.get(f.stem)) for f in files[:500]))
+    end = asked.offset + min(asked.limit, MOST)
+    rows = tuple(_transcript(f, _judged(app, run, ended.get(f.stem, 0))) for f in files[asked.offset : end])
+    return shapes.Transcripts(transcripts=rows, total=len(files), next=end if end < len(files) else None)
+
+
+def _judged(app: App, run: str, seq: int) -> shapes.EventRow | None:
+    """The event that a turn ended in, if it has ended."""
+    entry = app.journal.at(run, seq) if seq else None
+    return event_row(app, from_entry(app.door.hands.tables[entry.workflow], entry), None) if entry else None
 
 
 def _transcript(file: Path, row: shapes.EventRow | None) -> shapes.TranscriptRow:

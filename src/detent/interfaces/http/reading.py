@@ -1,100 +1,34 @@
-"""Runs as they are shown: rows of the board, one run with all there is about it, and its events. Reads the journal; changes nothing."""
+"""One run with all there is about it, and its events. Reads the journal; changes nothing."""
 
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 
 import msgspec
 
 from detent.app import App
-from detent.app.crew import driver_of
 from detent.app.live import live_file
-from detent.app.outline import Part, plan_of, title_of
-from detent.app.push import OUTCOMES, commits_of, is_pushed
-from detent.config import Settings
-from detent.door import AnyEvent, AnyRun
+from detent.app.outline import Part, plan_of
+from detent.app.push import commits_of
+from detent.door import AnyEvent
 from detent.interfaces.http import shapes
+from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.inbox import open_questions
-from detent.interfaces.http.tally import Tally, add, usage_of
+from detent.interfaces.http.tally import budget_of, turn_of, usage_of
 from detent.kernel.codec import from_entry
-from detent.kernel.journal import Head
-
-MOST = 1000  # rows in one answer
 
 
-def runs(app: App, tally: Tally, asked: shapes.RunsAsked) -> shapes.Runs:
-    """The runs, those that changed last first."""
-    rows = [run_row(app, tally, h) for h in app.journal.heads() if asked.children or not h.parent]
-    counts = {group: sum(r.group == group for r in rows) for group in ("waiting", "working", "ended")}
-    found = [r for r in rows if _wanted(r, asked)]
-    limit = max(1, min(asked.limit, MOST))
-    end = asked.offset + limit
-    return shapes.Runs(
-        runs=tuple(found[asked.offset : end]),
-        total=len(found),
-        counts=counts,
-        next=end if end < len(found) else None,
-        project=app.place.root.name,
-        agent=_configured(app),
-    )
-
-
-def _configured(app: App) -> str:
-    from detent.app.kit import settings_at
-
-    roles = settings_at(app.world.git, "HEAD", app.world.outer).agents.roles
-    return ", ".join(dict.fromkeys(roles.values()))
-
-
-def _wanted(row: shapes.RunRow, asked: shapes.RunsAsked) -> bool:
-    text = " ".join((row.title, row.run, row.state, row.branch, row.workflow)).lower()
-    return asked.group in ("", row.group) and asked.workflow in ("", row.workflow) and all(word in text for word in asked.q.lower().split())
-
-
-def run_row(app: App, tally: Tally, head: Head) -> shapes.RunRow:
-    event = app.door.load(head.run)
-    run, table = event.run, app.door.hands.tables[head.workflow]
-    acting = run if head.ended else app.door.acting(run.id)
-    inner = app.door.hands.tables[acting.workflow]
-    step, parts = inner.step(acting), plan_of(run)
-    sums = [tally.of(app, h.run, h.seq) for h in (head, *app.journal.children(head.run))]
-    return shapes.RunRow(
-        run=run.id,
-        workflow=run.workflow,
-        state=run.state,
-        title=title_of(run),
-        group="ended" if head.ended else "waiting" if inner.states[acting.state].actor == "human" else "working",
-        outcome=OUTCOMES.get(table.states[run.state].end, ""),  # type: ignore[arg-type]  # a word of OUTCOMES, or none
-        cause=acting.cause,
-        at=head.at,
-        started=sums[0].started,
-        events=head.seq,
-        parent=head.parent,
-        acting=acting.id if acting.id != run.id else "",
-        acting_state=acting.state,
-        step=f"{step.type}: {step.description}" if step else "",
-        branch=getattr(run.data, "branch", "").removeprefix("refs/heads/"),
-        pushed=is_pushed(run),
-        driven=bool(driver_of(app, head.parent or run.id)),
-        done=sum(p.status == "done" for p in parts),
-        parts=len(parts),
-        usage=usage_of(reduce(add, (s.whole for s in sums))),
-        last=event.status,
-        checkout=head.worktree,
-    )
-
-
-def run_shown(app: App, tally: Tally, run_id: str) -> shapes.RunShown:
+def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:
     head = head_of(app, run_id)
+    stamp = stamp_of(app, head)
     event = app.door.load(run_id)
     run, table = event.run, app.door.hands.tables[head.workflow]
     acting = run if head.ended else app.door.acting(run_id)
     briefing = app.door.load(acting.id).briefing
     inner = app.door.hands.tables[acting.workflow]
-    sums = tally.of(app, run_id, head.seq)
+    sums = board.tally.of(app, run_id, head.seq)
     return shapes.RunShown(
-        run=run_row(app, tally, head),
+        run=board.row(app, stamp),
         request=getattr(run.data, "feature_request", "") or getattr(run.data, "request", ""),
         briefing=briefing.briefing if briefing else "",
         actor=inner.states[acting.state].actor,
@@ -102,9 +36,9 @@ def run_shown(app: App, tally: Tally, run_id: str) -> shapes.RunShown:
         instruction=inner.instruction(acting),
         counts=run.counts,
         limits=run.limits,
-        budget=_budget(app, tally, head, run),
+        budget=budget_of(app, board.tally, run, (head, *stamp.children)),
         plan=tuple(_part(p) for p in plan_of(run)),
-        children=tuple(run_row(app, tally, h) for h in app.journal.children(run_id)),
+        children=tuple(board.row(app, stamp_of(app, h)) for h in stamp.children),
         path=tuple(shapes.PathTaken(at=at, to=to, times=n) for (at, to), n in sums.path.items()),
         commits=tuple(shapes.Commit(**c._asdict()) for c in commits_of(app, run)),
         base=getattr(run.data, "base", ""),
@@ -114,8 +48,8 @@ def run_shown(app: App, tally: Tally, run_id: str) -> shapes.RunShown:
         guidance=acting.guidance,
         last_error=acting.last_error,
         unproven=tuple(table.unproven(run)),
-        held_by=driver_of(app, head.parent or run_id),
-        trouble="" if head.ended else _trouble(app, run_id),
+        held_by=stamp.driver,
+        trouble="" if head.ended or stamp.driver else _trouble(app, run_id),
         asks=() if head.ended else tuple(q.id for q in open_questions(app, head)),
         output_size=_size(app, run_id),
     )
@@ -138,25 +72,12 @@ def _trouble(app: App, run: str) -> str:
     except (OSError, IndexError, msgspec.DecodeError):
         return ""
     said = (str(told[name]) for name in ("error", "hint") if told.get(name) and "exit_code" in told)
-    return "" if driver_of(app, run) else ". ".join(said)
+    return ". ".join(said)
 
 
 def _size(app: App, run: str) -> int:
     file = live_file(app, run)
     return file.stat().st_size if file.is_file() else 0
-
-
-def _budget(app: App, tally: Tally, head: Head, run: AnyRun) -> tuple[shapes.Limit, ...]:
-    """Each limit that is set, and what was used of it since a person released the run last."""
-    limits = msgspec.json.decode(run.data.setup.settings or b"{}", type=Settings).limits
-    spent = reduce(add, (tally.of(app, h.run, h.seq).granted for h in (head, *app.journal.children(run.id))))
-    rows = (
-        ("usd", spent.usage.usd, limits.usd),
-        ("tokens", spent.usage.tokens, limits.tokens),
-        ("minutes", spent.seconds / 60, limits.minutes),
-        ("turns", spent.turns, limits.turns),
-    )
-    return tuple(shapes.Limit(name=name, used=round(used, 4), most=most) for name, used, most in rows if most)
 
 
 # -- events --------------------------------------------------------------------------------------------------------------------
@@ -165,7 +86,7 @@ def _budget(app: App, tally: Tally, head: Head, run: AnyRun) -> tuple[shapes.Lim
 def events(app: App, run: str, after: int, limit: int) -> shapes.Events:
     """The events after a number, in the order they happened."""
     head = head_of(app, run)
-    return shapes.Events(run=run, events=tuple(event_rows(app, run, after, max(1, min(limit, MOST)))), last=head.seq)
+    return shapes.Events(run=run, events=tuple(event_rows(app, run, after, min(limit, MOST))), last=head.seq)
 
 
 def event_rows(app: App, run: str, after: int, limit: int) -> list[shapes.EventRow]:
@@ -193,7 +114,7 @@ def event_row(app: App, event: AnyEvent, before: AnyEvent | None) -> shapes.Even
         tree=event.found.tree,
         evidence=event.verdict.evidence,
         usage=_used(event) if "usage" in facts else None,
-        attempt=facts.get("transcript", "").rpartition("/")[2].removesuffix(".jsonl"),
+        attempt=turn_of(event),
         step=f"{step.type}: {step.description}" if step and sent.verb == "submit" else "",
         output_size=len(event.verdict.output),
     )

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 from detent import __version__
 from detent.app import WORKFLOWS, App
-from detent.interfaces.http import executing, inbox, looking, reading, shapes, speaking
+from detent.interfaces.http import board, executing, inbox, looking, reading, shapes, speaking
 from detent.interfaces.http import shapes_execute as work
 from detent.interfaces.http.heads import NotThere
 from detent.interfaces.http.shape import Shape
-from detent.interfaces.http.tally import Tally
 from detent.kernel.model import Verdict
 
 
@@ -17,7 +16,7 @@ class Call(NamedTuple):
     """One request, read: the words of its address, and its query or body."""
 
     app: App
-    tally: Tally
+    board: board.Board
     desk: executing.Desk
     path: dict[str, str]
     asked: Any  # the value that the route's `takes` names
@@ -40,7 +39,7 @@ class Route(NamedTuple):
 
 
 def _start(call: Call) -> shapes.RunShown:
-    return reading.run_shown(call.app, call.tally, speaking.start(call.app, call.asked))
+    return reading.run_shown(call.app, call.board, speaking.start(call.app, call.asked))
 
 
 def _event_number(call: Call) -> int:
@@ -57,7 +56,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/runs",
         shapes.RunsAsked,
         shapes.Runs,
-        lambda c: reading.runs(c.app, c.tally, c.asked),
+        lambda c: board.runs(c.app, c.board, c.asked),
         "The runs of this repository, those that changed last first.",
     ),
     Route(POST, "/api/runs", shapes.StartAsked, shapes.RunShown, _start, "Start a run that the machine drives.", 201),
@@ -66,7 +65,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/runs/{run}",
         NONE,
         shapes.RunShown,
-        lambda c: reading.run_shown(c.app, c.tally, c.run),
+        lambda c: reading.run_shown(c.app, c.board, c.run),
         "One run: where it stands, its plan, its budget, its children.",
     ),
     Route(
@@ -110,7 +109,12 @@ ROUTES: tuple[Route, ...] = (
         "The running output of a driven run, from a byte offset on.",
     ),
     Route(
-        GET, "/api/runs/{run}/transcripts", NONE, shapes.Transcripts, lambda c: looking.transcripts(c.app, c.run), "The turns of agents."
+        GET,
+        "/api/runs/{run}/transcripts",
+        shapes.TranscriptsAsked,
+        shapes.Transcripts,
+        lambda c: looking.transcripts(c.app, c.board.tally, c.run, c.asked),
+        "The turns of agents, the newest first.",
     ),
     Route(
         GET,
@@ -157,7 +161,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/decisions",
         shapes.DecisionsAsked,
         shapes.Decisions,
-        lambda c: inbox.questions(c.app, c.asked.all),
+        lambda c: inbox.questions(c.app, c.board, c.asked),
         "What people are asked now.",
     ),
     Route(
@@ -200,7 +204,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/executions/{id}/logs",
         work.LogsAsked,
         work.Logs,
-        lambda c: executing.logs(c.app, c.desk, c.path["id"], c.asked.after),
+        lambda c: executing.logs(c.app, c.desk, c.path["id"], c.asked),
         "What it wrote after a piece: for polling.",
     ),
     Route(
@@ -261,3 +265,13 @@ ROUTES: tuple[Route, ...] = (
 
 def health() -> shapes.Health:
     return shapes.Health(status="ok", version=__version__)
+
+
+def _elsewhere(call: Call) -> None:
+    raise NotImplementedError("the server answers these itself")
+
+
+PLAIN = (  # what needs no token, and no repository
+    Route(GET, "/health", NONE, shapes.Health, _elsewhere, "Whether the server runs."),
+    Route(POST, "/api/token", shapes.TokenAsked, shapes.Token, _elsewhere, "The token for the word of a link, once."),
+)

@@ -1,5 +1,6 @@
 """`detent serve`, the part behind the flags: the token, the names it answers to, the link, the browser, and the server until a signal comes."""
 
+import asyncio
 import os
 import secrets
 import socket
@@ -34,14 +35,14 @@ def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
     port = listening.getsockname()[1]
     names = _names(host, port)
     link = f"http://{names[0]}/#once={word}"
-    said = (
-        f"Listening on http://{names[0]}/\nAuthorization: Bearer {token}\nOpen {link}\n(The link works once. Stop with Ctrl-C; runs go on.)"
-    )
+    said = f"Listening on http://{names[0]}/\nAuthorization: Bearer {token}\nOpen {link}\n(The link works in one tab; further tabs open from there. Stop with Ctrl-C; runs go on.)"
     if host not in LOOPBACK:
         said = f"{OPEN.format(host=host)}\n{said}"
     if browse:
         open_browser(link)
-    return anyio.run(serve_until_signal, Guard(build(root, token, {word}), token, names, needs_token), listening, said)
+    ending = asyncio.Event()
+    guarded = Guard(build(root, token, {word: ""}, ending), token, names, needs_token)
+    return anyio.run(serve_until_signal, guarded, listening, said, ending)
 
 
 def _names(host: str, port: int) -> tuple[str, ...]:

@@ -1,6 +1,19 @@
-"""What every shape of the API is: a frozen value that refuses fields it does not know."""
+"""What every shape of the API is: a frozen value that refuses fields it does not know. And what its numbers and texts may be."""
+
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
+
+SAFE = 2**53 - 1  # the largest number that every reader of JSON keeps
+WRITTEN = "^[^\\u0000]*$"  # no zero byte: git, files and databases have none
+
+Number = Annotated[int, Meta(ge=0, le=SAFE)]
+Offset = Annotated[int, Meta(ge=-SAFE, le=SAFE)]
+Most = Annotated[int, Meta(ge=1, le=SAFE)]
+Line = Annotated[str, Meta(max_length=1000, pattern=WRITTEN)]
+Text = Annotated[str, Meta(max_length=200_000, pattern=WRITTEN)]
+Group = Literal["waiting", "working", "ended"]
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

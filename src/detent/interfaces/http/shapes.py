@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from detent.interfaces.http.shape import Shape
+from detent.interfaces.http.shape import Group, Line, Most, Number, Offset, Shape, Text
 from detent.kernel.model import Evidence, Status
 
 # -- what is asked -------------------------------------------------------------------------------------------------------------
@@ -11,33 +11,45 @@ from detent.kernel.model import Evidence, Status
 class RunsAsked(Shape, frozen=True, kw_only=True):
     group: Literal["", "waiting", "working", "ended"] = ""
     workflow: str = ""
-    q: str = ""  # words of the title, the id, the state or the branch
+    q: Line = ""  # words of the title, the id, the state or the branch
     children: bool = False
-    limit: int = 100
-    offset: int = 0
+    sort: Literal["changed", "group"] = "changed"  # group: what waits for a person first, what has ended last
+    limit: Most = 100
+    offset: Number = 0
 
 
 class EventsAsked(Shape, frozen=True, kw_only=True):
-    after: int = 0  # the newest event that is known
-    limit: int = 200
+    after: Number = 0  # the newest event that is known
+    limit: Most = 200
 
 
 class StreamAsked(Shape, frozen=True, kw_only=True):
-    after: int = -1  # -1: from now on; the header Last-Event-ID comes first
+    after: Offset = -1  # -1: from now on; the header Last-Event-ID comes first
+
+
+class EverythingAsked(Shape, frozen=True, kw_only=True):
+    run: str = ""  # the run whose events and output are told too
+    execution: str = ""  # the execution whose output is told too
+    after: Offset = -1  # the newest event of the run, or piece of the execution, that is known
 
 
 class DiffAsked(Shape, frozen=True, kw_only=True):
-    event: int = 0  # 0: the whole branch
+    event: Number = 0  # 0: the whole branch
 
 
 class OutputAsked(Shape, frozen=True, kw_only=True):
-    after: int = 0  # a byte offset; negative: from the end
-    limit: int = 1_000_000
+    after: Offset = 0  # in bytes; negative: from the end
+    limit: Most = 1_000_000
+
+
+class TranscriptsAsked(Shape, frozen=True, kw_only=True):
+    limit: Most = 100
+    offset: Number = 0
 
 
 class TestsAsked(Shape, frozen=True, kw_only=True):
     __test__ = False
-    event: int
+    event: Number
 
 
 class Nothing(Shape, frozen=True, kw_only=True):
@@ -45,42 +57,47 @@ class Nothing(Shape, frozen=True, kw_only=True):
 
 
 class StartAsked(Shape, frozen=True, kw_only=True):
-    request: str = ""  # what is wanted; for pr the path of the plan
+    request: Text = ""  # what is wanted; for pr the path of the plan
     workflow: Literal["tdd", "pr", "pipeline"] = "tdd"
-    agent: str = ""  # who works; empty: as [agents] says
+    agent: Line = ""  # who works; empty: as [agents] says
     baseline: bool = False
     lean: bool = False
     yes_to: tuple[str, ...] = ()
 
 
 class ResumeAsked(Shape, frozen=True, kw_only=True):
-    guidance: str = ""
+    guidance: Text = ""
 
 
 class SteerAsked(Shape, frozen=True, kw_only=True):
-    text: str
+    text: Text
 
 
 class AbortAsked(Shape, frozen=True, kw_only=True):
-    reason: str = ""
+    reason: Text = ""
 
 
 class AnswerAsked(Shape, frozen=True, kw_only=True):
     """An answer to a question. `shown` is the digest that came with the question: it binds the answer to what was shown."""
 
     shown: str
-    value: str = ""
-    note: str = ""
-    to: str = ""
-    cancel: str = ""
+    value: Text = ""
+    note: Text = ""
+    to: Line = ""
+    cancel: Text = ""
 
 
 class DecisionsAsked(Shape, frozen=True, kw_only=True):
     all: bool = False  # also those that were answered
+    limit: Most = 200
+    offset: Number = 0
 
 
 class TokenAsked(Shape, frozen=True, kw_only=True):
+    """A link's word for the token. It is taken once; who names itself by a secret of its own may repeat it, should the answer get lost."""
+
     once: str
+    by: str = ""
 
 
 # -- what is answered ----------------------------------------------------------------------------------------------------------
@@ -133,7 +150,7 @@ class RunRow(Shape, frozen=True, kw_only=True):
     workflow: str
     state: str
     title: str
-    group: Literal["waiting", "working", "ended"]
+    group: Group
     outcome: Literal["", "done", "aborted"]
     cause: str
     at: str
@@ -287,6 +304,8 @@ class TranscriptRow(Shape, frozen=True, kw_only=True):
 
 class Transcripts(Shape, frozen=True, kw_only=True):
     transcripts: tuple[TranscriptRow, ...]
+    total: int
+    next: int | None
 
 
 class ProofRow(Shape, frozen=True, kw_only=True):
@@ -358,6 +377,7 @@ class DecisionRow(Shape, frozen=True, kw_only=True):
 
 class Decisions(Shape, frozen=True, kw_only=True):
     decisions: tuple[DecisionRow, ...]
+    next: int | None
 
 
 class DecisionShown(Shape, frozen=True, kw_only=True):

@@ -1,52 +1,63 @@
 """What goes over the wire about work items and their executions. No behaviour."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from detent.gates.item import Issue
-from detent.interfaces.http.shape import Shape
+from detent.interfaces.http.shape import WRITTEN, Line, Most, Number, Shape, Text
+
+Title = Annotated[str, Meta(max_length=300, pattern=WRITTEN)]
+Priority = Annotated[int, Meta(ge=0, le=4)]
 
 
 class ExecutionsAsked(Shape, frozen=True, kw_only=True):
     all: bool = False  # also what has ended
-    limit: int = 200
+    limit: Most = 200
+    offset: Number = 0
 
 
 class ExecuteAsked(Shape, frozen=True, kw_only=True):
     items: tuple[str, ...] = ()
     ready: bool = False  # every open item that waits for nothing
-    agent: str = ""
-    context: str = ""
+    agent: Line = ""
+    context: Text = ""
     again: bool = False
-    priority: int | None = None
+    priority: Priority | None = None
 
 
 class PauseAsked(Shape, frozen=True, kw_only=True):
     paused: bool
-    reason: str = ""
+    reason: Line = ""
 
 
 class CancelAsked(Shape, frozen=True, kw_only=True):
-    reason: str = ""
+    reason: Line = ""
 
 
 class LogsAsked(Shape, frozen=True, kw_only=True):
-    after: int = 0  # the newest piece that is known
+    after: Number = 0  # the newest piece that is known
+    limit: Most = 100
 
 
 class ItemsAsked(Shape, frozen=True, kw_only=True):
     all: bool = False  # closed ones too
+    limit: Most = 1000
+    offset: Number = 0
 
 
 class ItemAsked(Shape, frozen=True, kw_only=True):
-    title: str
-    description: str = ""
-    priority: int = 2
-    type: str = "task"
+    title: Title
+    description: Text = ""
+    priority: Priority = 2
+    type: Line = "task"
     labels: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
 
 
 class ReviewAsked(Shape, frozen=True, kw_only=True):
-    branch: str
-    agent: str = ""
+    branch: Line
+    agent: Line = ""
     again: bool = False
 
 
@@ -71,6 +82,7 @@ class ExecutionRow(Shape, frozen=True, kw_only=True):
 
 class Executions(Shape, frozen=True, kw_only=True):
     executions: tuple[ExecutionRow, ...]
+    next: int | None
     slots: int
     workers: int
     paused: str
@@ -86,6 +98,8 @@ class PieceRow(Shape, frozen=True, kw_only=True):
 class Logs(Shape, frozen=True, kw_only=True):
     pieces: tuple[PieceRow, ...]
     after: int
+    next: int | None  # where the next page begins, if there is one already
+    dropped: int  # characters of a very long output that are no longer kept
 
 
 class ItemRow(Shape, frozen=True, kw_only=True):
@@ -107,6 +121,7 @@ class ItemRow(Shape, frozen=True, kw_only=True):
 
 class Items(Shape, frozen=True, kw_only=True):
     items: tuple[ItemRow, ...]
+    next: int | None
 
 
 class Review(Shape, frozen=True, kw_only=True):

@@ -1,36 +1,44 @@
 """Server-sent events: what happens to runs, as it happens, to any number of readers. Whoever comes back says what they saw last.
 
-One look at the journal serves everyone: a number that changes with every write of any process is asked for often, rows are read only when it
-did. Reads only.
+One look at the journal serves everyone, in one thread of its own: a number that changes with every write of any process is asked for often, rows
+are read only when it did. Reads only.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, TypeVar
 
 from detent.app import App, open_app
+from detent.app.crew import locks_held
 from detent.app.live import live_file
+from detent.interfaces.http.board import Board, Stamp, stands
 from detent.interfaces.http.heads import head_of
-from detent.interfaces.http.reading import event_rows, run_row
-from detent.interfaces.http.tally import Tally
-from detent.kernel.journal import Head, SqliteJournal
+from detent.interfaces.http.reading import event_rows
+from detent.interfaces.http.wire import Wire
+from detent.kernel.journal import SqliteJournal
 
 EVERY, EVERY_FAR = 0.04, 0.25  # seconds between two looks at a journal: in a file, in a database elsewhere
 BEAT = 15.0  # seconds of silence before a sign of life
 PAGE = 200  # events in one go
+V = TypeVar("V")
+News = Callable[[], list[bytes]]
 
 
 class Pulse:
-    """Looks at the journal for all streams, in the server's own thread."""
+    """Looks at the journal for all streams. Everything it reads, it reads in its one thread."""
 
-    def __init__(self, root: Path, tally: Tally) -> None:
-        self.root, self.tally, self.beat = root, tally, 0
+    def __init__(self, root: Path, board: Board, wire: Wire, ending: asyncio.Event) -> None:
+        self.root, self.board, self.wire, self.ending, self.beat = root, board, wire, ending, 0
+        self.name, self.turn = secrets.token_hex(4), 0  # of this server; counts the looks that found a run changed
+        self.changed: dict[str, int] = {}  # each run that changed, with the turn it did
+        self.every: dict[str, Stamp] = {}
         self._app: App | None = None
+        self._seen: tuple[object, ...] = ()
         self._moved = asyncio.Condition()
-        self.ending = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, "pulse")
 
     @property
     def app(self) -> App:
@@ -38,37 +46,53 @@ class Pulse:
             self._app = open_app(self.root, create=True)
         return self._app
 
+    async def apart(self, work: Callable[[], V]) -> V:
+        """Do something in the one thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
     async def run(self) -> None:
-        """Look until the server ends."""
-        seen: tuple[int, int] = (-1, -1)
+        """Look until the server ends; then wake whoever waits."""
+        every = EVERY if await self.apart(lambda: isinstance(self.app.journal, SqliteJournal)) else EVERY_FAR
         while not self.ending.is_set():
-            now = (_written(self.app), _grown(self.app))
-            if now != seen:
-                seen = now
+            if await self.apart(self._look):
                 await self.tell()
-            await asyncio.sleep(EVERY if isinstance(self.app.journal, SqliteJournal) else EVERY_FAR)
+            await asyncio.sleep(every)
+        await self.tell()
+
+    def _look(self) -> bool:
+        """Whether anything moved; which runs did is kept."""
+        now = (_written(self.app), locks_held(), _grown(self.app))
+        if now == self._seen:
+            return False
+        if now[:2] != self._seen[:2]:
+            self._compare(stands(self.app))
+        self._seen = now
+        return True
+
+    def _compare(self, now: dict[str, Stamp]) -> None:
+        self.turn += 1
+        if self.turn > 1:  # at the first look nothing has changed yet
+            self.changed |= {s.head.parent or run: self.turn for run, s in now.items() if self.every.get(run) != s}
+        self.every = now
 
     async def tell(self) -> None:
         async with self._moved:
             self.beat += 1
             self._moved.notify_all()
 
-    async def end(self) -> None:
-        self.ending.set()
-        await self.tell()
-
-    async def wait(self, seen: int) -> bool:
+    async def wait(self, seen: int, most: float) -> bool:
         """Until something moved; False: nothing did for a while."""
         async with self._moved:
             try:
-                await asyncio.wait_for(self._moved.wait_for(lambda: self.beat != seen or self.ending.is_set()), BEAT)
+                await asyncio.wait_for(self._moved.wait_for(lambda: self.beat != seen or self.ending.is_set()), most)
             except TimeoutError:
                 return False
         return True
 
-    def close(self) -> None:
+    async def close(self) -> None:
         if self._app is not None:
-            self._app.journal.close()
+            await self.apart(self._app.journal.close)
+        self._thread.shutdown()
 
 
 def _written(app: App) -> int:
@@ -87,52 +111,73 @@ def _grown(app: App) -> int:
         return 0
 
 
-def frame(kind: str, value: Any, id: str = "") -> bytes:
-    """One event of the stream. JSON has no line breaks of its own."""
-    head = f"id: {id}\n" if id else ""
-    return f"{head}event: {kind}\ndata: ".encode() + msgspec.json.encode(value) + b"\n\n"
+def never() -> bool:
+    return False
 
 
-async def _told(pulse: Pulse, news: Callable[[], list[bytes]]) -> AsyncIterator[bytes]:
-    """What is new, whenever something moved; a sign of life in between."""
+async def told(pulse: Pulse, news: Sequence[News], every: float = BEAT, over: Callable[[], bool] = never) -> AsyncIterator[bytes]:
+    """What is new, whenever something moved, or after so many seconds; a sign of life in between. Until it is over, if ever."""
     yield b"retry: 1000\n\n"
+    silent = 0.0
     while not pulse.ending.is_set():
-        seen = pulse.beat
-        while frames := news():
+        seen, last = pulse.beat, await pulse.apart(over)
+        while frames := await pulse.apart(lambda: [frame for each in news for frame in each()]):
+            silent = 0.0
             yield b"".join(frames)
-            await asyncio.sleep(0)  # a long history leaves room for others
-        if not await pulse.wait(seen):
+        if last:
+            return
+        silent = 0.0 if await pulse.wait(seen, every) else silent + every
+        if silent >= BEAT:
+            silent = 0.0
             yield b": still here\n\n"
 
 
-def of_run(pulse: Pulse, run: str, after: int) -> AsyncIterator[bytes]:
+class Place:
+    """How far a reader is in all that is told at once. Its name goes out with every frame, and comes back as Last-Event-ID."""
+
+    def __init__(self, pulse: Pulse, seen: str, after: int) -> None:
+        board, _, number = seen.partition(":")
+        name, _, turn = board.partition(".")
+        self.pulse, self.kept = pulse, name == pulse.name and turn.isdecimal()
+        self.turn = int(turn[:12]) if self.kept else pulse.turn
+        self.after = int(number[:12]) if number.isdecimal() else after
+
+    def __str__(self) -> str:
+        return f"{self.pulse.name}.{self.turn}" + (f":{self.after}" if self.after >= 0 else "")
+
+
+def of_run(pulse: Pulse, run: str, place: Place, id: Callable[[], str]) -> News:
     """The events of a run after a number, and word of its running output."""
-    at = [head_of(pulse.app, run).seq if after < 0 else after]
     size = [-1]
+    newest = head_of(pulse.app, run).seq
+    place.after = newest if place.after < 0 else place.after
 
     def news() -> list[bytes]:
-        rows = event_rows(pulse.app, run, at[0], PAGE)
-        at[0] = rows[-1].seq if rows else at[0]
-        found = [frame("event", row, str(row.seq)) for row in rows]
+        found = []
+        for row in event_rows(pulse.app, run, place.after, PAGE):
+            place.after = row.seq
+            found.append(pulse.wire.frame("event", row, id()))
         file = live_file(pulse.app, run)
         now = file.stat().st_size if file.is_file() else 0
         if now != size[0]:
             size[0] = now
-            found.append(frame("output", {"size": now}))
+            found.append(pulse.wire.frame("output", {"size": now}))
         return found
 
-    return _told(pulse, news)
+    return news
 
 
-def of_all(pulse: Pulse) -> AsyncIterator[bytes]:
-    """Every run that changed since the last look, as its row of the board."""
-    known: dict[str, Head] = {h.run: h for h in pulse.app.journal.heads()}
+def of_all(pulse: Pulse, place: Place) -> News:
+    """Every run that changed since the last look, as its row of the board, and how many there are of each kind. First, whether anything was missed."""
+    hello: list[Any] = [{"kept": place.kept}]
 
     def news() -> list[bytes]:
-        heads = pulse.app.journal.heads()
-        changed = [h for h in heads if known.get(h.run) != h]
-        known.update({h.run: h for h in changed})
-        tops = dict.fromkeys(h.parent or h.run for h in changed)
-        return [frame("run", run_row(pulse.app, pulse.tally, head_of(pulse.app, run))) for run in tops]
+        found = [pulse.wire.frame("hello", hello.pop(), str(place))] if hello else []
+        runs = [run for run, turn in pulse.changed.items() if turn > place.turn and run in pulse.every]
+        place.turn = pulse.turn
+        found += [pulse.wire.frame("run", pulse.board.row(pulse.app, pulse.every[run]), str(place)) for run in runs]
+        if runs:
+            found.append(pulse.wire.frame("counts", pulse.board.counts(pulse.app, pulse.every)))
+        return found
 
-    return _told(pulse, news)
+    return news

@@ -1,12 +1,19 @@
 """What a run came to so far, added up over its events: cost, time, and the ways it took. Each event is read once, whoever asks. Decides nothing."""
 
 from collections import Counter
+from collections.abc import Iterable
+from functools import reduce
 from typing import NamedTuple
 
+import msgspec
+
 from detent.app import App
+from detent.config import Settings
+from detent.door import AnyEvent, AnyRun
 from detent.drive.spent import Spent, spent_in
-from detent.interfaces.http.shapes import Usage
+from detent.interfaces.http.shapes import Limit, Usage
 from detent.kernel.codec import from_entry
+from detent.kernel.journal import Head
 
 PAGE = 500
 GRANTS = ("resume", "guided")  # what a person says by which the same budget is given again
@@ -20,6 +27,7 @@ class Sum(NamedTuple):
     whole: Spent = Spent()
     granted: Spent = Spent()  # since a person released it last
     path: Counter[tuple[str, str]] = Counter()
+    turns: dict[str, int] = {}  # each turn of an agent by its transcript, with the event it ended in; never changed in place
 
 
 def add(one: Spent, other: Spent) -> Spent:
@@ -39,15 +47,22 @@ class Tally:
         return found
 
     def _further(self, app: App, run: str, sum: Sum) -> Sum:
-        path = Counter(sum.path)
+        path, turns = Counter(sum.path), dict(sum.turns)
         for entry in app.journal.events(run, sum.seq, PAGE):
             event = from_entry(app.door.hands.tables[entry.workflow], entry)
             spent = spent_in([event], whole=True)
             granted = Spent() if event.on in GRANTS and event.status == "SUCCESS" else sum.granted
             if event.was and event.was != event.run.state:
                 path[(event.was, event.run.state)] += 1
-            sum = Sum(entry.seq, sum.started or entry.at, add(sum.whole, spent), add(granted, spent), path)
+            if turn := turn_of(event):
+                turns[turn] = entry.seq
+            sum = Sum(entry.seq, sum.started or entry.at, add(sum.whole, spent), add(granted, spent), path, turns)
         return sum
+
+
+def turn_of(event: AnyEvent) -> str:
+    """The name of the turn that an event ended: that of its transcript."""
+    return event.sent.facts.get("transcript", "").rpartition("/")[2].removesuffix(".jsonl")
 
 
 def usage_of(spent: Spent) -> Usage:
@@ -60,3 +75,23 @@ def usage_of(spent: Spent) -> Usage:
         seconds=round(spent.seconds, 1),
         turns=spent.turns,
     )
+
+
+def budget_of(app: App, tally: Tally, run: AnyRun, family: Iterable[Head]) -> tuple[Limit, ...]:
+    """Each limit that is set, and what the run and its children used of it since a person released it last."""
+    limits = msgspec.json.decode(run.data.setup.settings or b"{}", type=Settings).limits
+    spent = reduce(add, (tally.of(app, h.run, h.seq).granted for h in family))
+    rows = (
+        ("usd", spent.usage.usd, limits.usd),
+        ("tokens", spent.usage.tokens, limits.tokens),
+        ("minutes", spent.seconds / 60, limits.minutes),
+        ("turns", spent.turns, limits.turns),
+        ("files", _changed(app, run) if limits.files else 0, limits.files),
+    )
+    return tuple(Limit(name=name, used=round(used, 4), most=most) for name, used, most in rows if most)
+
+
+def _changed(app: App, run: AnyRun) -> int:
+    """How many files the newest good tree of a run changes over where it began."""
+    base, good = getattr(run.data, "base", ""), getattr(run.data, "good_tree", "")
+    return len(app.world.git.run("diff", "--name-only", "-z", base, good, "--").raw.split(b"\0")) - 1 if base and good else 0

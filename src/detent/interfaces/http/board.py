@@ -1,0 +1,150 @@
+"""The rows of the board: each is built once for whatever happened to its run, whoever asks. Reads the journal; changes nothing."""
+
+import threading
+import time
+from collections.abc import Callable
+from functools import reduce
+from typing import NamedTuple, TypeVar
+
+from detent.app import App
+from detent.app.crew import driver_of, locks_held
+from detent.app.outline import plan_of, title_of
+from detent.app.push import OUTCOMES, is_pushed
+from detent.interfaces.http import shapes
+from detent.interfaces.http.shape import Group
+from detent.interfaces.http.tally import Tally, add, usage_of
+from detent.kernel.journal import Head
+
+V = TypeVar("V")
+MOST = 1000  # rows in one answer
+GROUPS: tuple[Group, ...] = ("waiting", "working", "ended")
+SETTINGS_FOR = 10.0  # seconds that the configured agent is kept
+
+
+class Stamp(NamedTuple):
+    """All that a row depends on: the newest event of the run, those of its children, and the process that drives it."""
+
+    head: Head
+    children: tuple[Head, ...]
+    driver: str
+
+
+def stands(app: App) -> dict[str, Stamp]:
+    """Where every run stands, those that changed last first."""
+    heads, held = app.journal.heads(), locks_held()
+    below: dict[str, list[Head]] = {}
+    for head in heads:
+        below.setdefault(head.parent, []).append(head)
+    return {h.run: Stamp(h, tuple(sorted(below.get(h.run, ()))), _driver(app, h, held)) for h in heads}
+
+
+def stamp_of(app: App, head: Head) -> Stamp:
+    return Stamp(head, tuple(app.journal.children(head.run)), _driver(app, head, locks_held()))
+
+
+def _driver(app: App, head: Head, held: frozenset[str]) -> str:
+    return "" if head.ended else driver_of(app, head.parent or head.run, held)
+
+
+class Board:
+    """Rows and groups, kept by stamp. Threads may ask at once; one of them builds."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+        self._rows: dict[str, tuple[Stamp, shapes.RunRow]] = {}
+        self._groups: dict[str, tuple[Stamp, Group]] = {}
+        self._agent = (float("-inf"), "")
+        self._lock = threading.Lock()
+
+    def row(self, app: App, stamp: Stamp) -> shapes.RunRow:
+        return self._kept(self._rows, stamp, lambda: run_row(app, self.tally, stamp))
+
+    def group(self, app: App, stamp: Stamp) -> Group:
+        """Whom a run waits for. Its head alone tells, unless a child is at work."""
+        return self._kept(self._groups, stamp, lambda: _group(app, stamp))
+
+    def counts(self, app: App, every: dict[str, Stamp]) -> dict[str, int]:
+        found = [self.group(app, stamp) for stamp in every.values() if not stamp.head.parent]
+        return {group: found.count(group) for group in GROUPS}
+
+    def _kept(self, kept: dict[str, tuple[Stamp, V]], stamp: Stamp, make: Callable[[], V]) -> V:
+        with self._lock:
+            before = kept.get(stamp.head.run)
+            if before is None or before[0] != stamp:
+                before = kept[stamp.head.run] = (stamp, make())
+            return before[1]
+
+    def configured(self, app: App) -> str:
+        """The agents that the configuration names."""
+        from detent.app.kit import settings_at
+
+        if time.monotonic() - self._agent[0] > SETTINGS_FOR:
+            roles = settings_at(app.world.git, "HEAD", app.world.outer).agents.roles
+            self._agent = (time.monotonic(), ", ".join(dict.fromkeys(roles.values())))
+        return self._agent[1]
+
+
+def runs(app: App, board: Board, asked: shapes.RunsAsked) -> shapes.Runs:
+    """A page of the runs. What can be told from where they stand is told first; rows are built for what is handed out, or searched."""
+    every = stands(app)
+    mine = [s for s in every.values() if asked.children or not s.head.parent]
+    found = [s for s in mine if asked.workflow in ("", s.head.workflow) and asked.group in ("", board.group(app, s))]
+    if words := asked.q.lower().split():
+        found = [s for s in found if _has(board.row(app, s), words)]
+    if asked.sort == "group":
+        found.sort(key=lambda s: GROUPS.index(board.group(app, s)))
+    end = asked.offset + min(asked.limit, MOST)
+    return shapes.Runs(
+        runs=tuple(board.row(app, s) for s in found[asked.offset : end]),
+        total=len(found),
+        counts=board.counts(app, every),
+        next=end if end < len(found) else None,
+        project=app.place.root.name,
+        agent=board.configured(app),
+    )
+
+
+def _has(row: shapes.RunRow, words: list[str]) -> bool:
+    text = " ".join((row.title, row.run, row.state, row.acting_state, row.branch, row.workflow)).lower()
+    return all(word in text for word in words)
+
+
+def _group(app: App, stamp: Stamp) -> Group:
+    head = stamp.head
+    if head.ended:
+        return "ended"
+    at = app.door.acting(head.run) if any(not child.ended for child in stamp.children) else head
+    return "waiting" if app.door.hands.tables[at.workflow].states[at.state].actor == "human" else "working"
+
+
+def run_row(app: App, tally: Tally, stamp: Stamp) -> shapes.RunRow:
+    head = stamp.head
+    event = app.door.load(head.run)
+    run, table = event.run, app.door.hands.tables[head.workflow]
+    acting = run if head.ended else app.door.acting(run.id)
+    step, parts = app.door.hands.tables[acting.workflow].step(acting), plan_of(run)
+    sums = [tally.of(app, h.run, h.seq) for h in (head, *stamp.children)]
+    return shapes.RunRow(
+        run=run.id,
+        workflow=run.workflow,
+        state=run.state,
+        title=title_of(run),
+        group=_group(app, stamp),
+        outcome=OUTCOMES.get(table.states[run.state].end, ""),  # type: ignore[arg-type]  # a word of OUTCOMES, or none
+        cause=acting.cause,
+        at=head.at,
+        started=sums[0].started,
+        events=head.seq,
+        parent=head.parent,
+        acting=acting.id if acting.id != run.id else "",
+        acting_state=acting.state,
+        step=f"{step.type}: {step.description}" if step else "",
+        branch=getattr(run.data, "branch", "").removeprefix("refs/heads/"),
+        pushed=is_pushed(run),
+        driven=bool(stamp.driver),
+        done=sum(p.status == "done" for p in parts),
+        parts=len(parts),
+        usage=usage_of(reduce(add, (s.whole for s in sums))),
+        last=event.status,
+        checkout=head.worktree,
+    )
