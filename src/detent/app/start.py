@@ -41,7 +41,8 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     setup = _setup(git, settings, head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
     if terms.baseline:
-        setup = msgspec.structs.replace(setup, baseline=tuple(sorted(suite_at(app, first, git.tree(head)).bad)))
+        report, seen = suite_at(app, first, git.tree(head))
+        setup = msgspec.structs.replace(setup, baseline=tuple(sorted(report.bad)), reports=seen)
     fingerprint.remember(app.place)
     world = app.worlds.of(first)
     tracked = tuple(git.run("ls-files", "-z", "--", *PUBLISHED).items)

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,9 +16,10 @@ from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
-from detent.kernel.model import Evidence, Run, Sent, Tally
+from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
 LARGEST_DOCUMENT = 1_000_000
+MOST_IDS = 20  # that an event keeps; all of them stand in the report
 LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
 
 
@@ -268,6 +270,14 @@ class RepoLook:
             seen.canary,
             sandbox=self.scene.collect.suite.sandbox,
         )
+
+    def record(self) -> Record | None:
+        seen, kept = self._tests, dict(self.scene.collect.digests)
+        if seen is None:
+            return Record(reports=kept) if kept else None
+        ids = [*sorted(seen.bad), *sorted(seen.ids - seen.bad)][:MOST_IDS]
+        output = sha256(seen.output.encode("utf-8", "surrogateescape")).hexdigest()
+        return Record(f"{seen.runner} {seen.version}".strip(), seen.seconds, seen.wall, output, tuple(ids), kept)
 
 
 def _read_file(file: Path) -> bytes | None:

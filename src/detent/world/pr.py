@@ -130,7 +130,7 @@ def _squash(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
     landed = bring_in(world, run)
-    return outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main) if landed.outcome else None
+    return outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main, **landed.reports) if landed.outcome else None
 
 
 JOBS: Jobs = {
