@@ -93,11 +93,12 @@ SHEBANGS = {"plain": "#!{python}\n", "long": '#!/bin/sh\n\'\'\'exec\' "{python}"
 @pytest.mark.parametrize("how", SHEBANGS)
 def test_a_package_that_is_installed_behind_a_script_counts(tmp_path: Path, how: str) -> None:
     site = environment(tmp_path / "env", "pytest-8.1.0")
-    script = tmp_path / "env/bin/pytest"
+    script = tmp_path / "bin/pytest"
+    script.parent.mkdir()
     script.write_text(SHEBANGS[how].format(python=tmp_path / "env/bin/python"))
-    for program in (tmp_path / "env/bin").iterdir():
+    for program in (script, tmp_path / "env/bin/python"):
         program.chmod(0o755)
-    command, env = Command(("pytest",), "pytest"), {"PATH": f"{tmp_path / 'env/bin'}{os.pathsep}{os.defpath}"}
+    command, env = Command(("pytest",), "pytest"), {"PATH": os.pathsep.join((str(script.parent), str(tmp_path / "env/bin"), os.defpath))}
     here = (command, tmp_path / "p", env, tmp_path / "cache")
     assert packages(*here) == [site] and version_of(*here) == "8.1.0"
     before = fingerprint(*here)

@@ -90,6 +90,18 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
     )
 
 
+def reviewer_is_ready(settings: Settings, env: Mapping[str, str]) -> None:
+    """The reviewer, where one is configured, is an agent that can be asked."""
+    if not settings.review.agent:
+        return
+    from detent.agents import must_be_ready  # most calls ask nobody
+
+    try:
+        must_be_ready(settings.review.agent, env)
+    except DetentError as e:
+        raise DetentError(f"[review] agent: {e.message}", e.hint) from e
+
+
 def suite_at(app: App, run: Run[Data], tree: str) -> tuple[TestReport, dict[str, str]]:
     """The project's tests at a tree, before the run begins, and the digest of their report. A pass that is known is not run again."""
     collector = app.world.collector(run)

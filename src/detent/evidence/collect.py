@@ -145,8 +145,6 @@ class Collector:
         if self.suite.clean:
             return self.clean(tree, wanted, near=near, command=command)
         report = self.selection(tree, (), wanted, command, near)
-        if changed := differs(self.git, self.run):
-            raise Disturbed(f"{changed[0]} changed while the tests ran, so the run says nothing; stop what writes there, and submit again")
         return report if command else self._keep(tree, report)
 
     def clean(
@@ -185,28 +183,41 @@ class Collector:
 
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
-        if not self.suite.clean or not commands:
-            return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
-        with self.checkout(tree, {}) as folder:
-            return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
+        if self.suite.clean and commands:
+            with self.checkout(tree, {}) as folder:
+                return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
+        for command in commands:
+            with self._our_run(f"`{command}`"):
+                said = preflight((command,), self.suite, self.home, self.root, self._env(self.root), wanted)
+            if said[0]:
+                return said
+        return None, ""
 
     def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
         """One command line in a checkout, with the environment that tests have."""
         return run_line(command, self.suite, folder, self._env(folder), wanted)
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
-        """Tests in the workspace, which holds this tree. What they make there, and make anew, is remembered as theirs."""
+        """Tests in the workspace, which holds this tree."""
         if self.suite.clean:
             return self.clean(tree, wanted, selectors, near=near, command=command)
+        self.runs += 1
+        with self._our_run("the tests"):
+            return self._run(selectors, self.root, wanted, command, near)
+
+    @contextmanager
+    def _our_run(self, what: str) -> Iterator[None]:
+        """A run of ours in the workspace. What it makes there, and makes anew, is remembered as its own; what changes meanwhile makes it worthless."""
         self._remove_planted()
         before, ours = self._there or set(untracked(self.git)), self.created()
-        self.runs += 1
         try:
-            return self._run(selectors, self.root, wanted, command, near)
+            yield
         finally:
             self._remove_planted()
             self._there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
             self._created((self._there - before) | ours)
+        if changed := differs(self.git, self.run):
+            raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         env = self._env(cwd)
@@ -220,7 +231,7 @@ class Collector:
             return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
         if not command and base is None:
             raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
-        return run_command(command or " ".join(base.argv[2:]) if base else command, self.suite, cwd, env, wanted)
+        return run_command(base.text if base else command, self.suite, cwd, env, wanted)
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
         """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""

@@ -99,9 +99,8 @@ class RepoLook:
         return self._tests
 
     def _own_command(self) -> str:
-        """The agent's own command, where no framework is known and only its exit code can be read."""
-        base = self.scene.collect.suite.base
-        return "" if base is not None and base.runner else self.sent.test_command
+        """The agent's own command, where the project says nothing of how it is tested."""
+        return "" if self.scene.collect.suite.base else self.sent.test_command
 
     def _blame(self, trouble: CannotTell) -> TestReport:
         """If the same command works on the last good tree, the trouble came with the change: it is a failure, not an error."""
@@ -127,7 +126,7 @@ class RepoLook:
         return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 
     def tests_before(self) -> TestReport:
-        if self._own_command():
+        if not self._runner:
             return TestReport()  # an exit code has no tests to compare
         known = self.scene.collect.known(self.scene.marks.good)
         if known is not None:
