@@ -220,6 +220,15 @@ def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     return said if how == "require" else Flag(said)
 
 
+def passes_when_clean(look: Look[Data]) -> str | None:
+    """The tests pass in a clean checkout of the tree, where nothing else lies."""
+    if (seen := look.tests_when_clean()) is None:
+        return None
+    wrong = seen.fault or _tampered(seen) or ("" if seen.ids else "no test was collected")
+    bad = seen.bad - look.baseline()
+    return f"in a clean checkout of the tree, {wrong or f'{_first(bad)} fails'}" if wrong or bad else None
+
+
 def preflight_passes(look: Look[Data]) -> str | None:
     """The project's preflight commands pass on this tree."""
     return look.preflight()
