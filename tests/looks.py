@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.evidence.look import Branch, Changed, Probed, TestReport
-from detent.kernel.model import Evidence, Run, Sent, Tally
+from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
 
 @dataclass
@@ -21,6 +21,7 @@ class LiteralLook:
     changes: tuple[Changed, ...] = ()
     bite: bool = True
     probe: Probed = field(default_factory=Probed)
+    agree: tuple[str, ...] = ()
     said_anew: tuple[str, ...] = ()
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
@@ -50,11 +51,17 @@ class LiteralLook:
     def tests_laid_over(self, tree: str) -> TestReport:
         return self.before
 
+    def tests_when_clean(self) -> TestReport | None:
+        return self.now
+
     def bites(self) -> bool:
         return self.bite
 
     def bites_mutant(self) -> bool:
         return self.bite
+
+    def agreeing(self) -> tuple[str, ...]:
+        return self.agree
 
     def probed(self) -> Probed:
         return self.probe
@@ -88,6 +95,9 @@ class LiteralLook:
     def evidence(self) -> Evidence | None:
         of = {o: len(self.now.having(o)) for o in ("passed", "failed", "error", "skipped")}
         return Evidence("report", "pytest", 0, Tally(of["passed"], of["failed"], of["error"], of["skipped"]), self.tree)
+
+    def record(self) -> Record | None:
+        return None
 
     def documents(self) -> dict[str, str]:
         return dict(self.was_read)

@@ -300,9 +300,9 @@ SNEAKY = f"import os\n{FORCE}".replace("{how}", "wrapper=True").replace(
 
 
 def test_a_step_on_a_tampered_runner_fails_with_that_reason_and_an_honest_one_says_that_it_held(tmp_path: Path) -> None:
-    f = Feature(tmp_path / "p", files={**FILES, "calc.py": ""}).start()
+    f = Feature(tmp_path / "p", files={**FILES, "calc.py": "", "tests/conftest.py": SNEAKY}).start()
     f.plan()
-    red = f.lay({"tests/test_add.py": RED, "tests/conftest.py": SNEAKY}).submit()
+    red = f.lay({"tests/test_add.py": RED}).submit()
     assert red.status == "SUCCESS" and red.evidence and red.evidence.canary == "held", red
     assert (red.evidence.counts.passed, red.evidence.counts.errors) == (2, 1)
     green = f.lay({"calc.py": GREEN.replace("a + b", "'nothing like it'")}).submit()

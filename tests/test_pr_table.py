@@ -6,9 +6,10 @@ import pty
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from detent.app.kit import default_preflight
+from detent.app.preflight import default_preflight, missing_preflight
 from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, replan_fault, title_fits
 from detent.gates.review import Finding
 from detent.kernel.decide import decide
@@ -87,7 +88,7 @@ def test_a_new_plan_replaces_the_failed_task_and_nothing_else(new: ActivePr, fau
     ],
 )
 def test_an_entry_is_open_until_its_line_or_what_is_below_it_is_done(text: str, left: tuple[str, ...]) -> None:
-    assert open_entries(text) == left
+    assert tuple(e.text for e in open_entries(text)) == left
 
 
 def test_a_title_must_match_exactly_one_open_entry() -> None:
@@ -154,6 +155,31 @@ def test_the_default_preflight_is_lint_and_types_where_the_project_configures_th
     )
     assert default_preflight({"pyproject.toml": "[tool.black]\n"}.get, tmp_path, "") == ()
     assert default_preflight(configured.get, tmp_path / "without", "") == ()
+    assert missing_preflight(configured.get, tmp_path / "without", "") == ("ruff", "mypy")
+
+
+LINTS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "ruff.toml": ({"ruff.toml": ""}, ("ruff check --no-cache .",)),
+    ".ruff.toml": ({".ruff.toml": ""}, ("ruff check --no-cache .",)),
+    "mypy.ini": ({"mypy.ini": "[mypy]\nstrict = true\n"}, ("mypy --cache-dir=/dev/null .",)),
+    "setup.cfg": ({"setup.cfg": "[metadata]\nname = x\n[mypy]\nfiles = src\n"}, ("mypy --cache-dir=/dev/null",)),
+    "setup.cfg of others": ({"setup.cfg": "[metadata]\nname = x\n"}, ()),
+    "no ini": ({"mypy.ini": "strict"}, ()),
+    "scripts": ({"package.json": '{"scripts": {"lint": "eslint .", "type-check": "tsc"}}'}, ("npm run --silent lint", "npm run --silent type-check")),
+    "a script that mends": ({"package.json": '{"scripts": {"lint": "eslint --fix ."}}', "eslint.config.js": ""}, ("eslint .",)),
+    "files": ({"package.json": "{}", ".eslintrc.json": "{}", "tsconfig.json": "{}"}, ("eslint .", "tsc --noEmit")),
+    "no package": ({"package.json": "[", "tsconfig.json": "{}"}, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINTS)
+def test_the_default_preflight_knows_the_other_places_where_tools_are_configured(tmp_path: Path, name: str) -> None:
+    files, commands = LINTS[name]
+    (tmp_path / "bin").mkdir()
+    for program in ("ruff", "mypy", "npm", "eslint", "tsc"):
+        (tmp_path / "bin" / program).touch(0o755)
+    assert default_preflight(files.get, tmp_path, str(tmp_path / "bin")) == commands
+    assert len(missing_preflight(files.get, tmp_path, "/nowhere")) == len(commands)
 
 
 def at_a_terminal(project: Project, *args: str) -> int:
@@ -211,3 +237,16 @@ def test_a_sound_new_plan_clears_the_error_and_goes_on() -> None:
     assert (after.state, after.last_error, after.last_reason) == ("EXECUTING_TDD", "", "")
     assert isinstance(after.data, PrData) and after.data.plan is not None
     assert after.data.plan.tasks[0].taskName == "smaller"
+
+
+def test_after_the_review_rounds_a_person_can_also_end_the_run_and_only_then_by_an_answer() -> None:
+    run = Run("r", "pr", "HALTED", 5, PrData(), limits=dict(PR.limits), back="CODE_REVIEW", cause="review rounds")
+    said = Sent("answer", by="human", decision="review", value="abort")
+    assert PR.kind(run, said) == "abort" and PR.row("HALTED", "abort") is not None
+    assert PR.kind(msgspec.structs.replace(run, cause="conflict"), said) == "answer"
+
+
+def test_what_the_machine_does_by_itself_is_no_call_that_is_offered() -> None:
+    for state in PR.states:
+        run = Run("r", "pr", state, 5, PrData(), limits=dict(PR.limits), cause="conflict")
+        assert all(PR.allowed(run)) and (PR.states[state].actor != "system" or PR.allowed(run) == ()), state

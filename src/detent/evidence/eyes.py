@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,9 +16,10 @@ from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
-from detent.kernel.model import Evidence, Run, Sent, Tally
+from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
 LARGEST_DOCUMENT = 1_000_000
+MOST_IDS = 20  # that an event keeps; all of them stand in the report
 LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
 
 
@@ -50,6 +52,7 @@ class RepoLook:
         self._said = ""
         self._branch: Branch | None = None
         self._changed: tuple[Changed, ...] | None = None
+        self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
 
@@ -59,15 +62,22 @@ class RepoLook:
         return self.scene.settings.get(name, "")
 
     def read(self, path: str) -> str | None:
-        """A file of the judged tree, a published one, or (HEAD:path) one as it is committed."""
-        file, committed = self.scene.published(path), path.startswith("HEAD:")
-        data = _read_file(file) if file else self.scene.git.read("HEAD" if committed else self.tree, path.removeprefix("HEAD:"))
+        """A file of the judged tree, a published one, or one of an earlier tree, which is not remembered."""
+        earlier = {"GOOD": self.scene.marks.good, "BASE": self.scene.marks.base}
+        tree, _, name = path.rpartition(":")
+        file = self.scene.published(path)
+        data = _read_file(file) if file else self._at(earlier[tree], name) if tree in earlier else self.scene.git.read(self.tree, path)
         if data is None:
             return None
         if len(data) > LARGEST_DOCUMENT:
             raise CannotTell(f"{path} has {len(data)} bytes, more than any plan needs")
-        self._read[path] = data.decode("utf-8", "replace")
-        return self._read[path]
+        text = data.decode("utf-8", "replace")
+        if tree not in earlier:
+            self._read[path] = text
+        return text
+
+    def _at(self, tree: str, path: str) -> bytes | None:
+        return self.scene.git.read(tree, path) if tree else None
 
     def documents(self) -> dict[str, str]:
         return {**self._read, "HEAD^{tree}": self._head[1]}
@@ -89,9 +99,8 @@ class RepoLook:
         return self._tests
 
     def _own_command(self) -> str:
-        """The agent's own command, where no framework is known and only its exit code can be read."""
-        base = self.scene.collect.suite.base
-        return "" if base is not None and base.runner else self.sent.test_command
+        """The agent's own command, where the project says nothing of how it is tested."""
+        return "" if self.scene.collect.suite.base else self.sent.test_command
 
     def _blame(self, trouble: CannotTell) -> TestReport:
         """If the same command works on the last good tree, the trouble came with the change: it is a failure, not an error."""
@@ -117,7 +126,7 @@ class RepoLook:
         return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 
     def tests_before(self) -> TestReport:
-        if self._own_command():
+        if not self._runner:
             return TestReport()  # an exit code has no tests to compare
         known = self.scene.collect.known(self.scene.marks.good)
         if known is not None:
@@ -147,6 +156,9 @@ class RepoLook:
         overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
         return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
 
+    def tests_when_clean(self) -> TestReport | None:
+        return self.scene.collect.clean(self.tree, self.scene.wanted) if self.scene.collect.suite.base else None
+
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
         base, whole = self.scene.collect.suite.base, self.tests()
@@ -171,11 +183,15 @@ class RepoLook:
     def bites_mutant(self) -> bool:
         return new_tests_bite(self._teeth())
 
+    def agreeing(self) -> tuple[str, ...]:
+        from detent.evidence.probe import agreeing
+
+        return agreeing(self._teeth(), self.tests(), self.tests_before()) if self._runner else ()
+
     def probed(self) -> Probed:
         from detent.evidence.probe import probe
 
-        base = self.scene.collect.suite.base
-        return probe(self._teeth(), self.tests(), self.tests_before()) if base is not None and base.runner else Probed()
+        return probe(self._teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
 
     def reworded(self) -> tuple[str, ...]:
         from detent.evidence.reworded import reworded
@@ -245,9 +261,8 @@ class RepoLook:
         seen = self._tests
         if seen is None:
             return None
-        base = self.scene.collect.suite.base
         of = {o: len(seen.having(o)) for o in ("passed", "failed", "error", "skipped")}
-        kind: Literal["report", "exit-code"] = "report" if base is not None and base.runner else "exit-code"
+        kind: Literal["report", "exit-code"] = "report" if self._runner else "exit-code"
         return Evidence(
             kind,
             seen.command,
@@ -257,6 +272,14 @@ class RepoLook:
             seen.canary,
             sandbox=self.scene.collect.suite.sandbox,
         )
+
+    def record(self) -> Record | None:
+        seen, kept = self._tests, dict(self.scene.collect.digests)
+        if seen is None:
+            return Record(reports=kept) if kept else None
+        ids = [*sorted(seen.bad), *sorted(seen.ids - seen.bad)][:MOST_IDS]
+        output = sha256(seen.output.encode("utf-8", "surrogateescape")).hexdigest()
+        return Record(f"{seen.runner} {seen.version}".strip(), seen.seconds, seen.wall, output, tuple(ids), kept)
 
 
 def _read_file(file: Path) -> bytes | None:

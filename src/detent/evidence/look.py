@@ -5,7 +5,7 @@ Every method answers from the judged tree or raises CannotTell. None of them bel
 
 from typing import Literal, Protocol, TypeVar
 
-from detent.kernel.model import Data, Evidence, Run, Sent, Value
+from detent.kernel.model import Data, Evidence, Record, Run, Sent, Value
 
 L = TypeVar("L", bound=Data, covariant=True)
 Outcome = Literal["passed", "failed", "error", "skipped"]
@@ -23,12 +23,15 @@ class TestReport(Value, frozen=True):
     exit_code: int | None = None
     command: str = ""
     runner: str = ""
+    version: str = ""  # of the runner, where that can be seen
+    tree: str = ""  # what it ran on; empty for a part of the tests, or with other files laid over the tree
     complete: bool = True  # the runner finished and wrote its report
     fault: str = ""  # why it did not, if that came with the change
     late: bool = False  # it did not end in time and was stopped
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
     kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
     seconds: float = 0.0  # the time the tests took, by the report
+    wall: float = 0.0  # the time the whole run took, by the clock
     canary: Literal["held", "broken", "unsupported"] = "unsupported"  # whether tests that must pass and fail came back so
     canary_said: str = ""  # what differed, or why there was none
 
@@ -49,7 +52,6 @@ class Probed(Value, frozen=True):
 
     tried: int = 0
     idle: tuple[str, ...] = ()  # new tests that failed against none of them
-    agree: tuple[str, ...] = ()  # new tests that pass whatever answer they expect
     why: str = ""  # why nothing can be said
 
 
@@ -88,17 +90,20 @@ class Look(Protocol[L]):
     def selected(self) -> TestReport: ...
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...  # once more on the same tree, with a canary or without
     def tests_laid_over(self, tree: str) -> TestReport: ...
+    def tests_when_clean(self) -> TestReport | None: ...  # in a clean checkout; None where the project says nothing of how it is tested
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
     def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
+    def agreeing(self) -> tuple[str, ...]: ...  # the step's tests that pass whatever answer they expect
     def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
     def reworded(self) -> tuple[str, ...]: ...  # tests of the last good tree that say something else now
     def preflight(self) -> str | None: ...
     def refused_command(self, command: str) -> str | None: ...
     def changed(self) -> tuple[Changed, ...]: ...
     def branch(self) -> Branch: ...
-    def read(self, path: str) -> str | None: ...
+    def read(self, path: str) -> str | None: ...  # of the judged tree; GOOD:path, BASE:path: of the last good tree, of the base commit
     def tampered(self) -> tuple[str, ...]: ...
     def output(self) -> str: ...
     def evidence(self) -> Evidence | None: ...
+    def record(self) -> Record | None: ...  # what the event keeps of the evidence besides
     def late(self) -> bool: ...  # the tests did not end in time
     def documents(self) -> dict[str, str]: ...  # what was read for the gates, HEAD too, so that changes can keep it

@@ -1,5 +1,5 @@
-"""The probe of new tests: small mutations of the lines that were written for them, one after the other. A test that fails against none
-of them proves nothing about that code, and neither does one that passes when it is made to expect something else.
+"""The probes of new tests: small mutations of the lines that were written for them, one after the other, and their own expectations turned.
+A test that fails against no mutation may prove nothing about that code; one that passes when it is made to expect something else proves nothing.
 
 Owns which mutants are tried and for how long; knows no phases and no gates.
 """
@@ -34,8 +34,6 @@ def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
     new = _new_tests(now, before, teeth.marks.baseline)
     if not new:
         return Probed()
-    if agree := _agreeing(teeth, now, new):
-        return Probed(agree=agree)
     tried = _spread(list(_mutants(teeth)))
     if not tried:
         return Probed(why="no line of the code written for them has a small change to try")
@@ -49,9 +47,9 @@ def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) ->
     return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
 
 
-def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, ...]:
-    """New tests that pass although each of their expectations was turned."""
-    files = {test: _file(now, test) for test in new}
+def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
+    """New tests that pass although each of their expectations was turned. A test with several cases is one that does in all of them."""
+    files = {test: _file(now, test) for test in _new_tests(now, before, teeth.marks.baseline)}
     made = {path: turned(path, (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")) for path in sorted({*files.values()})}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
@@ -62,8 +60,14 @@ def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, 
         raise
     except CannotTell:
         return ()  # turned tests that do not run say nothing
-    passed = new & report.having("passed")
-    return tuple(sorted(test for test in passed if any(is_named(test, name) for name in made[files[test]][1])))
+    cases = {(path, name): _cases(report, path, name) for path, (_, names) in made.items() for name in names}
+    agree = frozenset[str]().union(*(ids for ids in cases.values() if ids <= report.having("passed")))
+    return tuple(sorted(agree & files.keys()))
+
+
+def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
+    """The tests of a file that a name stands for."""
+    return frozenset(test for test in report.ids if _file(report, test) == path and is_named(test, name))
 
 
 def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:

@@ -22,15 +22,16 @@ def _tests(text: str) -> dict[str, list[str]]:
     """Every version of each test, by its name: one that is defined again takes the place of the first."""
     tree = ast.parse(text)
     found: dict[str, list[str]] = {}
-    for name, node in _named(tree.body, ""):
+    for name, node in named_tests(tree.body):
         said = [ast.unparse(node.args), *map(ast.unparse, node.body)]
         found.setdefault(name, []).append("\n".join(said))
     return found
 
 
-def _named(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def named_tests(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The tests of a file, each by its name and the classes it lies in."""
     for node in body:
         if isinstance(node, ast.ClassDef):
-            yield from _named(node.body, f"{within}{node.name}::")
+            yield from named_tests(node.body, f"{within}{node.name}::")
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
             yield f"{within}{node.name}", node

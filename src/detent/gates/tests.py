@@ -196,6 +196,16 @@ def test_can_fail(look: Look[Data]) -> str | None:
     return None if look.bites_mutant() else "the test fails against no small change of the code, so it proves nothing"
 
 
+def turned_tests_fail(look: Look[Data]) -> str | None:
+    """Each test that the code was written for fails when it is made to expect something else; with `evidence.mutation` off, that is not asked."""
+    if look.setting("evidence.mutation") not in ("warn", "require") or not (agree := look.agreeing()):
+        return None
+    return (
+        f"{_first(frozenset(agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at. "
+        "Write code whose answer counts; if the test itself looks away, a person can go back to before it (`detent rollback`)"
+    )
+
+
 def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
     how = look.setting("evidence.mutation")
@@ -204,13 +214,19 @@ def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     seen = look.probed()
     if seen.why:
         return Flag(f"whether the new tests prove anything could not be probed: {seen.why}")
-    if seen.agree:
-        said = f"{_first(frozenset(seen.agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at"
-    elif seen.idle:
-        said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
-    else:
+    if not seen.idle:
         return None
+    said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
     return said if how == "require" else Flag(said)
+
+
+def passes_when_clean(look: Look[Data]) -> str | None:
+    """The tests pass in a clean checkout of the tree, where nothing else lies."""
+    if (seen := look.tests_when_clean()) is None:
+        return None
+    wrong = seen.fault or _tampered(seen) or ("" if seen.ids else "no test was collected")
+    bad = seen.bad - look.baseline()
+    return f"in a clean checkout of the tree, {wrong or f'{_first(bad)} fails'}" if wrong or bad else None
 
 
 def preflight_passes(look: Look[Data]) -> str | None:

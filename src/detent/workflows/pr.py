@@ -29,6 +29,7 @@ from detent.gates.tests import (
     new_tests_kill_mutants,
     others_pass,
     others_unchanged,
+    passes_when_clean,
     preflight_passes,
     selection_fails,
     selection_is_some,
@@ -36,8 +37,17 @@ from detent.gates.tests import (
     skips_not_risen,
     starts_from_green,
     test_can_fail,
+    turned_tests_fail,
 )
-from detent.gates.tree import config_flagged, config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_is_clean
+from detent.gates.tree import (
+    config_flagged,
+    config_frozen,
+    conftest_stays_plain,
+    files_are_ours,
+    only_tests_changed,
+    tests_frozen,
+    tree_is_clean,
+)
 from detent.kernel.model import Data, Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
@@ -61,6 +71,7 @@ from detent.workflows.pr_data import (
     checkpoint_asked,
     checkpoint_made,
     current,
+    failed_again,
     findings_of,
     keep_base,
     keep_branch,
@@ -144,6 +155,7 @@ SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
 RED = (
     at_least_one_ran,
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     canary_held,
     new_tests_fail,
@@ -155,6 +167,7 @@ RED = (
 VERIFY = (
     at_least_one_ran,
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     canary_held,
     new_tests_failed_before,
@@ -172,6 +185,7 @@ GREEN = (
     all_pass,
     selection_passes,
     preflight_passes,
+    turned_tests_fail,
     new_tests_kill_mutants,
 )
 REFACTOR = (
@@ -185,17 +199,28 @@ REFACTOR = (
     selection_passes,
     preflight_passes,
 )
-ALREADY = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, collected_not_shrunk, all_pass, test_can_fail)
+ALREADY = (
+    at_least_one_ran,
+    only_tests_changed,
+    conftest_stays_plain,
+    config_flagged,
+    canary_held,
+    collected_not_shrunk,
+    all_pass,
+    test_can_fail,
+)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
+CLEAN = (passes_when_clean,)  # the last look before a change counts as landed; with a branch, the merge has its own
 REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)
 
 
 def _stuck(run: Run[Data]) -> str | None:
-    """Open at `escalate` failed attempts, or at the first one after a scope reduction."""
-    after_replan = bool(run.counts.get("replans")) and run.counts.get("debug", 0) >= 1
+    """Open at `escalate` failed attempts, or at the first one of a re-planned task."""
     left = run.limits["escalate"] - run.counts.get("debug", 0)
-    return None if after_replan or left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
+    return (
+        None if failed_again(run) or left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
+    )
 
 
 STUCK = Lock("stuck", "The counter debug has reached escalate, or a re-planned task has failed again.", _stuck)
@@ -209,6 +234,8 @@ SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
 PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
 HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
+LANDED_HERE = go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))
+HALT_CLEAN: Go[PrData] = go("HALTED", because("clean"), keep_error, owes=(snapshot,), says="HALTED")
 HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
 HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
 HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
@@ -252,13 +279,13 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("CODE_REVIEW",           "wait",            (),                                (),        go(STAY)),
     Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
     Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan, publish_claims))),
-    Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))),
+    Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            CLEAN,     LANDED_HERE,                                    HALT_CLEAN),
     Row("PLAN_UPDATED",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
     Row("MERGING_BRANCH",        "merged",          (),                                (),        go("INITIALIZING", next_pr, owes=(clear_plan,))),
     Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),
     Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT),
     Row("MERGING_BRANCH",        "resume",          (),                                (),        go(STAY)),
-    Row("HALTED",                "resume",          (caused_by("conflict", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent"))),
+    Row("HALTED",                "resume",          (caused_by("conflict", "clean", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent"))),
     Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"))),
     Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
     Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),
@@ -268,7 +295,10 @@ ROWS: tuple[Row[PrData], ...] = (
 )  # fmt: skip
 
 
-ANSWERS = {"REVIEW": ("approve", "another-round"), "PLAN": ("finish",)}  # the decisions by name, and what they can be answered with
+ANSWERS = {
+    "REVIEW": ("approve", "another-round", "abort"),
+    "PLAN": ("finish",),
+}  # the decisions by name, and what they can be answered with
 
 
 def kind(run: Run[PrData], sent: Sent) -> str:
@@ -280,7 +310,8 @@ def kind(run: Run[PrData], sent: Sent) -> str:
     if sent.verb == "resume":
         return "guided" if run.state == "HALTED" and run.cause in ("attempts", "escalation") else "resume"
     if sent.verb == "answer":
-        return sent.value if sent.value in ANSWERS.get(sent.decision.upper(), ()) else "answer"
+        fits = sent.value in ANSWERS.get(sent.decision.upper(), ()) and (sent.value != "abort" or run.cause == "review rounds")
+        return sent.value if fits else "answer"
     return sent.outcome if sent.verb == "outcome" else sent.verb
 
 

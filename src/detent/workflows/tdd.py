@@ -33,8 +33,9 @@ from detent.gates.tests import (
     others_unchanged,
     skips_not_risen,
     test_can_fail,
+    turned_tests_fail,
 )
-from detent.gates.tree import config_flagged, config_frozen, only_tests_changed, tests_frozen
+from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, only_tests_changed, tests_frozen
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
@@ -107,6 +108,7 @@ PLAN = (only_list_changed, canary_held, others_pass)
 COMPLETE = (only_list_changed, at_least_one_ran, canary_held, all_pass)
 RED = (
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     at_least_one_ran,
     canary_held,
@@ -118,6 +120,7 @@ RED = (
 )
 ALREADY = (
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     at_least_one_ran,
     canary_held,
@@ -135,6 +138,7 @@ GREEN = (
     all_pass,
     collected_not_shrunk,
     skips_not_risen,
+    turned_tests_fail,
     new_tests_kill_mutants,
 )
 REFACTOR = (config_flagged, at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen, changed_tests_still_bite)
