@@ -59,6 +59,9 @@ class LiteralLook:
     def probed(self) -> Probed:
         return self.probe
 
+    def refactored(self) -> Probed:
+        return self.probe
+
     def reworded(self) -> tuple[str, ...]:
         return self.said_anew
 

@@ -1,58 +1,158 @@
-"""The probe of new tests: small mutations of the lines that were written for them, one after the other. A test that fails against none
-of them proves nothing about that code, and neither does one that passes when it is made to expect something else.
+"""The probe of tests: small mutations of the lines that a step wrote, one after the other. A test that fails against none of those that
+were written for it proves nothing about that code, and neither does one that passes when it is made to expect something else.
 
-Owns which mutants are tried and for how long; knows no phases and no gates.
+Owns how many mutants are tried and for how long; knows no phases and no gates.
 """
 
 import time
-from collections.abc import Iterator
-from difflib import SequenceMatcher
-from itertools import islice
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import PROBE_SECONDS, Teeth
+from detent.evidence.candidates import Mutant, candidates
 from detent.evidence.look import Probed, TestReport
-from detent.evidence.mutate import mutants_on
 from detent.evidence.mutate.turned import is_named, turned
 
-MOST_TRIED = 12
-MOST_OF_A_FILE = 48
-ONE_RUN = 10.0  # seconds: a mutant may loop for ever
-LARGEST = 400_000  # characters of a file whose changed lines are looked for
+MOST_IN_VAIN = 12  # mutants in a row that make no test fail
+MOST_TRIED = 48
+MOST_WHOLE = 6  # mutants that the whole suite is run on
+ONE_RUN = 10.0  # seconds at least: a mutant may loop for ever
+SLOWER = 3  # a mutant may take so many times what the tests take without one
 
 
-class Mutant(NamedTuple):
-    """A file with one small change."""
+class Clock(NamedTuple):
+    """How long the mutants may take, together and each."""
 
-    path: str
-    text: str
+    until: float
+    one: float
+
+    def left(self) -> float:
+        return min(self.one, self.until - time.monotonic())
 
 
 def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
     """What the tests that failed before and pass now say of mutants of the code between."""
-    new = _new_tests(now, before, teeth.marks.baseline)
+    new = _were_red(now, before.bad - teeth.marks.baseline)
     if not new:
         return Probed()
+    clock = _apart(teeth, now, new)
+    if isinstance(clock, Probed):
+        return clock
     if agree := _agreeing(teeth, now, new):
         return Probed(agree=agree)
-    tried = _spread(list(_mutants(teeth)))
+    tried = candidates(teeth, _text(teeth, _files(now, new)))
     if not tried:
         return Probed(why="no line of the code written for them has a small change to try")
-    files = tuple(sorted({_file(now, test) for test in new}))
-    return _try(teeth, tried, files, new, _together(teeth, now, before, new))
+    return _try(teeth, tried, _files(now, new), new, _together(teeth, now, before, new), clock)
 
 
-def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) -> frozenset[str]:
-    """Tests that this code was written for; a file that could not be collected before stands for its tests."""
-    red = before.bad - baseline
+def probe_refactored(teeth: Teeth, now: TestReport) -> Probed:
+    """What the tests that earlier steps wrote say when their expectations are turned, and whether any test fails against a mutant of the
+    code that was rewritten. A rewrite that leaves no line to mutate (words, or lines taken out) has nothing more to prove."""
+    if not any(change.sort in ("production", "config") for change in teeth.changed):
+        return Probed()
+    reds = frozenset[str]().union(*((teeth.collect.known(red) or teeth.collect.clean(red, teeth.wanted)).bad for red in teeth.marks.reds))
+    proved = _were_red(now, reds - teeth.marks.baseline)
+    clock = _apart(teeth, now, proved) if proved else Clock(time.monotonic() + PROBE_SECONDS, ONE_RUN)
+    if isinstance(clock, Probed):
+        return clock
+    if agree := _agreeing(teeth, now, proved) if proved else ():
+        return Probed(agree=agree)
+    files = _files(now, proved)
+    tried = candidates(teeth, _text(teeth, files))
+    if not tried or (files and _killed(teeth, tried[:MOST_IN_VAIN], files, clock)):
+        return Probed()
+    whole = tried[:MOST_WHOLE]
+    if _killed(teeth, whole, (), clock):
+        return Probed()
+    idle = tuple(sorted({f"{mutant.path}: {mutant.place}" for mutant in whole}))
+    return Probed(len(whole), idle) if clock.left() > 0 else Probed(why=f"{PROBE_SECONDS} s were not enough to find a test that fails")
+
+
+def untested(teeth: Teeth) -> tuple[str, ...]:
+    """The places that a step changed at which no test of the suite fails, whatever stands there: nothing proves them."""
+    places: dict[str, list[Mutant]] = {}
+    for mutant in candidates(teeth):
+        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
+    clock = Clock(time.monotonic() + PROBE_SECONDS, PROBE_SECONDS)
+    return tuple(sorted(place for place, of in places.items() if not _killed(teeth, of[:2], (), clock)))
+
+
+# -- the tests ---------------------------------------------------------------------------------------------------------------
+
+
+def _were_red(now: TestReport, red: frozenset[str]) -> frozenset[str]:
+    """Tests that pass and once failed; a file that could not be collected then stands for its tests."""
     return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
+
+
+def _files(now: TestReport, tests: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({_file(now, test) for test in tests}))
+
+
+def _file(report: TestReport, test: str) -> str:
+    return report.files.get(test, test.partition("::")[0])
+
+
+def _text(teeth: Teeth, files: Iterable[str]) -> str:
+    return "\n".join(_read(teeth, path) for path in files)
+
+
+def _read(teeth: Teeth, path: str) -> str:
+    return (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")
+
+
+def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Which tests answer for each other: nobody can tell the new ones of an older file that could not be loaded before from the others."""
+    marks = teeth.marks
+    earlier = (marks.base, *(red for red in marks.reds if red != marks.good))
+    unloaded = {file for test in new if test not in before.ids and (file := _file(now, test)) in before.bad}
+    older = {file for file in unloaded if any(teeth.git.read(tree, file) is not None for tree in earlier)}
+    return {test: frozenset(t for t in new if _file(now, t) == _file(now, test)) for test in new if _file(now, test) in older}
+
+
+# -- what is run -------------------------------------------------------------------------------------------------------------
+
+
+def _apart(teeth: Teeth, now: TestReport, tests: frozenset[str]) -> Clock | Probed:
+    """The tests once as they are, where the mutants will be tried: how long that takes, or what makes mutants worthless there."""
+    begun = time.monotonic()
+    if teeth.collect.suite.clean:
+        return Clock(begun + PROBE_SECONDS, max(ONE_RUN, SLOWER * now.seconds))
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, _files(now, tests), {}, PROBE_SECONDS)
+    except Disturbed:
+        raise
+    except CannotTell as e:
+        return Probed(why=f"they could not be run in a clean checkout: {e}")
+    if report.late:
+        return Probed(why=f"they take longer than {PROBE_SECONDS} s")
+    if lost := tests - report.having("passed"):
+        return (
+            Probed(apart=tuple(sorted(lost)))
+            if _runs_apart(teeth)
+            else Probed(why="the tests of this project need files that git does not have")
+        )
+    return Clock(begun + PROBE_SECONDS, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
+
+
+def _runs_apart(teeth: Teeth) -> bool:
+    """Whether the tests that passed before this step pass in a clean checkout as well: else it is the project that needs more."""
+    before = teeth.collect.known(teeth.marks.good)
+    passed = before.having("passed") if before else frozenset[str]()
+    if before is None or not passed:
+        return True
+    try:
+        return passed <= teeth.collect.clean(teeth.marks.good, teeth.wanted, _files(before, passed)).having("passed")
+    except CannotTell:
+        return False
 
 
 def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, ...]:
     """New tests that pass although each of their expectations was turned."""
     files = {test: _file(now, test) for test in new}
-    made = {path: turned(path, (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")) for path in sorted({*files.values()})}
+    made = {path: turned(path, _read(teeth, path)) for path in sorted({*files.values()})}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
         return ()
@@ -66,58 +166,42 @@ def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, 
     return tuple(sorted(test for test in passed if any(is_named(test, name) for name in made[files[test]][1])))
 
 
-def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
-    """Which tests answer for each other: nobody can tell the new ones of an older file that could not be loaded before from the others."""
-    marks = teeth.marks
-    earlier = (marks.base, *(red for red in marks.reds if red != marks.good))
-    unloaded = {file for test in new if test not in before.ids and (file := _file(now, test)) in before.bad}
-    older = {file for file in unloaded if any(teeth.git.read(tree, file) is not None for tree in earlier)}
-    return {test: frozenset(t for t in new if _file(now, t) == _file(now, test)) for test in new if _file(now, test) in older}
+def _seen(teeth: Teeth, mutant: Mutant, files: tuple[str, ...], seconds: float) -> TestReport | None:
+    """What the tests of these files say of a mutant; None if it did not even run, or not to its end, so that it says nothing."""
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, files, {mutant.path: mutant.make().encode()}, seconds)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return None
+    return None if report.late else report
 
 
-def _file(report: TestReport, test: str) -> str:
-    return report.files.get(test, test.partition("::")[0])
-
-
-def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]]) -> Probed:
-    """Until each test has failed against one, nothing is left to try, or the time is up."""
-    idle, count, until = new, 0, time.monotonic() + PROBE_SECONDS
+def _killed(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], clock: Clock) -> bool:
+    """Whether a test fails against one of these, in the time that is left. One of a file that cannot be loaded then is no test."""
     for mutant in mutants:
-        left = until - time.monotonic()
-        if left <= 0:
+        if (left := clock.left()) <= 0:
+            return False
+        report = _seen(teeth, mutant, files, left)
+        if report and {test for test in report.bad - teeth.marks.baseline if test not in report.files.values()}:
+            return True
+    return False
+
+
+def _try(
+    teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]], clock: Clock
+) -> Probed:
+    """Until each test has failed against one, too many were tried in vain, or the time is up."""
+    idle, count, vain = new, 0, 0
+    for mutant in mutants[:MOST_TRIED]:
+        if (left := clock.left()) <= 0:
             return Probed(count, why=f"{PROBE_SECONDS} s were not enough for {len(mutants)} small changes of the code")
-        try:
-            report = teeth.collect.probe(teeth.tree, teeth.wanted, files, {mutant.path: mutant.text.encode()}, min(ONE_RUN, left))
-        except Disturbed:
-            raise
-        except CannotTell:
-            continue  # this one did not even run, so it says nothing
-        if not report.late and report.ids & new:
-            count += 1
-            idle = idle.difference(*(together.get(test, {test}) for test in report.bad))
-        if not idle:
-            return Probed(count)
+        report = _seen(teeth, mutant, files, left)
+        if report and report.ids & new:
+            rest = idle.difference(*(together.get(test, {test}) for test in report.bad))
+            count, vain, idle = count + 1, 0 if rest != idle else vain + 1, rest
+        if not idle or vain == MOST_IN_VAIN:
+            break
+    if not idle:
+        return Probed(count)
     return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")
-
-
-def _spread(found: list[Mutant]) -> list[Mutant]:
-    """A few of many, from the first to the last."""
-    step = max(1.0, len(found) / MOST_TRIED)
-    return [found[int(at * step)] for at in range(min(MOST_TRIED, len(found)))]
-
-
-def _mutants(teeth: Teeth) -> Iterator[Mutant]:
-    for change in teeth.changed:
-        if change.sort != "production" or change.how == "deleted":
-            continue
-        old, new = ((teeth.git.read(tree, change.path) or b"").decode("utf-8", "replace") for tree in (teeth.marks.good, teeth.tree))
-        lines = changed_lines(old, new)
-        yield from (Mutant(change.path, text) for text in islice(mutants_on(change.path, new, lines), MOST_OF_A_FILE))
-
-
-def changed_lines(old: str, new: str) -> frozenset[int]:
-    """The numbers of the lines of a text that were not in the older one; none of a file that is too large."""
-    if len(old) + len(new) > LARGEST:
-        return frozenset()
-    found = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False).get_opcodes()
-    return frozenset(line + 1 for kind, _, _, start, end in found if kind != "equal" for line in range(start, end))

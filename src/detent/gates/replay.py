@@ -20,6 +20,7 @@ from detent.gates.tests import (
     new_tests_fail,
     others_pass,
     others_unchanged,
+    refactoring_is_tested,
     skips_not_risen,
     test_can_fail,
 )
@@ -95,7 +96,7 @@ RULES: Mapping[str, tuple[Gate, ...]] = {
     "verify": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, *OTHERS),
     "already": (only_tests_changed, *KEPT, test_can_fail),
     "green": (tests_frozen, config_frozen, *KEPT),
-    "refactor": (*KEPT, changed_tests_still_bite, new_tests_can_fail),
+    "refactor": (config_frozen, *KEPT, changed_tests_still_bite, refactoring_is_tested, new_tests_can_fail),
     "entry": (only_the_plan_changed, *KEPT),
     "adopted": (nothing_changed,),
     "merge": KEPT,

@@ -4,7 +4,7 @@ import re
 
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
-from detent.evidence.look import Look, TestReport
+from detent.evidence.look import Look, Probed, TestReport
 from detent.gates.branch import on_its_branch
 from detent.gates.command import expects_fail, real_test_command
 from detent.gates.plan import PlanData, verified_from
@@ -129,8 +129,8 @@ def others_pass(look: Look[Data]) -> str | None:
 
 
 def _waiting(before: TestReport, now: TestReport) -> frozenset[str]:
-    """Tests of a file that cannot be loaded for a name that is not there yet, where their words can be compared instead."""
-    unloaded = {file for file in now.missing_names if file in now.files.values() and file.endswith(".py")}
+    """Tests of a file that cannot be loaded for a name that is not there yet: their words are compared instead."""
+    unloaded = {file for file in now.missing_names if file in now.files.values()}
     return frozenset(i for i in before.ids if before.files.get(i) in unloaded)
 
 
@@ -199,18 +199,51 @@ def test_can_fail(look: Look[Data]) -> str | None:
 def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
     how = look.setting("evidence.mutation")
-    if how not in ("warn", "require"):
+    if how not in PROBING:
         return None
     seen = look.probed()
-    if seen.why:
-        return Flag(f"whether the new tests prove anything could not be probed: {seen.why}")
-    if seen.agree:
-        said = f"{_first(frozenset(seen.agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at"
-    elif seen.idle:
-        said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
-    else:
+    idle = (
+        f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
+        if seen.idle
+        else ""
+    )
+    return _false(seen) or _counts(how, seen, idle)
+
+
+def refactoring_is_tested(look: Look[Data]) -> str | None:
+    """After a refactoring the tests of earlier steps still look at the answer, and some test fails against a mutation of the rewritten code."""
+    how = look.setting("evidence.mutation")
+    if how not in PROBING:
         return None
-    return said if how == "require" else Flag(said)
+    seen = look.refactored()
+    idle = f"no test fails against a small change of what was rewritten ({_first(frozenset(seen.idle))})" if seen.idle else ""
+    return _false(seen) or _counts(how, seen, idle)
+
+
+PROBING = ("warn", "require")
+
+
+def _false(seen: Probed) -> str:
+    """What is wrong however much a probe counts: an answer that nobody looks at, and a pass that only this folder gives."""
+    if seen.apart:
+        return (
+            f"{_first(frozenset(seen.apart))} passes here and not in a clean checkout of what you hand in: it needs a file that is not part "
+            "of the change; make it a part, or do without it"
+        )
+    if seen.agree:
+        return f"{_first(frozenset(seen.agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at"
+    return ""
+
+
+def _counts(how: str, seen: Probed, idle: str) -> str | None:
+    """What a probe that found nothing false is worth: a flag, or a failure where it is required; then not to know is no pass either."""
+    if seen.why and how == "require":
+        raise CannotTell(
+            f'whether the tests prove anything could not be probed: {seen.why}; evidence.mutation = "require" asks for it, so write tests and '
+            'code that can be probed, or let a person set it to "warn"'
+        )
+    said = f"whether the tests prove anything could not be probed: {seen.why}" if seen.why else idle
+    return said if how == "require" or not said else Flag(said)
 
 
 def preflight_passes(look: Look[Data]) -> str | None:

@@ -30,6 +30,7 @@ from detent.gates.tests import (
     others_pass,
     others_unchanged,
     preflight_passes,
+    refactoring_is_tested,
     selection_fails,
     selection_is_some,
     selection_passes,
@@ -176,7 +177,7 @@ GREEN = (
 )
 REFACTOR = (
     at_least_one_ran,
-    config_flagged,
+    config_frozen,
     canary_held,
     collected_not_shrunk,
     skips_not_risen,
@@ -184,6 +185,7 @@ REFACTOR = (
     changed_tests_still_bite,
     selection_passes,
     preflight_passes,
+    refactoring_is_tested,
 )
 ALREADY = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, collected_not_shrunk, all_pass, test_can_fail)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)

@@ -31,6 +31,7 @@ from detent.gates.tests import (
     new_tests_kill_mutants,
     others_pass,
     others_unchanged,
+    refactoring_is_tested,
     skips_not_risen,
     test_can_fail,
 )
@@ -137,7 +138,16 @@ GREEN = (
     skips_not_risen,
     new_tests_kill_mutants,
 )
-REFACTOR = (config_flagged, at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen, changed_tests_still_bite)
+REFACTOR = (
+    config_frozen,
+    at_least_one_ran,
+    canary_held,
+    all_pass,
+    collected_not_shrunk,
+    skips_not_risen,
+    changed_tests_still_bite,
+    refactoring_is_tested,
+)
 
 TWICE = Lock(
     "tried_once",
