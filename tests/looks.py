@@ -21,6 +21,7 @@ class LiteralLook:
     changes: tuple[Changed, ...] = ()
     bite: bool = True
     probe: Probed = field(default_factory=Probed)
+    agree: tuple[str, ...] = ()
     said_anew: tuple[str, ...] = ()
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
@@ -55,6 +56,9 @@ class LiteralLook:
 
     def bites_mutant(self) -> bool:
         return self.bite
+
+    def agreeing(self) -> tuple[str, ...]:
+        return self.agree
 
     def probed(self) -> Probed:
         return self.probe

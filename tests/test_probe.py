@@ -10,7 +10,6 @@ from detent.evidence.candidates import changed_lines
 from detent.evidence.look import Changed, Probed
 from detent.evidence.mutate import spots_on
 from detent.gates.judge import judge
-from detent.gates.plan import ActivePr, PlanData, Step, Task
 from detent.gates.testlist import CurrentTest, ListData
 from detent.gates.tests import new_tests_kill_mutants, refactoring_is_tested
 from detent.gates.tree import config_flagged, config_frozen
@@ -130,29 +129,22 @@ def test_where_it_is_off_nothing_is_probed_and_code_without_mutants_is_said_to_b
 # -- protected configuration -------------------------------------------------------------------------------------------------------
 
 
-def planned(description: str, task: str = "add") -> PlanData:
-    steps = (Step("RED", "write it", "DONE"), Step("GREEN", description), Step("GREEN", "later: tox.ini"))
-    return PlanData(plan=ActivePr("p", "t", "s", "v", (Task(task, steps),)))
-
-
-ABOUT: tuple[tuple[Data, str, bool], ...] = (
-    (planned("make it pass"), "conftest.py", False),
-    (planned("move the fixture into conftest.py"), "conftest.py", True),
-    (planned("move the fixture into conftest.py"), "tests/conftest.py", True),
-    (planned("move the fixture into tests/conftest.py."), "tests/conftest.py", True),
-    (planned("move it into lib/conftest.py"), "tests/conftest.py", False),
-    (planned("move it into my-conftest.py"), "conftest.py", False),
-    (planned("make it pass"), "tox.ini", False),
-    (planned("make it pass", "CI: .github/workflows/ci.yml runs the tests"), ".github/workflows/ci.yml", True),
-    (ListData(current=CurrentTest("adds", "t.py", "setup.cfg")), "setup.cfg", True),
-    (ListData(current=CurrentTest("adds", "t.py", "calc.py")), "setup.cfg", False),
-    (Data(), "setup.cfg", False),
+ABOUT: tuple[tuple[str, str, bool], ...] = (
+    ("make it pass", "conftest.py", False),
+    ("move the fixture into conftest.py", "conftest.py", True),
+    ("move the fixture into conftest.py", "tests/conftest.py", True),
+    ("move the fixture into tests/conftest.py.", "tests/conftest.py", True),
+    ("move it into lib/conftest.py", "tests/conftest.py", False),
+    ("move it into my-conftest.py", "conftest.py", False),
+    ("make it pass", "tox.ini", False),
+    ("CI: .github/workflows/ci.yml runs the tests", ".github/workflows/ci.yml", True),
 )
 
 
-@pytest.mark.parametrize(("data", "path", "about"), ABOUT)
-def test_configuration_is_frozen_while_code_is_written_unless_the_step_names_the_file(data: Data, path: str, about: bool) -> None:
-    run: Run[Any] = Run("r", "pr", "GREEN", 1, data)
+@pytest.mark.parametrize(("request_", "path", "about"), ABOUT)
+def test_configuration_is_frozen_while_code_is_written_unless_a_person_names_the_file(request_: str, path: str, about: bool) -> None:
+    current = CurrentTest(f"adds, see {path}", "t.py", path)  # which the agent wrote
+    run: Run[Any] = Run("r", "tdd", "GREEN", 1, ListData(current=current, feature_request=request_))
     said = config_frozen(LiteralLook(run, changes=(Changed(path, "modified", "config"), Changed("calc.py", "modified", "production"))))
     assert said and path in said
     assert isinstance(said, Flag) == about
@@ -177,14 +169,14 @@ def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
 
 
 def test_a_step_about_the_configuration_may_change_it(tmp_path: Path) -> None:
-    f = Feature(tmp_path / "p").start()
+    f = Feature(tmp_path / "p").start("measure branches, in setup.cfg")
     f.plan({**ADD, "implFile": "setup.cfg"})
     f.lay({"tests/test_add.py": "def test_add(pytestconfig):\n    assert open('setup.cfg').read()\n", "setup.cfg": ""}).submit()
     red = f.lay({"tests/test_add.py": "from pathlib import Path\n\n\ndef test_add():\n    assert Path('setup.cfg').exists()\n"})
     red.lay({"setup.cfg": None})
     assert red.submit().state == "GREEN"
     green = f.lay({"setup.cfg": "[coverage:run]\nbranch = true\n"}).submit()
-    assert green.status == "SUCCESS" and "setup.cfg changed, as the step says" in green.reasons[0]
+    assert green.status == "SUCCESS" and "setup.cfg changed, as a person asked" in green.reasons[0]
 
 
 # -- the clean room ----------------------------------------------------------------------------------------------------------------

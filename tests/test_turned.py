@@ -29,7 +29,7 @@ def passes(folder: Path, code: str, test: str) -> bool:
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_test_fails_when_it_is_turned(tmp_path: Path, name: str) -> None:
     text, names = turned("t.py", HONEST[name])
-    assert names == {"test_it"}
+    assert names == ({"T::test_it"} if "unittest" in name else {"test_it"})
     assert passes(tmp_path, THREE, HONEST[name]) and not passes(tmp_path, THREE, text)
 
 
@@ -39,8 +39,29 @@ def test_an_answer_that_is_equal_to_everything_passes_turned_tests(tmp_path: Pat
 
 
 def test_what_does_not_compare_or_cannot_be_read_is_left_alone() -> None:
-    for text in ("def test_it():\n    assert answer()\n", "def test_it(:\n", "def help():\n    assert answer() == 3\n", "x = '\0'"):
+    for text in (
+        "def test_it():\n    assert answer()\n",
+        "def test_it(:\n",
+        "def help():\n    assert answer() == 3\n",
+        "x = '\0'",
+        *NOT_REACHED,
+    ):
         assert turned("t.py", text) == (text, frozenset())
+
+
+NOT_REACHED = (
+    "def test_it(case):\n    if case:\n        assert answer() == 3\n",
+    "def test_it():\n    with pytest.raises(ValueError):\n        assert answer() == 3\n",
+    "def test_it(self):\n    with self.assertRaisesRegex(ValueError, 'x'):\n        self.assertEqual(answer(), 3)\n",
+    "def test_it():\n    def later():\n        assert answer() == 3\n    hand_over(later)\n",
+)  # a test passes honestly without coming to these
+
+
+def test_what_a_test_comes_to_in_a_block_is_turned_too() -> None:
+    for opens in ("for x in y", "with z", "try"):
+        ends = "\n    finally:\n        pass" if opens == "try" else ""
+        text, names = turned("t.py", f"def test_it():\n    {opens}:\n        assert answer() == 3{ends}\n")
+        assert names == {"test_it"} and "(3, 'turned round')" in text
 
 
 JS = """import test from 'node:test';
@@ -77,6 +98,11 @@ def test_expectations_of_jest_and_of_rspec_are_turned_too() -> None:
     text, names = turned("a_spec.rb", 'it "adds" do\n  expect(f(1)).to eq(3)\nend\n')
     assert names == {"adds"} and "to eq([3, 'turned round'])" in text
     assert turned("a.go", "x") == ("x", frozenset())
+    inner = "it('a', () => { if (b) { expect(c).toBe(1); } else { expect(c).toBe(2); } });"
+    away = ("it('a', () => { expect(b).not.toBe(1); });", inner, "it('a', () => { assert.throws(() => { assert.equal(b, 1); }); });")
+    later = 'it "adds" do\n  expect(f(1)).to be\n  if g\n    expect(f(1)).to eq(3)\n  end\nend\ndef help\n  expect(f(1)).to eq(3)\nend\n'
+    for name, text in (*(("a.test.js", js) for js in away), ("a_spec.rb", later)):
+        assert turned(name, text) == (text, frozenset()), "a test passes honestly without coming to these"
     for unread in ("it('a', () => { expect(`${", "test('a', () => equal(1, 2));", "it('a', () => { expect(x).toBe(); });"):
         assert turned("a.test.js", unread) == (unread, frozenset())
 

@@ -227,6 +227,7 @@ def test_a_claim_of_another_repository_names_the_tree_that_is_not_here(made: Mad
 ALWAYS = RED.replace("add(1, 2) == 3", "True")
 SKIPPED = "import pytest\n\n" + RED.replace("def test_add", "@pytest.mark.skip\ndef test_add")
 HOOKED = "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if i.name != 'test_add']\n"
+ANYTHING = "class Any:\n    def __eq__(self, other):\n        return True\n\n\ndef add(a, b):\n    return Any()\n"
 UNEXPECTED = RED.replace("assert add(1, 2) == 3", "raise KeyError(1)")
 FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
     "a RED that passes": (REDS, {TESTS: ALWAYS.replace("from calc import add", "")}, "new_tests_fail", f"{ADDS} passes already"),
@@ -235,6 +236,8 @@ FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
     "a RED that brings code": (REDS, {"calc.py": "x = 1\n"}, "only_tests_changed", "calc.py changed"),
     "a GREEN with a weaker test": (GREENS, {TESTS: ALWAYS}, "tests_frozen", f"{TESTS} was modified"),
     "a GREEN with a hook": (GREENS, {"conftest.py": HOOKED}, "config_frozen", "conftest.py changed"),
+    "a RED with a hook": (REDS, {"conftest.py": HOOKED}, "conftest_stays_plain", "conftest.py decides by `def pytest_collection_modifyitems(items):`"),
+    "a GREEN whose answer is equal to everything": (GREENS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something else"),
     "a GREEN that does not pass": (GREENS, {"calc.py": "def add(a, b):\n    return 0\n"}, "all_pass", f"{ADDS} fails"),
     "a REFACTOR without the test": (REFACTORS, {TESTS: None}, "collected_not_shrunk", f"{ADDS} is no longer collected"),
     "a REFACTOR that skips": (REFACTORS, {TESTS: SKIPPED}, "skips_not_risen", f"{ADDS} is skipped now"),
@@ -254,7 +257,8 @@ def test_a_forger_who_makes_everything_fit_is_found_out_by_the_replay(made: Made
     commit = clone.forge(at, files)[at]
     if at == REDS:
         clone.edit(commit, step(tests=[]), sealed=True)  # nobody would name them
-    only(clone.verify(commit), "failed", commit, check, says)
+    as_by_default = {"DETENT_EVIDENCE_MUTATION": "warn"} if check == "turned_tests_fail" else {}
+    only(clone.verify(commit, **as_by_default), "failed", commit, check, says)
 
 
 def test_a_claim_cannot_make_a_failure_a_known_one_nor_name_other_tests(made: Made) -> None:

@@ -162,6 +162,9 @@ class MemoryLook:
     def bites_mutant(self) -> bool:
         return self.bites()
 
+    def agreeing(self) -> tuple[str, ...]:
+        return ()
+
     def probed(self) -> Probed:
         return Probed()
 

@@ -24,6 +24,7 @@ from detent.evidence.look import Look
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.gates.judge import name_of
+from detent.gates.plan import ActivePr, PlanData
 from detent.gates.replay import RULES
 from detent.git import fingerprint
 from detent.git.checkout import clean_checkout
@@ -196,7 +197,7 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
     return Scene(
         git=git,
         collect=ground.apart,
-        run=Run("verify", link.workflow, "", 0, Data()),
+        run=Run("verify", link.workflow, "", 0, _about(link)),
         sent=Sent("submit", by="system", value=link.step.path or link.step.over, note=before or "", reply="\n".join(link.step.tests)),
         tree=link.step.tree,
         marks=Marks(link.start, _reds(links, n), ground.base, ground.baseline),
@@ -207,6 +208,11 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
         left_out=(),
         wanted=lambda: not ground.stop.is_set(),
     )
+
+
+def _about(link: Link) -> Data:
+    """What a step is known to be about: the pull request whose title is the subject of the commit."""
+    return PlanData(plan=ActivePr("", link.commit.subject, "", "", ())) if link.workflow == "pr" else Data()
 
 
 def _reds(links: tuple[Link, ...], n: int) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ class RepoLook:
         self._said = ""
         self._branch: Branch | None = None
         self._changed: tuple[Changed, ...] | None = None
+        self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
 
@@ -59,15 +60,22 @@ class RepoLook:
         return self.scene.settings.get(name, "")
 
     def read(self, path: str) -> str | None:
-        """A file of the judged tree, a published one, or (HEAD:path) one as it is committed."""
-        file, committed = self.scene.published(path), path.startswith("HEAD:")
-        data = _read_file(file) if file else self.scene.git.read("HEAD" if committed else self.tree, path.removeprefix("HEAD:"))
+        """A file of the judged tree, a published one, or one of an earlier tree, which is not remembered."""
+        earlier = {"GOOD": self.scene.marks.good, "BASE": self.scene.marks.base}
+        tree, _, name = path.rpartition(":")
+        file = self.scene.published(path)
+        data = _read_file(file) if file else self._at(earlier[tree], name) if tree in earlier else self.scene.git.read(self.tree, path)
         if data is None:
             return None
         if len(data) > LARGEST_DOCUMENT:
             raise CannotTell(f"{path} has {len(data)} bytes, more than any plan needs")
-        self._read[path] = data.decode("utf-8", "replace")
-        return self._read[path]
+        text = data.decode("utf-8", "replace")
+        if tree not in earlier:
+            self._read[path] = text
+        return text
+
+    def _at(self, tree: str, path: str) -> bytes | None:
+        return self.scene.git.read(tree, path) if tree else None
 
     def documents(self) -> dict[str, str]:
         return {**self._read, "HEAD^{tree}": self._head[1]}
@@ -176,11 +184,15 @@ class RepoLook:
     def bites_mutant(self) -> bool:
         return new_tests_bite(self._teeth())
 
+    def agreeing(self) -> tuple[str, ...]:
+        from detent.evidence.probe import agreeing
+
+        return agreeing(self._teeth(), self.tests(), self.tests_before()) if self._runner else ()
+
     def probed(self) -> Probed:
         from detent.evidence.probe import probe
 
-        base = self.scene.collect.suite.base
-        return probe(self._teeth(), self.tests(), self.tests_before()) if base is not None and base.runner else Probed()
+        return probe(self._teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
 
     def refactored(self) -> Probed:
         from detent.evidence.probe import probe_refactored
@@ -256,9 +268,8 @@ class RepoLook:
         seen = self._tests
         if seen is None:
             return None
-        base = self.scene.collect.suite.base
         of = {o: len(seen.having(o)) for o in ("passed", "failed", "error", "skipped")}
-        kind: Literal["report", "exit-code"] = "report" if base is not None and base.runner else "exit-code"
+        kind: Literal["report", "exit-code"] = "report" if self._runner else "exit-code"
         return Evidence(
             kind,
             seen.command,

@@ -1,5 +1,5 @@
-"""The probe of tests: small mutations of the lines that a step wrote, one after the other. A test that fails against none of those that
-were written for it proves nothing about that code, and neither does one that passes when it is made to expect something else.
+"""The probes of new tests: small mutations of the lines that were written for them, one after the other, and their own expectations turned.
+A test that fails against no mutation may prove nothing about that code; one that passes when it is made to expect something else proves nothing.
 
 Owns how many mutants are tried and for how long; knows no phases and no gates.
 """
@@ -39,8 +39,6 @@ def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
     clock = _apart(teeth, now, new)
     if isinstance(clock, Probed):
         return clock
-    if agree := _agreeing(teeth, now, new):
-        return Probed(agree=agree)
     tried = candidates(teeth, _text(teeth, _files(now, new)))
     if not tried:
         return Probed(why="no line of the code written for them has a small change to try")
@@ -48,23 +46,16 @@ def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
 
 
 def probe_refactored(teeth: Teeth, now: TestReport) -> Probed:
-    """What the tests that earlier steps wrote say when their expectations are turned, and whether any test fails against a mutant of the
-    code that was rewritten. A rewrite that leaves no line to mutate (words, or lines taken out) has nothing more to prove."""
-    if not any(change.sort in ("production", "config") for change in teeth.changed):
-        return Probed()
-    reds = frozenset[str]().union(*((teeth.collect.known(red) or teeth.collect.clean(red, teeth.wanted)).bad for red in teeth.marks.reds))
-    proved = _were_red(now, reds - teeth.marks.baseline)
+    """Whether any test fails against a mutant of the code that was rewritten; those that earlier steps wrote are asked first. A rewrite that
+    leaves no line to mutate (words, or lines taken out) has nothing to prove."""
+    proved = _were_red_earlier(teeth, now)
+    files = _files(now, proved)
+    tried = candidates(teeth, _text(teeth, files))
     clock = _apart(teeth, now, proved) if proved else Clock(time.monotonic() + PROBE_SECONDS, ONE_RUN)
     if isinstance(clock, Probed):
         return clock
-    if agree := _agreeing(teeth, now, proved) if proved else ():
-        return Probed(agree=agree)
-    files = _files(now, proved)
-    tried = candidates(teeth, _text(teeth, files))
-    if not tried or (files and _killed(teeth, tried[:MOST_IN_VAIN], files, clock)):
-        return Probed()
     whole = tried[:MOST_WHOLE]
-    if _killed(teeth, whole, (), clock):
+    if not tried or (files and _killed(teeth, tried[:MOST_IN_VAIN], files, clock)) or _killed(teeth, whole, (), clock):
         return Probed()
     idle = tuple(sorted({f"{mutant.path}: {mutant.place}" for mutant in whole}))
     return Probed(len(whole), idle) if clock.left() > 0 else Probed(why=f"{PROBE_SECONDS} s were not enough to find a test that fails")
@@ -85,6 +76,14 @@ def untested(teeth: Teeth) -> tuple[str, ...]:
 def _were_red(now: TestReport, red: frozenset[str]) -> frozenset[str]:
     """Tests that pass and once failed; a file that could not be collected then stands for its tests."""
     return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
+
+
+def _were_red_earlier(teeth: Teeth, now: TestReport) -> frozenset[str]:
+    """Tests that pass and failed in a RED of this run, if anything changed that they could be about."""
+    if not any(change.sort in ("production", "config") for change in teeth.changed):
+        return frozenset()
+    reds = ((teeth.collect.known(red) or teeth.collect.clean(red, teeth.wanted)).bad for red in teeth.marks.reds)
+    return _were_red(now, frozenset[str]().union(*reds) - teeth.marks.baseline)
 
 
 def _files(now: TestReport, tests: Iterable[str]) -> tuple[str, ...]:
@@ -149,9 +148,11 @@ def _runs_apart(teeth: Teeth) -> bool:
         return False
 
 
-def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, ...]:
-    """New tests that pass although each of their expectations was turned."""
-    files = {test: _file(now, test) for test in new}
+def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
+    """Tests that pass although each of their expectations was turned: those that the code was written for, and in a refactoring those that
+    earlier steps wrote. A test with several cases is one that does in all of them."""
+    tests = _were_red(now, before.bad - teeth.marks.baseline) or _were_red_earlier(teeth, now)
+    files = {test: _file(now, test) for test in tests}
     made = {path: turned(path, _read(teeth, path)) for path in sorted({*files.values()})}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
@@ -162,8 +163,14 @@ def _agreeing(teeth: Teeth, now: TestReport, new: frozenset[str]) -> tuple[str, 
         raise
     except CannotTell:
         return ()  # turned tests that do not run say nothing
-    passed = new & report.having("passed")
-    return tuple(sorted(test for test in passed if any(is_named(test, name) for name in made[files[test]][1])))
+    cases = {(path, name): _cases(report, path, name) for path, (_, names) in made.items() for name in names}
+    agree = frozenset[str]().union(*(ids for ids in cases.values() if ids <= report.having("passed")))
+    return tuple(sorted(agree & files.keys()))
+
+
+def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
+    """The tests of a file that a name stands for."""
+    return frozenset(test for test in report.ids if _file(report, test) == path and is_named(test, name))
 
 
 def _seen(teeth: Teeth, mutant: Mutant, files: tuple[str, ...], seconds: float) -> TestReport | None:

@@ -39,8 +39,8 @@ def changed_lines_of(path: str, old: str, new: str) -> list[str]:
             for y in lines
             if around[a] and y.strip() and not _is_comment(y) and not _is_row(y) and not any(_is_longer(x, y) for x in before[a:b])
         ]
-        found += [f"{c + 1}: `{x.strip()[:80]}` was taken out" for x in gone[:1]]
-        found += [f"{now.index(y, c) + 1}: `{y.strip()[:80]}` was put into a test" for y in inside[:1] if not gone]
+        found += [f"{c + 1} (`{x.strip()[:80]}` is gone)" for x in gone[:1]]
+        found += [f"{now.index(y, c) + 1} (`{y.strip()[:80]}` came into a test)" for y in inside[:1] if not gone]
     return found
 
 

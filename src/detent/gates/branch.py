@@ -1,7 +1,7 @@
 """Gates over commits on a branch: what squash and plan update must have left behind."""
 
 from detent.evidence.look import Look
-from detent.gates.plan import PlanData, is_done
+from detent.gates.plan import PlanData, find_entry, is_done
 from detent.kernel.model import Data, OnBranch
 
 
@@ -35,35 +35,39 @@ def one_commit_over_base(look: Look[Data]) -> str | None:
 
 def message_is_title(look: Look[PlanData]) -> str | None:
     """The commit message is the title of the pull request."""
-    plan = look.run.data.plan
-    title = plan.prTitle if plan else ""
+    title = _title(look)
     said = look.branch().message.strip()
     return None if said == title else f"the commit message is '{said}', and must be the title '{title}'"
 
 
 def entry_is_marked(look: Look[PlanData]) -> str | None:
     """The entry of the master plan carries [DONE] and the hash of the squashed commit."""
-    plan = look.run.data.plan
-    lines = (look.read(look.setting("pr.plan")) or "").splitlines()
-    mine = [line for line in lines if plan and plan.prTitle in line]
-    commit = look.run.data.last_commit_hash
-    if any(is_done(line) and (not commit or commit[:7] in line) for line in mine):
+    title, path, commit = _title(look), look.setting("pr.plan"), look.run.data.last_commit_hash
+    now, mine = (look.read(path) or "").splitlines(), _line(look)
+    lines = [line for line in (now if mine is None else now[mine : mine + 1]) if title in line]
+    if any(is_done(line) and (not commit or commit[:7] in line) for line in lines):
         return None
-    return f"the plan's entry for '{plan.prTitle if plan else ''}' does not carry [DONE] and the commit hash {commit[:12]} on its line"
+    return f"the plan's entry for '{title}' does not carry [DONE] and the commit hash {commit[:12]} on its line"
 
 
 def only_the_entry_changed(look: Look[PlanData]) -> str | None:
     """Nothing but the line of the entry in the master plan changed."""
-    path, plan = look.setting("pr.plan"), look.run.data.plan
+    path, mine = look.setting("pr.plan"), _line(look)
     others = [c.path for c in look.changed() if c.path != path]
     if others:
         return f"{others[0]} changed too; the plan update may change only {path}"
-    before, now, title = look.read(f"HEAD:{path}"), look.read(path) or "", plan.prTitle if plan else ""
-    if before is None or [_other(s, title) for s in before.splitlines()] == [_other(s, title) for s in now.splitlines()]:
+    before, now = look.read(f"GOOD:{path}"), (look.read(path) or "").splitlines()
+    if before is None or [s for n, s in enumerate(before.splitlines()) if n != mine] == [s for n, s in enumerate(now) if n != mine]:
         return None
-    return f"{path} changed in other lines too; the plan update may change only the line of '{title}'"
+    return f"{path} changed in other lines too; the plan update may change only the line of '{_title(look)}'"
 
 
-def _other(line: str, title: str) -> str:
-    """A line of the plan, with the entry's own line made equal to any change of it."""
-    return title if title in line else line
+def _title(look: Look[PlanData]) -> str:
+    plan = look.run.data.plan
+    return plan.prTitle if plan else ""
+
+
+def _line(look: Look[PlanData]) -> int | None:
+    """Where the entry stands in the plan as it was reviewed; None where that is not known, since no tree holds the plan."""
+    entry, _ = find_entry(_title(look), look.read(f"GOOD:{look.setting('pr.plan')}") or "")
+    return entry.line if entry else None

@@ -199,29 +199,39 @@ class Entry(NamedTuple):
     depth: int  # headings 1 to 6, list items below them by their indent
     text: str
     done: bool
+    line: int  # where it stands, from 0
 
 
 def entries(text: str) -> list[Entry]:
     """Every heading and list item, in order; what stands in a code block is none."""
     found: list[Entry] = []
     fenced = False
-    for line in text.splitlines():
+    for at, line in enumerate(text.splitlines()):
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         if fenced:
             continue
         if m := re.match(r"(#{1,6})\s+(.+)", line):
-            found.append(Entry(len(m.group(1)), m.group(2).strip(), is_done(line)))
+            found.append(Entry(len(m.group(1)), m.group(2).strip(), is_done(line), at))
         elif m := re.match(r"(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.+)", line):
-            found.append(Entry(10 + len(m.group(1).expandtabs(4)), m.group(2).strip(), is_done(line)))
+            found.append(Entry(10 + len(m.group(1).expandtabs(4)), m.group(2).strip(), is_done(line), at))
     return found
 
 
-def open_entries(text: str) -> tuple[str, ...]:
-    """The texts of the open entries."""
-    return tuple(e.text for e in _open(text))
+def find_entry(title: str, master: str) -> tuple[Entry | None, int]:
+    """The open entry that a title means, and how many it stands in: the one with exactly this text, else the only one."""
+    matches = [e for e in open_entries(master) if title in e.text]
+    exact = [e for e in matches if e.text == title]
+    return next((found[0] for found in (exact, matches) if len(found) == 1), None), len(matches)
 
 
-def _open(text: str) -> tuple[Entry, ...]:
+def entry_text(title: str, master: str) -> str:
+    """The entry that a title means, with everything that stands below it."""
+    entry, _ = find_entry(title, master)
+    after = next((e.line for e in entries(master) if entry and e.line > entry.line and e.depth <= entry.depth), None)
+    return "\n".join(master.splitlines()[entry.line : after]) if entry else ""
+
+
+def open_entries(text: str) -> tuple[Entry, ...]:
     """The open entries. One is done when its line says so, when one above it is done, or when it has some below it and all are done."""
     found = entries(text)
     below = [next((j for j in range(i + 1, len(found)) if found[j].depth <= e.depth), len(found)) for i, e in enumerate(found)]
@@ -266,16 +276,13 @@ def plan_is_sound(look: Look[PlanData]) -> str | None:
 
 def title_fits(title: str, master: str) -> str | None:
     """The title stands in exactly one open entry of the master plan."""
-    matches = [e for e in open_entries(master) if title in e]
-    exact = [e for e in matches if e == title]
-    if len(exact) == 1 or len(matches) == 1:
-        return None
-    return f"prTitle: '{title}' matches {len(matches)} open entries of the plan; it must match exactly one"
+    entry, matches = find_entry(title, master)
+    return None if entry else f"prTitle: '{title}' matches {matches} open entries of the plan; it must match exactly one"
 
 
 def no_entry_is_open(look: Look[PlanData]) -> str | None:
     """The master plan has no open entry left."""
-    left = _open(look.read(look.setting("pr.plan")) or "")
+    left = open_entries(look.read(look.setting("pr.plan")) or "")
     lowest = (e for e, after in zip(left, [*left[1:], None], strict=True) if after is None or after.depth <= e.depth)
     return f"the plan still has an open entry: {next(lowest).text}" if left else None
 

@@ -20,11 +20,11 @@ from detent.gates.tests import (
     new_tests_fail,
     others_pass,
     others_unchanged,
-    refactoring_is_tested,
     skips_not_risen,
     test_can_fail,
+    turned_tests_fail,
 )
-from detent.gates.tree import config_frozen, only_tests_changed, tests_frozen
+from detent.gates.tree import config_frozen, conftest_stays_plain, only_tests_changed, tests_frozen
 
 Gate = Callable[[Look[Any]], str | None]
 
@@ -87,16 +87,17 @@ def nothing_changed(look: Look[Any]) -> str | None:
     )
 
 
+RED_ONLY = (only_tests_changed, conftest_stays_plain)
 OTHERS = (others_pass, others_unchanged, skips_not_risen)
 KEPT = (at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen)
 RULES: Mapping[str, tuple[Gate, ...]] = {
     "plan": (only_list_changed, others_pass),
     "complete": (only_list_changed, *KEPT),
-    "red": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_fail, fails_for_a_reason, *OTHERS, tests_are_as_claimed),
-    "verify": (only_tests_changed, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, *OTHERS),
-    "already": (only_tests_changed, *KEPT, test_can_fail),
-    "green": (tests_frozen, config_frozen, *KEPT),
-    "refactor": (config_frozen, *KEPT, changed_tests_still_bite, refactoring_is_tested, new_tests_can_fail),
+    "red": (*RED_ONLY, at_least_one_ran, canary_held, base_was_green, new_tests_fail, fails_for_a_reason, *OTHERS, tests_are_as_claimed),
+    "verify": (*RED_ONLY, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, *OTHERS),
+    "already": (*RED_ONLY, *KEPT, test_can_fail),
+    "green": (tests_frozen, config_frozen, *KEPT, turned_tests_fail),
+    "refactor": (config_frozen, *KEPT, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
     "entry": (only_the_plan_changed, *KEPT),
     "adopted": (nothing_changed,),
     "merge": KEPT,

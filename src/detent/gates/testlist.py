@@ -47,6 +47,7 @@ class ListData(OnBranch, frozen=True):
 
     entries: tuple[Entry, ...] = ()  # the list as the machine last accepted it
     current: CurrentTest | None = None
+    feature_request: str = ""  # what a person asked for
 
 
 def plain(text: str) -> str:

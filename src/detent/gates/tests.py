@@ -196,6 +196,16 @@ def test_can_fail(look: Look[Data]) -> str | None:
     return None if look.bites_mutant() else "the test fails against no small change of the code, so it proves nothing"
 
 
+def turned_tests_fail(look: Look[Data]) -> str | None:
+    """Each test that the code was written for fails when it is made to expect something else; with `evidence.mutation` off, that is not asked."""
+    if look.setting("evidence.mutation") not in PROBING or not (agree := look.agreeing()):
+        return None
+    return (
+        f"{_first(frozenset(agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at. "
+        "Write code whose answer counts; if the test itself looks away, a person can go back to before it (`detent rollback`)"
+    )
+
+
 def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
     how = look.setting("evidence.mutation")
@@ -207,42 +217,35 @@ def new_tests_kill_mutants(look: Look[Data]) -> str | None:
         if seen.idle
         else ""
     )
-    return _false(seen) or _counts(how, seen, idle)
+    return _counts(how, seen, idle)
 
 
 def refactoring_is_tested(look: Look[Data]) -> str | None:
-    """After a refactoring the tests of earlier steps still look at the answer, and some test fails against a mutation of the rewritten code."""
+    """Some test fails against a small mutation of the code that a refactoring wrote; `evidence.mutation` says how much that counts."""
     how = look.setting("evidence.mutation")
     if how not in PROBING:
         return None
     seen = look.refactored()
-    idle = f"no test fails against a small change of what was rewritten ({_first(frozenset(seen.idle))})" if seen.idle else ""
-    return _false(seen) or _counts(how, seen, idle)
+    return _counts(
+        how, seen, f"no test fails against a small change of what was rewritten ({_first(frozenset(seen.idle))})" if seen.idle else ""
+    )
 
 
 PROBING = ("warn", "require")
 
 
-def _false(seen: Probed) -> str:
-    """What is wrong however much a probe counts: an answer that nobody looks at, and a pass that only this folder gives."""
+def _counts(how: str, seen: Probed, idle: str) -> str | None:
+    """What a probe is worth. A pass that only this folder gives is none; the rest is a flag, or a failure where it is required, and then not
+    to know is no pass either."""
     if seen.apart:
         return (
             f"{_first(frozenset(seen.apart))} passes here and not in a clean checkout of what you hand in: it needs a file that is not part "
             "of the change; make it a part, or do without it"
         )
-    if seen.agree:
-        return f"{_first(frozenset(seen.agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at"
-    return ""
-
-
-def _counts(how: str, seen: Probed, idle: str) -> str | None:
-    """What a probe that found nothing false is worth: a flag, or a failure where it is required; then not to know is no pass either."""
-    if seen.why and how == "require":
-        raise CannotTell(
-            f'whether the tests prove anything could not be probed: {seen.why}; evidence.mutation = "require" asks for it, so write tests and '
-            'code that can be probed, or let a person set it to "warn"'
-        )
     said = f"whether the tests prove anything could not be probed: {seen.why}" if seen.why else idle
+    if seen.why and how == "require":
+        more = 'evidence.mutation = "require" asks for it, so write tests and code that can be probed, or let a person set it to "warn"'
+        raise CannotTell(f"{said}; {more}")
     return said if how == "require" or not said else Flag(said)
 
 

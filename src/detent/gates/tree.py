@@ -2,8 +2,9 @@
 
 import re
 
+from detent.evidence.conftest import NAME, deciding
 from detent.evidence.look import Look
-from detent.gates.plan import PlanData
+from detent.gates.plan import PlanData, entry_text
 from detent.gates.testlist import ListData
 from detent.kernel.model import Data
 from detent.kernel.rows import Flag
@@ -29,6 +30,20 @@ def only_tests_changed(look: Look[Data]) -> str | None:
     return f"{_named(wrong)} changed; a RED step writes tests only" if wrong else None
 
 
+def conftest_stays_plain(look: Look[Data]) -> str | None:
+    """What a RED step adds to a conftest.py is imports, fixtures that tests ask for, functions and plain values: nothing that decides how tests are run."""
+    for path in (c.path for c in look.changed() if c.path.rpartition("/")[2] == NAME):
+        before, now = (deciding(look.read(at) or "") for at in (f"GOOD:{path}", path))
+        if before == now or _names(_asked(look), path):
+            continue
+        piece = next((p for p in (*now, *before) if p not in before or p not in now), path).strip().splitlines()[0]
+        return (
+            f"{path} decides by `{piece[:100]}` how tests are run; a RED step may add imports, fixtures without autouse, functions and plain "
+            "values there. Take it out, or let a person name the file in the plan's entry or by `detent steer`"
+        )
+    return None
+
+
 def tests_frozen(look: Look[Data]) -> str | None:
     """Test files are as the RED step left them."""
     touched = [f"{c.path} was deleted" if c.how == "deleted" else f"{c.path} was {c.how}" for c in look.changed() if c.sort == "test"]
@@ -36,13 +51,12 @@ def tests_frozen(look: Look[Data]) -> str | None:
 
 
 def config_frozen(look: Look[Data]) -> str | None:
-    """The configuration of the test runner, of CI and of coverage is as it was, but for files that the step names: those are flagged."""
+    """The configuration of the test runner, of CI and of coverage is as it was, but for files that a person named: those are flagged."""
     touched = [c.path for c in look.changed() if c.sort == "config"]
-    words = _words_of_step(look.run.data)
-    wrong = [path for path in touched if not _names(words, path)]
+    wrong = [path for path in touched if not _names(_asked(look), path)]
     if wrong:
-        return f"{_named(wrong)} changed; the test runner's configuration is frozen in this step"
-    return Flag(f"{_named(touched)} changed, as the step says; it decides how tests are run") if touched else None
+        return f"{_named(wrong)} changed; the test runner's configuration is frozen in this step, unless a person names the file"
+    return Flag(f"{_named(touched)} changed, as a person asked; it decides how tests are run") if touched else None
 
 
 def config_flagged(look: Look[Data]) -> str | None:
@@ -51,13 +65,14 @@ def config_flagged(look: Look[Data]) -> str | None:
     return Flag(f"{_named(touched)} changed; it decides how tests are run, so look at it") if touched else None
 
 
-def _words_of_step(data: Data) -> str:
-    """What the step is about: its task and description, or the test's description and the file that is to be written."""
-    if isinstance(data, ListData) and data.current:
-        return f"{data.current.description} {data.current.impl_file}"
+def _asked(look: Look[Data]) -> str:
+    """What people say that the work is about: the request, or the plan's entry as the branch found it, and what they told the run meanwhile."""
+    data, said = look.run.data, (look.run.guidance, *look.run.steers)
+    if isinstance(data, ListData):
+        return " ".join((data.feature_request, *said))
     plan = data.plan if isinstance(data, PlanData) else None
-    open_tasks = ((t.taskName, s.description) for t in plan.tasks for s in t.tdd_steps if s.status == "TODO") if plan else iter(())
-    return " ".join(next(open_tasks, ()))
+    entry = entry_text(plan.prTitle, look.read(f"BASE:{look.setting('pr.plan')}") or "") if plan else ""
+    return " ".join((entry, *said))
 
 
 def _names(words: str, path: str) -> bool:

@@ -37,8 +37,17 @@ from detent.gates.tests import (
     skips_not_risen,
     starts_from_green,
     test_can_fail,
+    turned_tests_fail,
 )
-from detent.gates.tree import config_flagged, config_frozen, files_are_ours, only_tests_changed, tests_frozen, tree_is_clean
+from detent.gates.tree import (
+    config_flagged,
+    config_frozen,
+    conftest_stays_plain,
+    files_are_ours,
+    only_tests_changed,
+    tests_frozen,
+    tree_is_clean,
+)
 from detent.kernel.model import Data, Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
@@ -145,6 +154,7 @@ SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
 RED = (
     at_least_one_ran,
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     canary_held,
     new_tests_fail,
@@ -156,6 +166,7 @@ RED = (
 VERIFY = (
     at_least_one_ran,
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     canary_held,
     new_tests_failed_before,
@@ -173,6 +184,7 @@ GREEN = (
     all_pass,
     selection_passes,
     preflight_passes,
+    turned_tests_fail,
     new_tests_kill_mutants,
 )
 REFACTOR = (
@@ -185,9 +197,19 @@ REFACTOR = (
     changed_tests_still_bite,
     selection_passes,
     preflight_passes,
+    turned_tests_fail,
     refactoring_is_tested,
 )
-ALREADY = (at_least_one_ran, only_tests_changed, config_flagged, canary_held, collected_not_shrunk, all_pass, test_can_fail)
+ALREADY = (
+    at_least_one_ran,
+    only_tests_changed,
+    conftest_stays_plain,
+    config_flagged,
+    canary_held,
+    collected_not_shrunk,
+    all_pass,
+    test_can_fail,
+)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
 REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)

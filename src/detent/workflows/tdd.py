@@ -34,8 +34,9 @@ from detent.gates.tests import (
     refactoring_is_tested,
     skips_not_risen,
     test_can_fail,
+    turned_tests_fail,
 )
-from detent.gates.tree import config_flagged, config_frozen, only_tests_changed, tests_frozen
+from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, only_tests_changed, tests_frozen
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
@@ -108,6 +109,7 @@ PLAN = (only_list_changed, canary_held, others_pass)
 COMPLETE = (only_list_changed, at_least_one_ran, canary_held, all_pass)
 RED = (
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     at_least_one_ran,
     canary_held,
@@ -119,6 +121,7 @@ RED = (
 )
 ALREADY = (
     only_tests_changed,
+    conftest_stays_plain,
     config_flagged,
     at_least_one_ran,
     canary_held,
@@ -136,6 +139,7 @@ GREEN = (
     all_pass,
     collected_not_shrunk,
     skips_not_risen,
+    turned_tests_fail,
     new_tests_kill_mutants,
 )
 REFACTOR = (
@@ -146,6 +150,7 @@ REFACTOR = (
     collected_not_shrunk,
     skips_not_risen,
     changed_tests_still_bite,
+    turned_tests_fail,
     refactoring_is_tested,
 )
 

@@ -36,7 +36,6 @@ class TddData(ListData, frozen=True):
     """One feature on its way, test by test."""
 
     setup: Ground = Ground()
-    feature_request: str = ""
     base: str = ""  # the commit the run started from
     phase: Phase = "PLAN"  # the phase that passed last
     next_phase: Phase = "PLAN"  # the phase that runs, or runs when the run is resumed

@@ -1,6 +1,6 @@
 """Tests turned round: what each test expects, made into something that no honest answer is equal to. One that still passes agrees with any.
 
-Only comparisons for equality are turned; a test without one is not spoken of. A new language: a file with `turned(text)`, lines here.
+Only comparisons for equality that every run of the test comes to are turned; a test without one is not spoken of. A new language: a file with `turned(text)`, lines here.
 """
 
 import re
@@ -11,16 +11,20 @@ from detent.evidence.mutate import turned_javascript, turned_python
 
 Turned = tuple[str, frozenset[str]]  # the text, and the names of the tests that were turned
 RUBY = re.compile(r"(\.to eq\()(.+)(\))\s*$")
-IT = re.compile(r"""^\s*it\s*\(?\s*(["'])(.+?)\1""")
+IT = re.compile(r"""^(\s*)it\s*\(?\s*(["'])(.+?)\2""")
 
 
 def turned_ruby(text: str) -> Turned:
-    """Line by line: `expect(…).to eq(x)` below `it "name"`."""
-    name, names, lines = "", set(), []
+    """Line by line: `expect(…).to eq(x)` right below `it "name"`, not deeper and not after its end."""
+    name, names, lines, depth, inner = "", set(), list[str](), 0, 0
     for line in text.splitlines(keepends=True):
+        indent = len(line) - len(line.lstrip())
         if begins := IT.match(line):
-            name = begins[2]
-        if name and RUBY.search(line.rstrip()):
+            name, depth, inner = begins[3], indent, 0
+        elif name and line.strip():
+            inner = inner or indent
+            name = name if indent > depth else ""
+        if name and indent == inner and RUBY.search(line.rstrip()):
             line = RUBY.sub(r"\1[\2, 'turned round']\3", line.rstrip()) + "\n"
             names.add(name)
         lines.append(line)

@@ -1,10 +1,13 @@
 """Tests of Python turned round: what each test of a file expects, made into something that no honest answer is equal to.
 
-A test that still passes agrees with any answer. Only comparisons for equality are turned; a test without one is not spoken of.
+A test that still passes agrees with any answer. Only comparisons for equality are turned, and of those the ones that every run of the test
+comes to; a test without one is not spoken of.
 """
 
 import ast
 from collections.abc import Iterator
+
+from detent.evidence.reworded import named_tests
 
 EQUALITY = frozenset({"assertEqual", "assertEquals", "assertListEqual", "assertDictEqual", "assertTupleEqual", "assertSetEqual"})
 
@@ -15,17 +18,26 @@ def turned(text: str) -> tuple[str, frozenset[str]]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return text, frozenset()
-    names = frozenset(each.name for each in _tests(tree) if _turn(each))
+    names = frozenset(name for name, test in named_tests(tree.body) if _turn(test.body))
     return (ast.unparse(tree), names) if names else (text, names)
 
 
-def _tests(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"))
+def _turn(body: list[ast.stmt]) -> bool:
+    """Turn every expectation that a test comes to, in place; whether there was one."""
+    return sum(_turn_compared(each) or (isinstance(each, ast.Expr) and _turn_called(each.value)) for each in _reached(body)) > 0
 
 
-def _turn(test: ast.AST) -> bool:
-    """Turn every expectation of a test, in place; whether there was one."""
-    return sum(_turn_compared(node) or _turn_called(node) for node in ast.walk(test)) > 0
+def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """What a test comes to: nothing that hangs on a condition, and nothing that is there to fail."""
+    for each in body:
+        yield each
+        if isinstance(each, ast.For | ast.AsyncFor | ast.Try) or (isinstance(each, ast.With | ast.AsyncWith) and not _fails_in(each)):
+            yield from _reached(each.body)
+
+
+def _fails_in(block: ast.With | ast.AsyncWith) -> bool:
+    """`with pytest.raises(…)`, `with self.assertRaises(…)`: whatever is expected inside, the test goes on."""
+    return any("raises" in ast.unparse(item.context_expr).lower() for item in block.items)
 
 
 def _turn_compared(node: ast.AST) -> bool:

@@ -1,0 +1,68 @@
+"""What of a conftest.py decides how tests are run: hooks, fixtures that nobody asks for, and what happens when it is loaded. Pure.
+
+The rest is imports, fixtures that a test asks for by name, plain functions and classes, and plain values. A file that cannot be read is
+one piece that decides.
+"""
+
+import ast
+
+NAME = "conftest.py"
+DECIDING = ("pytest_", "collect_ignore")  # what pytest itself looks for in such a file, by its name
+DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "dataclass", "staticmethod", "classmethod", "property"})
+PLAIN = (
+    ast.Constant,
+    ast.List,
+    ast.Tuple,
+    ast.Set,
+    ast.Dict,
+    ast.Name,
+    ast.Attribute,
+    ast.UnaryOp,
+    ast.USub,
+    ast.JoinedStr,
+    ast.expr_context,
+)
+
+
+def deciding(text: str) -> tuple[str, ...]:
+    """The pieces of a file that decide how tests are run, as they are written."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return (text,)
+    return tuple(ast.unparse(each) for each in body if not _is_plain(each))
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    match node:
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return not any(_decides(each.asname or each.name) for each in names)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return not _decides(node.name) and all(map(_is_plain_decorator, node.decorator_list))
+        case ast.ClassDef():
+            return all(map(_is_plain_decorator, node.decorator_list)) and all(map(_is_plain, node.body))
+        case ast.Assign(targets=targets, value=value):
+            return _are_values(value, *targets)
+        case ast.AnnAssign(target=target, value=value):
+            return _are_values(value or target, target)
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return True
+    return False
+
+
+def _decides(name: str) -> bool:
+    return name == "*" or name.startswith(DECIDING)
+
+
+def _are_values(value: ast.expr, *targets: ast.expr) -> bool:
+    """Names for plain values; none of them a name that pytest looks for."""
+    return all(isinstance(t, ast.Name) and not _decides(t.id) for t in targets) and all(isinstance(n, PLAIN) for n in ast.walk(value))
+
+
+def _is_plain_decorator(node: ast.expr) -> bool:
+    """One that is known; of a fixture, one that a test has to ask for."""
+    call = node if isinstance(node, ast.Call) else None
+    of = call.func if call else node
+    name = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
+    given = call.keywords if call else []
+    return name in DECORATORS and not any(word.arg in (None, "autouse") for word in given)
