@@ -64,14 +64,6 @@ def test_a_pass_that_only_the_checkout_gives_fails_the_step(tmp_path: Path) -> N
     assert green.status == "FAILURE" and "passes here and not in a clean checkout of what you hand in" in green.reasons[0], green
 
 
-def test_a_project_that_needs_such_files_itself_is_not_accused(tmp_path: Path) -> None:
-    f = Feature(tmp_path / "p", WARN, {**FILES, ".gitignore": "__pycache__/\n.venv/\nother.py\n"}).start()
-    f.plan()
-    f.lay({"tests/test_add.py": f"import other\n{RED}"}).submit()
-    green = f.lay({"calc.py": GREEN}).submit()
-    assert green.status == "SUCCESS" and "need files that git does not have" in green.reasons[0], green
-
-
 SLEEPS = "import time\n\nimport calc\n\n\ndef test_add():\n    calc.add(1, 2)\n    time.sleep(1.5)\n"
 
 

@@ -200,6 +200,12 @@ class RepoLook:
         base = self.scene.collect.suite.base
         return probe_refactored(self._teeth(), self.tests()) if base is not None and base.runner else Probed()
 
+    def untested(self) -> tuple[str, ...]:
+        """The places that the step changed at which no test fails, whatever stands there."""
+        from detent.evidence.probe import untested
+
+        return untested(self._teeth())
+
     def reworded(self) -> tuple[str, ...]:
         from detent.evidence.reworded import reworded
 

@@ -80,10 +80,14 @@ def _were_red(now: TestReport, red: frozenset[str]) -> frozenset[str]:
 
 def _were_red_earlier(teeth: Teeth, now: TestReport) -> frozenset[str]:
     """Tests that pass and failed in a RED of this run, if anything changed that they could be about."""
-    if not any(change.sort in ("production", "config") for change in teeth.changed):
+    if not _is_about_code(teeth):
         return frozenset()
     reds = ((teeth.collect.known(red) or teeth.collect.clean(red, teeth.wanted)).bad for red in teeth.marks.reds)
     return _were_red(now, frozenset[str]().union(*reds) - teeth.marks.baseline)
+
+
+def _is_about_code(teeth: Teeth) -> bool:
+    return any(change.sort in ("production", "config") for change in teeth.changed)
 
 
 def _files(now: TestReport, tests: Iterable[str]) -> tuple[str, ...]:
@@ -98,8 +102,8 @@ def _text(teeth: Teeth, files: Iterable[str]) -> str:
     return "\n".join(_read(teeth, path) for path in files)
 
 
-def _read(teeth: Teeth, path: str) -> str:
-    return (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")
+def _read(teeth: Teeth, path: str, tree: str = "") -> str:
+    return (teeth.git.read(tree or teeth.tree, path) or b"").decode("utf-8", "replace")
 
 
 def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
@@ -128,44 +132,34 @@ def _apart(teeth: Teeth, now: TestReport, tests: frozenset[str]) -> Clock | Prob
     if report.late:
         return Probed(why=f"they take longer than {PROBE_SECONDS} s")
     if lost := tests - report.having("passed"):
-        return (
-            Probed(apart=tuple(sorted(lost)))
-            if _runs_apart(teeth)
-            else Probed(why="the tests of this project need files that git does not have")
-        )
+        return Probed(apart=tuple(sorted(lost)))
     return Clock(begun + PROBE_SECONDS, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
-
-
-def _runs_apart(teeth: Teeth) -> bool:
-    """Whether the tests that passed before this step pass in a clean checkout as well: else it is the project that needs more."""
-    before = teeth.collect.known(teeth.marks.good)
-    passed = before.having("passed") if before else frozenset[str]()
-    if before is None or not passed:
-        return True
-    try:
-        return passed <= teeth.collect.clean(teeth.marks.good, teeth.wanted, _files(before, passed)).having("passed")
-    except CannotTell:
-        return False
 
 
 def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
     """Tests that pass although each of their expectations was turned: those that the code was written for, and in a refactoring those that
-    earlier steps wrote. A test with several cases is one that does in all of them."""
+    earlier steps wrote. Where there are none of them, every test that did not agree with everything before the step."""
     tests = _were_red(now, before.bad - teeth.marks.baseline) or _were_red_earlier(teeth, now)
-    files = {test: _file(now, test) for test in tests}
-    made = {path: turned(path, _read(teeth, path)) for path in sorted({*files.values()})}
+    if tests or not _is_about_code(teeth):
+        return tuple(sorted(tests & _pass_turned(teeth, teeth.tree, _files(now, tests))))
+    found = now.having("passed") & _pass_turned(teeth, teeth.tree, _files(now, now.having("passed")))
+    return tuple(sorted(found - _pass_turned(teeth, teeth.marks.good, _files(now, found))))
+
+
+def _pass_turned(teeth: Teeth, tree: str, files: Iterable[str]) -> frozenset[str]:
+    """The tests of some files that pass turned round. A test with several cases is one that does in all of them."""
+    made = {path: turned(path, _read(teeth, path, tree)) for path in files}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
-        return ()
+        return frozenset()
     try:
-        report = teeth.collect.probe(teeth.tree, teeth.wanted, tuple(overlay), overlay, PROBE_SECONDS)
+        report = teeth.collect.probe(tree, teeth.wanted, tuple(overlay), overlay, PROBE_SECONDS)
     except Disturbed:
         raise
     except CannotTell:
-        return ()  # turned tests that do not run say nothing
+        return frozenset()  # turned tests that do not run say nothing
     cases = {(path, name): _cases(report, path, name) for path, (_, names) in made.items() for name in names}
-    agree = frozenset[str]().union(*(ids for ids in cases.values() if ids <= report.having("passed")))
-    return tuple(sorted(agree & files.keys()))
+    return frozenset[str]().union(*(ids for ids in cases.values() if ids <= report.having("passed")))
 
 
 def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
