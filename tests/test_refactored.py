@@ -1,14 +1,19 @@
 """What a refactoring wrote is probed as new code is, and where it cannot be, that is said. Which mutants are worth trying, and that there is one."""
 
 import ast
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from detent.evidence.bite import Marks, Teeth
 from detent.evidence.candidates import OUTSIDE, candidates
+from detent.evidence.collect import MOST_KEPT, Collector
 from detent.evidence.look import Changed
 from detent.evidence.mutate import bodies_on
+from detent.evidence.runners import Command
+from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout
 from tests.feature import FILES, GREEN, RED, Feature, at
 from tests.repos import git_at, make_repo
@@ -122,6 +127,21 @@ def test_every_function_gets_its_turn_and_what_the_tests_name_comes_first(tmp_pa
     assert [m.place for m in found[:21]] == ["f7", "f19", *(f"f{n}" for n in range(20) if n not in (7, 19)), OUTSIDE]
     assert all("return ..." in ast.unparse(ast.parse(m.make())) for m in found[:20])
     assert sum(m.place == OUTSIDE for m in found[:42]) == 2
+
+
+def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
+    git = git_at(make_repo(tmp_path / "r", {"test_a.py": "def test_a():\n    pass\n"}))
+    collector = Collector(git, Suite(Command((sys.executable, "-m", "pytest"), "pytest"), 60, os.environ["PATH"]), "r", os.environ)
+    collector.store.mkdir(parents=True)
+    for n in range(MOST_KEPT):
+        (collector.store / f"{n:040}.json").write_text("{}")
+        os.utime(collector.store / f"{n:040}.json", (n, n))
+    (collector.store / "python-1.json").write_text("[]")
+    tree = git.tree("HEAD")
+    collector.clean(tree, lambda: True)
+    left = {file.stem for file in collector.store.iterdir()}
+    assert collector.known(tree) is not None and {"python-1", f"{MOST_KEPT - 1:040}"} <= left and f"{0:040}" not in left
+    assert sum(not name.startswith("python-") for name in left) == MOST_KEPT * 9 // 10
 
 
 def test_a_clean_checkout_lies_in_a_folder_of_the_projects_name_and_says_nothing_of_itself(tmp_path: Path) -> None:

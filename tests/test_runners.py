@@ -1,6 +1,7 @@
 """What every adapter must answer, whatever runs the tests: one project in each runner's language, and the ways to cheat in it."""
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -400,6 +401,10 @@ def test_an_example_is_recognised_and_its_tests_pass(tmp_path: Path, name: str, 
 
 def test_every_runner_and_every_sign_has_its_row_in_the_docs() -> None:
     text = (DOCS / "runners.md").read_text("utf-8")
-    assert [name for name in RUNNERS if f"\n| `{name}` |" not in text] == []
+    found, runners = text.partition("## The runners")[::2]
+    assert [line.split("`")[1] for line in runners.partition("\n\nConfiguration")[0].splitlines() if line.startswith("| `")] == list(
+        RUNNERS
+    )
+    assert not re.search(r"^\| `", found, re.MULTILINE), "the table before it has a row for each sign and nothing else"
     at = [text.find(f"| {number} | {sign.seen} |") for number, sign in enumerate(DETECTION, 1)]
     assert -1 not in at and at == sorted(at)

@@ -268,7 +268,8 @@ class RepoLook:
 
     def output(self) -> str:
         left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
-        return self._said + left
+        mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
+        return self._said + left + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._tests

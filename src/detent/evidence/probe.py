@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import PROBE_SECONDS, Teeth
+from detent.evidence.bite import ONE_RUN, PROBE_SECONDS, Teeth
 from detent.evidence.candidates import Mutant, candidates
 from detent.evidence.look import Probed, TestReport
 from detent.evidence.mutate.turned import is_named, turned
@@ -17,7 +17,6 @@ from detent.evidence.mutate.turned import is_named, turned
 MOST_IN_VAIN = 12  # mutants in a row that make no test fail
 MOST_TRIED = 48
 MOST_WHOLE = 6  # mutants that the whole suite is run on
-ONE_RUN = 10.0  # seconds at least: a mutant may loop for ever
 SLOWER = 3  # a mutant may take so many times what the tests take without one
 
 
