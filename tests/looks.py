@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.evidence.look import Branch, Changed, Probed, TestReport
-from detent.kernel.model import Evidence, Run, Sent, Tally
+from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
 
 @dataclass
@@ -95,6 +95,9 @@ class LiteralLook:
     def evidence(self) -> Evidence | None:
         of = {o: len(self.now.having(o)) for o in ("passed", "failed", "error", "skipped")}
         return Evidence("report", "pytest", 0, Tally(of["passed"], of["failed"], of["error"], of["skipped"]), self.tree)
+
+    def record(self) -> Record | None:
+        return None
 
     def documents(self) -> dict[str, str]:
         return dict(self.was_read)

@@ -11,13 +11,13 @@ import detent.workflows
 from detent.gates.item import BranchReview, Issue
 from detent.gates.plan import ActivePr, Step, Task
 from detent.gates.testlist import CurrentTest, Entry
-from detent.kernel.model import Briefing, Data, Run
+from detent.kernel.model import Briefing, Data, Found, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
 from detent.workflows.execute_data import ExecuteData, Project, WorkItem
 from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData, Setup
+from detent.workflows.pr_data import PrData, Setup, next_pr
 from detent.workflows.pr_facts import WAYS_OUT
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import TddData
@@ -201,6 +201,25 @@ def test_debugging_says_which_ways_out_are_open_exactly_as_the_locks_do(counts: 
         assert (f"- {call}: open" in shows.briefing) == (call in shows.allowed_actions)
 
 
+@pytest.mark.parametrize("replaces", ["", "add money"])
+def test_once_a_re_planned_task_has_failed_again_the_briefing_asks_to_escalate_and_for_no_other_task(replaces: str) -> None:
+    plan = ActivePr("docs/plan.md", "t", "s", "v", (Task("x", (Step("RED", "a"), Step("GREEN", "b")), replaces=replaces),))
+    shows = shown("pr", "DEBUGGING", data=PrData(plan=plan), counts={"debug": 1, "replans": 1})
+    assert shows.goal.startswith("Escalate for External Help" if replaces else "Hypothesize & Fix")
+    assert ("escalate_for_external_help" in shows.allowed_actions) == bool(replaces)
+    assert ("- escalate_for_external_help: open" in shows.briefing) == bool(replaces)
+
+
+def test_a_step_names_the_test_command_of_the_project() -> None:
+    known = PrData(
+        plan=ActivePr("p", "t", "s", "v", (Task("x", (Step("RED", "a"),)),)),
+        setup=Setup(command='{"argv": ["uv", "run", "pytest"], "runner": "pytest"}'),
+    )
+    for state in ("EXECUTING_TDD", "DEBUGGING"):
+        assert "The project's test command: `uv run pytest`." in shown("pr", state, data=known, counts={"debug": 1}).briefing
+    assert "none is configured or was recognised" in shown("pr", "EXECUTING_TDD").briefing
+
+
 @pytest.mark.parametrize(
     ("table", "state", "counts", "open_now"),
     [
@@ -244,7 +263,9 @@ def test_the_plan_update_names_path_and_hash() -> None:
 
 
 def test_the_end_of_pr_lists_what_was_merged_and_what_did_not_block() -> None:
-    text = shown("pr", "DONE", data=PrData(merged=("feat: one",), notes=("INFO src/a.py: a typo",))).briefing
+    plan = ActivePr("docs/plan.md", "feat: one", "s", "v", ())
+    merged = next_pr(a_run("pr", "MERGING_BRANCH", data=PrData(plan=plan, notes=("INFO src/a.py: a typo",))), Sent("outcome"), Found())
+    text = shown("pr", "DONE", data=merged.data).briefing
     assert "- feat: one\n" in text
     assert "- INFO src/a.py: a typo\n" in text
     assert "(none)" not in text

@@ -115,6 +115,9 @@ def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project
     unfound = row("tests", DETENT_TEST_COMMAND="nowhere-to-be-found")
     assert not unfound["ok"] and "'nowhere-to-be-found' is not there" in unfound["says"] and unfound["mend"]
     assert "only its exit code" in row("tests", DETENT_TEST_COMMAND="sh run-tests.sh")["says"]
+    assert "by hand" in row("reviewer")["says"] and row("reviewer", DETENT_REVIEW_AGENT="human")["ok"]
+    unknown = row("reviewer", DETENT_REVIEW_AGENT="reviewbot")
+    assert not unknown["ok"] and "there is no agent 'reviewbot'" in unknown["says"] and "command:PROGRAM" in unknown["mend"]
     without = row("sandbox", DETENT_SANDBOX_LEVEL="docker")
     assert not without["ok"] and not without["needed"] and "will not start" in without["says"] and without["mend"]
     wrong = project.run("doctor", DETENT_SANDBOX_LEVEL="podmna")

@@ -165,6 +165,29 @@ def test_a_file_that_changes_while_the_tests_run_makes_the_run_worthless(tmp_pat
     pass_all(p)
 
 
+def test_a_preflight_command_that_changes_the_tree_is_named_and_proves_nothing(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", "[preflight]\ncommands = ['sh tidy.sh']\n", {"tidy.sh": "touch made.txt\necho >> calc.py\n"}).reddened()
+    p.write({"calc.py": GREEN})
+    before = standing(p)
+    verdict = p.submit(**PYTEST)
+    erred(p, {**before, "runs": before["runs"] + 1}, verdict, "calc.py changed while `sh tidy.sh` ran")
+
+
+def test_what_a_preflight_command_makes_does_not_belong_to_the_change(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", "[preflight]\ncommands = ['sh tidy.sh']\n", {"tidy.sh": "touch made.txt\n"}).reviewing()
+    assert (p.root / "made.txt").exists() and "made.txt" not in p.git("ls-tree", "-r", "--name-only", "HEAD")
+    p.write({"FINDINGS.json": "[]"})
+    assert p.task()["state"] == "AWAITING_FINALIZATION"
+
+
+def test_a_selection_that_changes_the_tree_proves_nothing(tmp_path: Path) -> None:
+    writes = "import sys\n\n\ndef test_writes():\n    if '-k' in sys.argv:\n        open('calc.py', 'a').write('# more')\n"
+    p = project(tmp_path / "p", files={"tests/test_writes.py": writes}).reddened()
+    p.write({"calc.py": GREEN})
+    verdict = p.submit(test_command="pytest -k 'add or writes'", expectation="PASS")
+    assert verdict["status"] == "ERROR" and "calc.py changed while the tests ran" in verdict["reasons"][0], verdict
+
+
 def test_a_file_that_appears_while_the_tests_run_does_not_belong_to_the_change(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     p.write({"calc.py": GREEN})

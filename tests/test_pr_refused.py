@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cases import counts, project, runs, standing
-from tests.project import RED, Project
+from tests.project import PLAN, RED, Project
 
 QUICK_DOORS = "[debug]\nhypothesize = 1\ninstrument = 1\nreduce_scope = 2\nescalate = 3\n"
 FITTING = {"test_command": "pytest tests/test_add.py", "expectation": "FAIL"}
@@ -242,6 +242,40 @@ def test_a_plan_update_that_is_none_is_refused(tmp_path: Path) -> None:
     plan.write_text(text)
     p.mark_done()
     assert p.submit()["state"] == "PLAN_UPDATED"
+
+
+def test_of_two_entries_that_share_words_only_the_one_that_is_meant_can_be_marked(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", files={PLAN: "# Plan\n\n- feat: add numbers and words\n- feat: add numbers\n"}).squashed()
+    before, head = standing(p), p.git("rev-parse", "HEAD")[:10]
+    text = (p.root / PLAN).read_text()
+    p.write({PLAN: text.replace("and words\n", f"and words [DONE] {head}\n")})
+    refused(p, before, p.submit(), "the plan's entry for 'feat: add numbers' does not carry [DONE]")
+    p.write({PLAN: text.replace("and words", "and more").replace("- feat: add numbers\n", f"- feat: add numbers [DONE] {head}\n")})
+    refused(p, before, p.submit(), "changed in other lines too; the plan update may change only the line of 'feat: add numbers'")
+    p.write({PLAN: text})
+    p.mark_done()
+    assert p.submit()["state"] == "PLAN_UPDATED"
+
+
+CHECK = {"check.sh": "grep -q add calc.txt\n", "calc.txt": "nothing\n"}
+
+
+def test_a_configured_command_that_nobody_reads_is_the_one_that_is_run(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", "[test]\ncommand = 'sh check.sh'\n", CHECK).planned()
+    for other in ("false", "true", "sh other.sh", "sh check.sh || true", "sh check.sh.txt"):
+        refused(
+            p,
+            standing(p),
+            p.submit(test_command=other, expectation="FAIL"),
+            "allowed is `sh check.sh`, of which only the exit code is read",
+        )
+    assert p.submit(test_command="sh check.sh tests/calc", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
+    p.submit(analysis_decision="SUCCESS")
+    refused(p, standing(p), p.submit(test_command="true", expectation="PASS"), "allowed is `sh check.sh`")
+    assert p.submit(test_command="sh check.sh", expectation="PASS")["status"] == "FAILURE"
+    p.write({"calc.txt": "add\n"})
+    green = p.submit(test_command="sh check.sh", expectation="PASS")
+    assert (green["status"], green["evidence"]["kind"], green["evidence"]["command"]) == ("SUCCESS", "exit-code", "sh check.sh")
 
 
 NO_CALLS = (

@@ -783,6 +783,19 @@ def test_a_scope_reduction_resets_the_work_keeps_it_recoverable_and_is_planned_a
     assert p.task()["step"] == {"task": "add zero", "index": 0, "type": "RED", "description": "zero"}
 
 
+def test_a_scope_reduction_takes_the_branch_back_from_what_the_agent_committed_by_itself(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", EARLY).reddened()
+    good, run = p.git("rev-parse", "HEAD"), p.task()["run"]
+    p.green(WRONG)
+    p.git("add", "-A")
+    p.git("commit", "-q", "-m", "mine")
+    theirs = p.git("rev-parse", "HEAD")
+    p.green(WRONG.replace("0", "1"))
+    assert p.run("request-scope-reduction", "--json").json["state"] == "REPLANNING"
+    assert (p.git("rev-parse", "HEAD"), p.git("status", "--porcelain")) == (good, "")
+    assert theirs in p.git("for-each-ref", "--format=%(objectname)", f"refs/detent/{run}/agent").split(), "theirs is kept"
+
+
 def replanned(p: Project) -> Project:
     """At the first step after a scope reduction."""
     p.reddened()
@@ -865,6 +878,28 @@ def test_findings_become_tasks_and_what_changes_is_reviewed_again(tmp_path: Path
     assert "adds wrongly" in added[0]["taskName"]
     assert counts(p) == {"review": 1}
     assert p.task()["step"]["type"] == "RED"
+
+
+def test_a_change_before_the_review_is_shown_however_often_it_is_looked_at(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reviewing()
+    p.write({"FINDINGS.json": "[]", "calc.py": "# another thing\n"})
+    before = counts(p)
+    for _ in range(4):
+        task = p.task()
+        assert (task["state"], task["actor"]) == ("CODE_REVIEW", "agent")
+        assert "calc.py changed since the last step passed" in task["last_error"] and task["last_error"] in task["briefing"]
+    assert counts(p) == before
+    p.git("checkout", "-q", "--", "calc.py")
+    assert p.task()["state"] == "AWAITING_FINALIZATION"
+
+
+@pytest.mark.parametrize("agent", ["reviewbot", "claude"])
+def test_a_reviewer_that_cannot_be_asked_is_told_before_the_run_starts(tmp_path: Path, agent: str) -> None:
+    p = project(tmp_path / "p", f'[review]\nagent = "{agent}"\n')
+    p.env["PATH"] = f"{tmp_path}:/usr/bin:/bin"
+    ran = p.run("start", "--workflow", "pr")
+    assert ran.code == 2 and "[review] agent: " in ran.err and agent in ran.err, ran
+    assert p.run("status").code == 2, "nothing was started"
 
 
 @pytest.mark.slow

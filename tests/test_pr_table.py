@@ -6,6 +6,7 @@ import pty
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from detent.app.kit import default_preflight
@@ -211,3 +212,16 @@ def test_a_sound_new_plan_clears_the_error_and_goes_on() -> None:
     assert (after.state, after.last_error, after.last_reason) == ("EXECUTING_TDD", "", "")
     assert isinstance(after.data, PrData) and after.data.plan is not None
     assert after.data.plan.tasks[0].taskName == "smaller"
+
+
+def test_after_the_review_rounds_a_person_can_also_end_the_run_and_only_then_by_an_answer() -> None:
+    run = Run("r", "pr", "HALTED", 5, PrData(), limits=dict(PR.limits), back="CODE_REVIEW", cause="review rounds")
+    said = Sent("answer", by="human", decision="review", value="abort")
+    assert PR.kind(run, said) == "abort" and PR.row("HALTED", "abort") is not None
+    assert PR.kind(msgspec.structs.replace(run, cause="conflict"), said) == "answer"
+
+
+def test_what_the_machine_does_by_itself_is_no_call_that_is_offered() -> None:
+    for state in PR.states:
+        run = Run("r", "pr", state, 5, PrData(), limits=dict(PR.limits), cause="conflict")
+        assert all(PR.allowed(run)) and (PR.states[state].actor != "system" or PR.allowed(run) == ()), state

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from detent.errors import Busy, CannotTell, DetentError, Moved, Unwanted
+from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
 from detent.kernel.codec import from_entry, to_entry
 from detent.kernel.decide import answer, decide, refusal
 from detent.kernel.holder import Holder
@@ -107,8 +107,12 @@ class Door:
         event = self.load(run)
         if event.briefing is not None and not self.journal.owed(run):
             return event.briefing
+        waits = ""
         with self._claimed(run, "get_task") as claim:
-            event = self._advance(run, claim)
+            try:
+                event = self._advance(run, claim)
+            except NotYet as e:
+                event, waits = self.load(run), str(e)
         self._settle_rest(run)
         child = self._open_child(event.run)
         if child:
@@ -117,6 +121,8 @@ class Door:
                 inner if inner.actor != "none" else self.next(run)
             )  # it ended by a move of the machine's own: what does that mean for the parent?
         briefing = event.briefing or self.hands.brief(self._table(event.run.workflow), event.run)
+        if waits:
+            return msgspec.structs.replace(briefing, last_error=waits, briefing=f"> {waits}\n\n{briefing.briefing}")
         return msgspec.structs.replace(briefing, last_error=event.found.unclear) if event.status == "ERROR" else briefing
 
     def tend(self, run: str) -> tuple[str, ...]:
@@ -216,6 +222,8 @@ class Door:
             return None
         try:
             return self.hands.world.perform(state.job.name, run)
+        except NotYet:
+            raise
         except CannotTell as e:
             return Sent("outcome", by="system", outcome="(unclear)", output=str(e))
 

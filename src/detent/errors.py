@@ -11,7 +11,8 @@ DetentError            expected trouble: two lines for a person, exit 2
     ├── JournalForeign not a journal of ours
     └── JournalDamaged truncated, altered or unreadable
 CannotTell             a gate or a job could not judge: ERROR, moves nothing
-└── Disturbed          the world moved while it was judged, so that nothing can be told
+├── Disturbed          the world moved while it was judged, so that nothing can be told
+└── NotYet             somebody has to act before a job can be done: shown, and counts nothing
 ToolError              a tool call that cannot be done as it was asked: told to the model, which goes on
 
 A refusal is never an exception: it is a value (see kernel.model.Verdict).
@@ -69,6 +70,10 @@ class CannotTell(Exception):
 
 class Disturbed(CannotTell):
     """The world moved while it was judged. Looking again may help; blaming the change would be wrong."""
+
+
+class NotYet(CannotTell):
+    """A job of the machine waits until somebody has acted."""
 
 
 class ToolError(Exception):

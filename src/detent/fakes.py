@@ -14,7 +14,7 @@ from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell
 from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.gates.judge import judge as run_gates
-from detent.kernel.model import Evidence, Found, Sent, Tally
+from detent.kernel.model import Evidence, Found, Record, Sent, Tally
 from detent.workflows.pr_files import published
 
 Files = Mapping[str, str]
@@ -221,6 +221,9 @@ class MemoryLook:
         of = {o: len(self._seen.having(o)) for o in ("passed", "failed", "error", "skipped")}
         tally = Tally(of["passed"], of["failed"], of["error"], of["skipped"])
         return Evidence("report", RUNNER, self._seen.exit_code, tally, self.tree)
+
+    def record(self) -> Record | None:
+        return None
 
     def documents(self) -> dict[str, str]:
         return {"HEAD": self.world.head(), **self._read}

@@ -91,7 +91,7 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
         entry = journal.at(run, seq)
         return entry.at if entry else ""
 
-    gear = Gear(outer, kit_of(place, outer), _files_of(), now, history, EFFECTS, JOBS, wanted, family, when)
+    gear = Gear(outer, kit_of(place, outer), _files_of(), now, history, EFFECTS, JOBS, wanted, family, when, journal.has_report)
     worlds = Worlds(Git(place, outer), gear)
     hands = Hands(journal, tables, worlds, worlds, brief, now, lambda doing: this_process(now(), doing), wanted)
     return App(place, journal, Door(hands), worlds.own, worlds)

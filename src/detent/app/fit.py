@@ -10,7 +10,6 @@ from detent.app import App
 from detent.app.kit import default_preflight
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.collect import Collector
 from detent.evidence.look import TestReport
 from detent.evidence.runners import Folder, find_command
 from detent.git.repo import Git
@@ -91,8 +90,20 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
     )
 
 
-def suite_at(app: App, run: Run[Data], tree: str) -> TestReport:
-    """The project's tests at a tree, before the run begins; a pass that is known is not run again."""
-    kit = app.world.kit_of(run)
-    collector = Collector(app.world.git, kit.suite, run.id, app.world.outer, kit.home)
-    return collector.passed(tree) or collector.clean(tree, lambda: True)
+def reviewer_is_ready(settings: Settings, env: Mapping[str, str]) -> None:
+    """The reviewer, where one is configured, is an agent that can be asked."""
+    if not settings.review.agent:
+        return
+    from detent.agents import must_be_ready  # most calls ask nobody
+
+    try:
+        must_be_ready(settings.review.agent, env)
+    except DetentError as e:
+        raise DetentError(f"[review] agent: {e.message}", e.hint) from e
+
+
+def suite_at(app: App, run: Run[Data], tree: str) -> tuple[TestReport, dict[str, str]]:
+    """The project's tests at a tree, before the run begins, and the digest of their report. A pass that is known is not run again."""
+    collector = app.world.collector(run)
+    report = collector.passed(tree) or collector.clean(tree, lambda: True)
+    return report, collector.digests

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from detent.app import App, now
-from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, suite_at
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready, suite_at
 from detent.app.kit import settings_at
 from detent.config import Settings
 from detent.effects.branch import create_branch
@@ -38,10 +38,12 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     if not terms.adopt:
         is_clean(git, "" if terms.agent else ", or take it over with --adopt")
     settings = settings_at(git, head, app.world.outer)
+    reviewer_is_ready(settings, app.world.outer)
     setup = _setup(git, settings, head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
     if terms.baseline:
-        setup = msgspec.structs.replace(setup, baseline=tuple(sorted(suite_at(app, first, git.tree(head)).bad)))
+        report, seen = suite_at(app, first, git.tree(head))
+        setup = msgspec.structs.replace(setup, baseline=tuple(sorted(report.bad)), reports=seen)
     fingerprint.remember(app.place)
     world = app.worlds.of(first)
     tracked = tuple(git.run("ls-files", "-z", "--", *PUBLISHED).items)

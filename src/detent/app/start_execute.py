@@ -117,7 +117,8 @@ def setup_of(app: App, terms: Terms) -> Setup:
     if not terms.baseline:
         return setup
     probe = Run("execute-baseline", "execute", "QUEUED", 0, ExecuteData(setup=setup))
-    return msgspec.structs.replace(setup, baseline=tuple(sorted(suite_at(app, probe, git.tree(main)).bad)))
+    report, seen = suite_at(app, probe, git.tree(main))
+    return msgspec.structs.replace(setup, baseline=tuple(sorted(report.bad)), reports=seen)
 
 
 def _project(settings: Settings, setup: Setup, app: App) -> Project:

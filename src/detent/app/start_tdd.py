@@ -66,7 +66,7 @@ def tests_can_be_told_apart(setup: Ground) -> None:
 def accepted(app: App, git: Git, run: AnyRun, terms: Terms) -> Ground:
     """The setup with the failures that a person accepts; a suite that is red is refused otherwise."""
     try:
-        report = suite_at(app, run, git.tree(run.data.base))
+        report, seen = suite_at(app, run, git.tree(run.data.base))
     except CannotTell as e:
         raise DetentError(f"the tests cannot be run here: {e}", "mend it first: every phase is judged by running all tests") from e
     if report.fault:
@@ -77,5 +77,5 @@ def accepted(app: App, git: Git, run: AnyRun, terms: Terms) -> Ground:
             f"the tests are red before the run begins: {bad[0]}" + (f" and {len(bad) - 1} more" if len(bad) > 1 else ""),
             "mend them first, or accept them as they are with --baseline",
         )
-    fixed: Ground = msgspec.structs.replace(run.data.setup, baseline=bad)
+    fixed: Ground = msgspec.structs.replace(run.data.setup, baseline=bad, reports=seen)
     return fixed

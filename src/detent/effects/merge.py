@@ -1,7 +1,7 @@
 """Merging a branch into main: built and tested before the ref moves. Red, conflicting or overtaken: nothing moved."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from detent.errors import CannotTell
@@ -20,6 +20,7 @@ class Landed(NamedTuple):
     outcome: str
     main: str = ""
     output: str = ""
+    reports: Mapping[str, str] = {}  # of each tree that was tested for it: the digest of the report
 
 
 class Ways(NamedTuple):

@@ -17,7 +17,7 @@ class Apart:
     """The tests of many trees, as a look asks for them."""
 
     def __init__(self, collector: Collector) -> None:
-        self.suite = collector.suite
+        self.suite, self.digests = collector.suite, collector.digests
         self._collector = collector
         self._seen: dict[str, TestReport | CannotTell] = {}
         self._one = threading.Lock()

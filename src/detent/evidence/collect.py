@@ -1,7 +1,7 @@
 """Collecting evidence, memoised by tree: the suite runs once per tree. Only complete passes are reused as proof.
 
 A kept report is keyed by tree, command, settings and what the tests run on. A report that is not a pass is kept for comparing later
-trees with, never for skipping a run.
+trees with, never for skipping a run. A kept file can be edited, so one is believed only if its digest stands in the journal for its tree.
 """
 
 import json
@@ -18,11 +18,12 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import canary_of
+from detent.evidence.installed import fingerprint, version_of
 from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import folder_of
-from detent.evidence.suite import Suite, environment, forget_bytecode, interpreter, preflight, run_command, run_line, run_suite
+from detent.evidence.suite import Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import differs, stamp, untracked
@@ -31,6 +32,7 @@ from detent.sandbox.process import Ran
 
 MOST_KEPT = 500  # reports of one repository
 Wanted = Callable[[], bool]
+Stands = Callable[[str, str], bool]  # whether the journal has this digest for the report of this tree
 Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
 
 
@@ -38,6 +40,7 @@ class Collects(Protocol):
     """Who runs the project's tests for a look: where the work lies, or in clean checkouts only."""
 
     suite: Suite
+    digests: dict[str, str]  # of each tree whose report was kept or believed: the digest of that report
 
     def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def clean(
@@ -61,11 +64,19 @@ class Kept(msgspec.Struct, frozen=True):
     report: TestReport
 
 
+def nothing_stands(tree: str, digest: str) -> bool:
+    """No report that was kept before is believed."""
+    return False
+
+
 class Collector:
     """Runs the project's tests for one run, and remembers what it saw."""
 
-    def __init__(self, git: Git, suite: Suite, run: str, outer: Mapping[str, str], home: Path | None = None) -> None:
-        self.git, self.suite, self.run = git, suite, run
+    def __init__(
+        self, git: Git, suite: Suite, run: str, outer: Mapping[str, str], home: Path | None = None, stands: Stands = nothing_stands
+    ) -> None:
+        self.git, self.suite, self.run, self.stands = git, suite, run, stands
+        self.digests: dict[str, str] = {}
         self.root = git.place.root
         self.home = home or self.root  # the project's own checkout: where its environment lies
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
@@ -81,11 +92,11 @@ class Collector:
             tree,
             base.text if base else "",
             str(self.suite.timeout),
-            *self.suite.also,
+            *(f"{name}={self.env.get(name, '')}" for name in self.suite.also),
             self.suite.path,
             *(["clean"] if self.suite.clean else []),
         ]
-        return sha256("\n".join([*parts, interpreter(self.suite, self.home, self.env, self.store)]).encode()).hexdigest()
+        return sha256("\n".join([*parts, fingerprint(base, self.home, self.env, self.store)]).encode()).hexdigest()
 
     def known(self, tree: str) -> TestReport | None:
         """The newest complete report of a tree, whatever it says."""
@@ -95,23 +106,33 @@ class Collector:
     def passed(self, tree: str) -> TestReport | None:
         """The report of a tree, if it is a complete pass under the very same conditions."""
         kept = self._kept(tree)
-        if kept and kept.report.ids and not kept.report.bad and kept.key == self.key(tree):
+        if kept and kept.report.ids and not kept.report.bad and kept.report.exit_code == 0 and kept.key == self.key(tree):
             return kept.report
         return None
 
     def _kept(self, tree: str) -> Kept | None:
         try:
-            return msgspec.json.decode((self.store / f"{tree}.json").read_bytes(), type=Kept)
+            data = (self.store / f"{tree}.json").read_bytes()
+            digest = sha256(data).hexdigest()
+            if self.digests.get(tree) != digest and not self.stands(tree, digest):
+                return None
+            self.digests[tree] = digest
+            return msgspec.json.decode(data, type=Kept)
         except (OSError, msgspec.DecodeError):
             return None
 
     def _keep(self, tree: str, report: TestReport) -> TestReport:
-        if report.complete:
-            self.store.mkdir(parents=True, exist_ok=True)
-            scratch = self.store / f".{tree}.{os.getpid()}.{get_ident()}"
-            scratch.write_bytes(msgspec.json.encode(Kept(self.key(tree), report)))
-            os.replace(scratch, self.store / f"{tree}.json")
-            _thin_out(self.store)
+        if not report.complete:
+            return report
+        base = self.suite.base
+        version = version_of(base, self.home, self.env, self.store) if base and base.runner else ""
+        report = msgspec.structs.replace(report, tree=tree, version=version)
+        self.store.mkdir(parents=True, exist_ok=True)
+        data, scratch = msgspec.json.encode(Kept(self.key(tree), report)), self.store / f".{tree}.{os.getpid()}.{get_ident()}"
+        scratch.write_bytes(data)
+        os.replace(scratch, self.store / f"{tree}.json")
+        self.digests[tree] = sha256(data).hexdigest()
+        _thin_out(self.store)
         return report
 
     # -- running -------------------------------------------------------------------------------------------------------------
@@ -126,8 +147,6 @@ class Collector:
         if self.suite.clean:
             return self.clean(tree, wanted, near=near, command=command)
         report = self.selection(tree, (), wanted, command, near)
-        if changed := differs(self.git, self.run):
-            raise Disturbed(f"{changed[0]} changed while the tests ran, so the run says nothing; stop what writes there, and submit again")
         return report if command else self._keep(tree, report)
 
     def clean(
@@ -166,28 +185,41 @@ class Collector:
 
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
-        if not self.suite.clean or not commands:
-            return preflight(commands, self.suite, self.home, self.root, self._env(self.root), wanted)
-        with self.checkout(tree, {}) as folder:
-            return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
+        if self.suite.clean and commands:
+            with self.checkout(tree, {}) as folder:
+                return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
+        for command in commands:
+            with self._our_run(f"`{command}`"):
+                said = preflight((command,), self.suite, self.home, self.root, self._env(self.root), wanted)
+            if said[0]:
+                return said
+        return None, ""
 
     def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
         """One command line in a checkout, with the environment that tests have."""
         return run_line(command, self.suite, folder, self._env(folder), wanted)
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
-        """Tests in the workspace, which holds this tree. What they make there, and make anew, is remembered as theirs."""
+        """Tests in the workspace, which holds this tree."""
         if self.suite.clean:
             return self.clean(tree, wanted, selectors, near=near, command=command)
+        self.runs += 1
+        with self._our_run("the tests"):
+            return self._run(selectors, self.root, wanted, command, near)
+
+    @contextmanager
+    def _our_run(self, what: str) -> Iterator[None]:
+        """A run of ours in the workspace. What it makes there, and makes anew, is remembered as its own; what changes meanwhile makes it worthless."""
         self._remove_planted()
         before, ours = self._there or set(untracked(self.git)), self.created()
-        self.runs += 1
         try:
-            return self._run(selectors, self.root, wanted, command, near)
+            yield
         finally:
             self._remove_planted()
             self._there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
             self._created((self._there - before) | ours)
+        if changed := differs(self.git, self.run):
+            raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         env = self._env(cwd)
@@ -201,7 +233,7 @@ class Collector:
             return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
         if not command and base is None:
             raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
-        return run_command(command or " ".join(base.argv[2:]) if base else command, self.suite, cwd, env, wanted)
+        return run_command(base.text if base else command, self.suite, cwd, env, wanted)
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
         """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""

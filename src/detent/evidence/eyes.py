@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,9 +16,10 @@ from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.runners.shared_config import is_shared_config
 from detent.git.repo import Git, GitError
-from detent.kernel.model import Evidence, Run, Sent, Tally
+from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
 LARGEST_DOCUMENT = 1_000_000
+MOST_IDS = 20  # that an event keeps; all of them stand in the report
 LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
 
 
@@ -97,9 +99,8 @@ class RepoLook:
         return self._tests
 
     def _own_command(self) -> str:
-        """The agent's own command, where no framework is known and only its exit code can be read."""
-        base = self.scene.collect.suite.base
-        return "" if base is not None and base.runner else self.sent.test_command
+        """The agent's own command, where the project says nothing of how it is tested."""
+        return "" if self.scene.collect.suite.base else self.sent.test_command
 
     def _blame(self, trouble: CannotTell) -> TestReport:
         """If the same command works on the last good tree, the trouble came with the change: it is a failure, not an error."""
@@ -130,7 +131,7 @@ class RepoLook:
         return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 
     def tests_before(self) -> TestReport:
-        if self._own_command():
+        if not self._runner:
             return TestReport()  # an exit code has no tests to compare
         known = self.scene.collect.known(self.scene.marks.good)
         if known is not None:
@@ -286,6 +287,14 @@ class RepoLook:
             seen.canary,
             sandbox=self.scene.collect.suite.sandbox,
         )
+
+    def record(self) -> Record | None:
+        seen, kept = self._tests, dict(self.scene.collect.digests)
+        if seen is None:
+            return Record(reports=kept) if kept else None
+        ids = [*sorted(seen.bad), *sorted(seen.ids - seen.bad)][:MOST_IDS]
+        output = sha256(seen.output.encode("utf-8", "surrogateescape")).hexdigest()
+        return Record(f"{seen.runner} {seen.version}".strip(), seen.seconds, seen.wall, output, tuple(ids), kept)
 
 
 def _read_file(file: Path) -> bytes | None:

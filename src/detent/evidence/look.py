@@ -5,7 +5,7 @@ Every method answers from the judged tree or raises CannotTell. None of them bel
 
 from typing import Literal, Protocol, TypeVar
 
-from detent.kernel.model import Data, Evidence, Run, Sent, Value
+from detent.kernel.model import Data, Evidence, Record, Run, Sent, Value
 
 L = TypeVar("L", bound=Data, covariant=True)
 Outcome = Literal["passed", "failed", "error", "skipped"]
@@ -23,12 +23,15 @@ class TestReport(Value, frozen=True):
     exit_code: int | None = None
     command: str = ""
     runner: str = ""
+    version: str = ""  # of the runner, where that can be seen
+    tree: str = ""  # what it ran on; empty for a part of the tests, or with other files laid over the tree
     complete: bool = True  # the runner finished and wrote its report
     fault: str = ""  # why it did not, if that came with the change
     late: bool = False  # it did not end in time and was stopped
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
     kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
     seconds: float = 0.0  # the time the tests took, by the report
+    wall: float = 0.0  # the time the whole run took, by the clock
     canary: Literal["held", "broken", "unsupported"] = "unsupported"  # whether tests that must pass and fail came back so
     canary_said: str = ""  # what differed, or why there was none
 
@@ -102,5 +105,6 @@ class Look(Protocol[L]):
     def tampered(self) -> tuple[str, ...]: ...
     def output(self) -> str: ...
     def evidence(self) -> Evidence | None: ...
+    def record(self) -> Record | None: ...  # what the event keeps of the evidence besides
     def late(self) -> bool: ...  # the tests did not end in time
     def documents(self) -> dict[str, str]: ...  # what was read for the gates, HEAD too, so that changes can keep it

@@ -3,13 +3,10 @@
 Owns how a run is made and what of it can be believed; knows nothing of gates. Trouble that is not the tests' own is CannotTell.
 """
 
-import json
 import os
 import shlex
-import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -115,7 +112,7 @@ def run_suite(
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
             report = _read(runner, _still_there(file, written), ran, canary)
-    return msgspec.structs.replace(report, output=ran.output, command=suite.base.text, runner=runner.name)
+    return msgspec.structs.replace(report, output=ran.output, command=suite.base.text, runner=runner.name, wall=round(ran.seconds, 3))
 
 
 def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) -> TestReport:
@@ -196,47 +193,3 @@ def preflight(
             how = f"did not end within {suite.timeout:.0f} s" if ran.timed_out else f"failed with exit code {ran.exit_code}"
             return f"preflight: `{command}` {how}", ran.output
     return None, ""
-
-
-def interpreter(suite: Suite, root: Path, env: Mapping[str, str], cache: Path) -> str:
-    """A fingerprint of what the tests run on: the program, and what is installed beside it. Changes when a dependency is installed."""
-    if suite.base is None or not suite.base.argv:
-        return ""
-    program = absolute(list(suite.base.argv), root)[0]
-    homes = [p for name in (".venv", "venv") for p in sorted((root / name).glob("lib/python*/site-packages"))] or _packages_of(
-        program, env, cache
-    )
-    parts = [program, *(f"{home}:{','.join(sorted(e.name for e in os.scandir(home) if e.name.endswith('-info')))}" for home in homes)]
-    return sha256("\n".join([*parts, *_node_packages(program, root, env)]).encode()).hexdigest()[:16]
-
-
-def _node_packages(program: str, root: Path, env: Mapping[str, str]) -> list[str]:
-    """What stands for a node program and its packages: npm writes down what it installed."""
-    lock = root / "node_modules" / ".package-lock.json"
-    if Path(program).name != "node" and not lock.is_file():
-        return []
-    files = [Path(_which(program if Path(program).name == "node" else "node", env)).resolve(), lock]
-    return [f"{file}:{file.stat().st_mtime_ns}" for file in files if file.is_file()]
-
-
-def _packages_of(program: str, env: Mapping[str, str], cache: Path) -> list[Path]:
-    """Where a Python program keeps its packages, asked once and remembered by the program's own stamp."""
-    if "python" not in Path(program).name:
-        return []
-    try:
-        ask = "import json, site, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
-        real = Path(program if "/" in program else _which(program, env)).resolve()
-        stamp = cache / f"python-{sha256(f'{real}{real.stat().st_mtime_ns}'.encode()).hexdigest()[:16]}.json"
-        if not stamp.exists():
-            cache.mkdir(parents=True, exist_ok=True)
-            said = subprocess.run([program, "-c", ask], env=dict(env), capture_output=True, text=True, timeout=30)
-            stamp.write_text(said.stdout or "[]", "utf-8")
-        return [Path(p) for p in json.loads(stamp.read_text("utf-8")) if Path(p).is_dir()]
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return []
-
-
-def _which(name: str, env: Mapping[str, str]) -> str:
-    import shutil
-
-    return shutil.which(name, path=env.get("PATH")) or name

@@ -16,7 +16,7 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
             return Found(refused=refused, tree=look.tree)
         failed, flagged = _proved(row.prove, look)
     except CannotTell as e:
-        return Found(unclear=str(e), tree=look.tree, output=look.output(), evidence=look.evidence())
+        return Found(unclear=str(e), tree=look.tree, output=look.output(), evidence=look.evidence(), record=look.record())
     return Found(
         failed=failed,
         flagged=flagged,
@@ -25,6 +25,7 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         output=look.output(),
         tree=look.tree,
         evidence=look.evidence(),
+        record=look.record(),
         documents=look.documents(),
         heard=len(look.run.steers),
     )

@@ -42,6 +42,7 @@ class Task(Value, frozen=True, omit_defaults=False):
     tdd_steps: tuple[Step, ...]
     breakdownHistory: Breakdown | None = None
     finding: str = ""  # the review finding it answers
+    replaces: str = ""  # of re-planned tasks: the name of the one they came from
     verifies: str = ""  # of the last of re-planned tasks: the tree that it was planned from
 
 

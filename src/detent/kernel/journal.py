@@ -99,6 +99,7 @@ class Journal(Protocol):
     def release(self, claim: Claim) -> None: ...
 
 
+HOLDS = "instr(body, CAST(? AS BLOB))"
 HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
 ENTRY_COLUMNS = (
     "run, seq, workflow, state, on_, status, at, coalesce(attempt, ''), tree, body, brief, parent, worktree, ended, owes, n, hash"
@@ -181,6 +182,10 @@ class Reading:
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
         return self._entries("run = ? AND seq > ? ORDER BY seq LIMIT ?", run, after, limit)
+
+    def has_report(self, tree: str, digest: str) -> bool:
+        """Whether an event says that the report of a tree has this digest. In a text that somebody sent, the quotation marks would be escaped."""
+        return self._entry(f"{HOLDS} > 0 ORDER BY n DESC LIMIT 1", f'"{tree}":"{digest}"') is not None
 
     def heads(self, run: str = "") -> Sequence[Head]:
         where, args = ("WHERE run = ?", (run,)) if run else ("", ())
@@ -299,6 +304,9 @@ class SqliteJournal:
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
         return self._read.events(run, after, limit)
+
+    def has_report(self, tree: str, digest: str) -> bool:
+        return self._read.has_report(tree, digest)
 
     def heads(self, run: str = "") -> Sequence[Head]:
         return self._read.heads(run)

@@ -18,7 +18,22 @@ from psycopg import conninfo
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
 from detent.kernel.anchor import Anchor, AnchorFile, anchor_of, read_anchor
 from detent.kernel.holder import Holder, is_alive
-from detent.kernel.journal import GENESIS, HEAD_COLUMNS, INSERT, TAIL, Claim, Entry, Head, Hot, Owed, Reading, chain, read_holder, to_row
+from detent.kernel.journal import (
+    GENESIS,
+    HEAD_COLUMNS,
+    HOLDS,
+    INSERT,
+    TAIL,
+    Claim,
+    Entry,
+    Head,
+    Hot,
+    Owed,
+    Reading,
+    chain,
+    read_holder,
+    to_row,
+)
 from detent.kernel.journal_file import START, VERSION, WAY_OUT
 
 APPENDING = 0x64746E746A  # the number of the lock under which events get their place in the chain
@@ -52,7 +67,7 @@ T = TypeVar("T")
 
 def sql(text: str) -> bytes:
     """A statement as this database writes it."""
-    return text.replace("ifnull(", "coalesce(").replace("?", "%s").encode()
+    return text.replace("ifnull(", "coalesce(").replace(HOLDS, "position(convert_to(?, 'UTF8') in body)").replace("?", "%s").encode()
 
 
 def lock_of(run: str) -> int:
@@ -275,6 +290,9 @@ class PostgresJournal:
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
         return self._read.events(run, after, limit)
+
+    def has_report(self, tree: str, digest: str) -> bool:
+        return self._read.has_report(tree, digest)
 
     def heads(self, run: str = "") -> Sequence[Head]:
         return self._read.heads(run)

@@ -97,6 +97,17 @@ class Evidence(Value, frozen=True, omit_defaults=False):
     sandbox: str = "none"
 
 
+class Record(Value, frozen=True):
+    """What an event keeps of its evidence besides what the verdict prints. All ids and outcomes stand in the report that it points to."""
+
+    runner: str = ""  # with its version, where that can be seen
+    seconds: float = 0.0  # the time the tests took, as the runner says
+    wall: float = 0.0  # the time their run took
+    output: str = ""  # the SHA-256 of everything they printed
+    ids: tuple[str, ...] = ()  # the first tests, those that did not pass before all others
+    reports: dict[str, str] = {}  # of each tree that was looked at: the SHA-256 of the report kept of it
+
+
 class Found(Value, frozen=True):
     """What judging one submit came to. At most one of refused, failed and unclear says something."""
 
@@ -112,6 +123,7 @@ class Found(Value, frozen=True):
     output: str = ""
     tree: str = ""
     evidence: Evidence | None = None
+    record: Record | None = None
 
 
 class Verdict(Value, frozen=True, omit_defaults=False):

@@ -49,7 +49,7 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
         """The calls open to whoever acts now. A locked call is not offered."""
         actor = self.states[run.state].actor
         rows = (r for r in self.at(run.state) if actor in self.moves[r.on].by and not any(lock.shut(run) for lock in r.locks))
-        return tuple(dict.fromkeys(self.moves[r.on].call for r in rows))
+        return tuple(dict.fromkeys(call for r in rows if (call := self.moves[r.on].call)))  # what the machine does itself is no call
 
     def expects(self, run: Run[T]) -> str:
         """The event that the next call of whoever acts should cause."""

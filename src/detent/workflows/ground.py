@@ -13,3 +13,4 @@ class Ground(Value, frozen=True):
     baseline: tuple[str, ...] = ()  # tests whose failure was accepted
     workspace: str = ""  # a checkout of the machine's own; empty: the person's checkout
     agent: str = ""  # the agent that the machine drives; empty: an agent calls by itself
+    reports: dict[str, str] = {}  # of each tree that was tested before the run began: the SHA-256 of the report kept of it

@@ -71,6 +71,7 @@ from detent.workflows.pr_data import (
     checkpoint_asked,
     checkpoint_made,
     current,
+    failed_again,
     findings_of,
     keep_base,
     keep_branch,
@@ -216,10 +217,11 @@ REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)
 
 
 def _stuck(run: Run[Data]) -> str | None:
-    """Open at `escalate` failed attempts, or at the first one after a scope reduction."""
-    after_replan = bool(run.counts.get("replans")) and run.counts.get("debug", 0) >= 1
+    """Open at `escalate` failed attempts, or at the first one of a re-planned task."""
     left = run.limits["escalate"] - run.counts.get("debug", 0)
-    return None if after_replan or left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
+    return (
+        None if failed_again(run) or left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
+    )
 
 
 STUCK = Lock("stuck", "The counter debug has reached escalate, or a re-planned task has failed again.", _stuck)
@@ -292,7 +294,10 @@ ROWS: tuple[Row[PrData], ...] = (
 )  # fmt: skip
 
 
-ANSWERS = {"REVIEW": ("approve", "another-round"), "PLAN": ("finish",)}  # the decisions by name, and what they can be answered with
+ANSWERS = {
+    "REVIEW": ("approve", "another-round", "abort"),
+    "PLAN": ("finish",),
+}  # the decisions by name, and what they can be answered with
 
 
 def kind(run: Run[PrData], sent: Sent) -> str:
@@ -304,7 +309,8 @@ def kind(run: Run[PrData], sent: Sent) -> str:
     if sent.verb == "resume":
         return "guided" if run.state == "HALTED" and run.cause in ("attempts", "escalation") else "resume"
     if sent.verb == "answer":
-        return sent.value if sent.value in ANSWERS.get(sent.decision.upper(), ()) else "answer"
+        fits = sent.value in ANSWERS.get(sent.decision.upper(), ()) and (sent.value != "abort" or run.cause == "review rounds")
+        return sent.value if fits else "answer"
     return sent.outcome if sent.verb == "outcome" else sent.verb
 
 

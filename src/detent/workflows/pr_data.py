@@ -7,7 +7,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan, replaced_at
 from detent.gates.review import Finding, blocking, read_findings
-from detent.kernel.model import Found, Run, Sent, StepShown
+from detent.kernel.model import Data, Found, Run, Sent, StepShown
 from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
@@ -54,6 +54,12 @@ def current(data: PrData) -> tuple[Task, int, Step] | None:
             if step.status == "TODO":
                 return task, i, step
     return None
+
+
+def failed_again(run: Run[Data]) -> bool:
+    """A re-planned task has failed again. Where nothing is known of tasks, as in the walk over the table, it may have."""
+    now = current(run.data) if isinstance(run.data, PrData) else None
+    return bool(run.counts.get("replans") and run.counts.get("debug")) and (now is None or bool(now[0].replaces))
 
 
 def step_shown(run: Run[PrData]) -> StepShown | None:
@@ -114,7 +120,8 @@ def _keep_proofs(old: ActivePr, new: ActivePr, name: str, tree: str) -> ActivePr
     at = replaced_at(old, name)
     before, after = old.tasks[:at], old.tasks[at + 1 :]
     *first, last = new.tasks[at : len(new.tasks) - len(after)]
-    return replace(new, tasks=(*before, *first, replace(last, verifies=tree), *after))
+    fresh = (replace(task, replaces=name) for task in (*first, replace(last, verifies=tree)))
+    return replace(new, tasks=(*before, *fresh, *after))
 
 
 def keep_branch(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
@@ -201,9 +208,9 @@ def keep_commit(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def next_pr(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Forget the finished pull request, all but its title."""
+    """Forget the finished pull request, all but its title and what reviewers remarked."""
     title = run.data.plan.prTitle if run.data.plan else ""
-    return replace(run, data=PrData(setup=run.data.setup, merged=(*run.data.merged, title)), guidance="")
+    return replace(run, data=PrData(setup=run.data.setup, notes=run.data.notes, merged=(*run.data.merged, title)), guidance="")
 
 
 def unproven(run: Run[PrData]) -> tuple[str, ...]:

@@ -4,9 +4,12 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
+from detent.evidence.runners import Command
 from detent.gates.plan import Task
 from detent.kernel.model import Run
-from detent.workflows.pr_data import PrData, current
+from detent.workflows.pr_data import PrData, current, failed_again
 
 NUDGES: Mapping[str, str] = {
     "Hypothesize & Fix": "Read the error. Form one hypothesis of what causes it, and make the smallest change that tests it.",
@@ -36,7 +39,7 @@ WAYS_OUT: Mapping[str, str] = {
     "conflict": "Automated merge failed: a conflict, or the merged tree does not pass. Resolve it in branch '$branch' and merge it to main yourself, "
     "then `detent resume`: the machine sees that the branch is in main, and goes on with the next pull request.",
     "review rounds": "The review still has findings after the last round. `detent answer REVIEW approve` takes the tree as it is, "
-    "`detent answer REVIEW another-round` lets the agent work on the findings.",
+    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent answer REVIEW abort` ends the run.",
     "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
     "errors": "Three times in a row the work could not be judged. Mend what the error names (runner, sandbox, reviewer), then `detent resume`.",
@@ -54,7 +57,7 @@ def attempts(run: Run[PrData]) -> int:
 def nudge(run: Run[PrData]) -> str:
     """What the number of failed attempts suggests."""
     tried, limits = attempts(run), run.limits
-    if tried >= limits["escalate"]:
+    if tried >= limits["escalate"] or failed_again(run):
         return "Escalate for External Help"
     if tried >= limits["reduce_scope"]:
         return "Request Scope Reduction"
@@ -99,6 +102,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "hash": data.last_commit_hash,
         "now": _now(run),
         "work": _work(run),
+        "test_command": _test_command(data),
         "expectation": "FAIL" if _step(run) == "RED" else "PASS",
         "attempts": str(attempts(run)),
         "nudge": nudge(run),
@@ -113,6 +117,12 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "notes": "\n".join(f"- {n}" for n in data.notes) or "(none)",
         "merged": "\n".join(f"- {t}" for t in data.merged) or "(none)",
     }
+
+
+def _test_command(data: PrData) -> str:
+    """How the project is tested, as far as that was known when the run began."""
+    known = msgspec.json.decode(data.setup.command, type=Command).text if data.setup.command else ""
+    return f"`{known}`" if known else "none is configured or was recognised when the run began, so name the command that runs your tests"
 
 
 def _step(run: Run[PrData]) -> str:
@@ -140,8 +150,7 @@ def _work(run: Run[PrData]) -> str:
 def _doors(run: Run[PrData]) -> str:
     """Which escape hatches are open, and how far the others are."""
     tried, limits = attempts(run), run.limits
-    again = tried >= 1 and bool(run.counts.get("replans"))
-    reduce, escalate = limits["reduce_scope"] - tried, 0 if again else limits["escalate"] - tried
+    reduce, escalate = limits["reduce_scope"] - tried, 0 if failed_again(run) else limits["escalate"] - tried
     return "\n".join(
         f"- {call}: " + ("open" if left <= 0 else f"locked for {left} more failed attempt{'s' if left > 1 else ''}")
         for call, left in (("request_scope_reduction", reduce), ("escalate_for_external_help", escalate))

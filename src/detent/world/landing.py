@@ -26,7 +26,8 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
             return f"The merged tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
         return None
 
-    return land(world.git, run.data.branch, world.clock(), kit.ways, verify, lambda argv: open_pr(world, collect, argv))
+    landed = land(world.git, run.data.branch, world.clock(), kit.ways, verify, lambda argv: open_pr(world, collect, argv))
+    return landed._replace(reports=collect.digests)
 
 
 def open_pr(world: RepoWorld, collect: Collector, argv: list[str]) -> None:

@@ -6,9 +6,9 @@ import os
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
-from detent.errors import CannotTell
+from detent.errors import CannotTell, NotYet
 from detent.gates.review import blocking, read_findings, unproved
-from detent.git.commits import bring_to, commit_tree, marker
+from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.workflows.pr_data import ROOT_FILE
@@ -42,11 +42,15 @@ def _commit_plan(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _reset(world: RepoWorld, event: AnyEvent) -> None:
-    mark = marker(event.run.id, event.run.seq, "reset")
-    if not world.git.resolve(mark):
-        kept = world.snapshot(event.run)
-        bring_to(world.git, event.run.data.committed or world.git.tree("HEAD"), kept)
-        world.git.update([(mark, world.git.head(), ZERO)])
+    """To the last good tree, and the branch to the commit that holds it: what an agent committed by itself is kept, and no part of it any more."""
+    run, git = event.run, world.git
+    mark = marker(run.id, run.seq, "reset")
+    if not git.resolve(mark):
+        kept, good = world.snapshot(run), run.data.committed or git.tree("HEAD")
+        if run.data.base and run.data.branch in ("", git.branch()):
+            back_to_tree(git, run.id, run.seq, run.data.base, good)
+        bring_to(git, good, kept)
+        git.update([(mark, git.head(), ZERO)])
 
 
 def _clear(world: RepoWorld, event: AnyEvent) -> None:
@@ -82,7 +86,7 @@ def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
     if not kit.reviewer and not by_hand:
         return None
     if changed := world.git.changes(run.data.good_tree, world.snapshot(run)):
-        raise CannotTell(unproved(changed[0][1]))
+        raise (CannotTell if run.data.setup.agent else NotYet)(unproved(changed[0][1]))  # a driven agent is not asked without end
     text, by = (_ask_reviewer(world, run, kit), kit.reviewer) if kit.reviewer else (file.read_text("utf-8", "replace"), ROOT_FILE)
     blocked = blocking(read_findings(text), kit.settings.get("review.block_at", "MINOR"))
     return outcome("findings" if blocked else "approved", findings=text, by=by)
@@ -130,7 +134,7 @@ def _squash(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
     landed = bring_in(world, run)
-    return outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main) if landed.outcome else None
+    return outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main, **landed.reports) if landed.outcome else None
 
 
 JOBS: Jobs = {

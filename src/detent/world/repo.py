@@ -10,7 +10,7 @@ from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
 from detent.evidence.bite import Marks
-from detent.evidence.collect import Collector
+from detent.evidence.collect import Collector, Stands, nothing_stands
 from detent.evidence.eyes import RepoLook, Scene
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
@@ -43,6 +43,7 @@ class Gear(NamedTuple):
     wanted: Callable[[], bool] = always  # whoever asked still waits
     family: Callable[[str], Sequence[AnyRun]] = lambda run: ()  # a run and its children as they stand, oldest first
     when: Callable[[str, int], str] = lambda run, seq: ""  # the time of an event
+    stands: Stands = nothing_stands  # whether an event has this digest for the report of a tree
 
 
 class RepoWorld:
@@ -56,7 +57,7 @@ class RepoWorld:
 
     def collector(self, run: AnyRun) -> Collector:
         kit = self.kit_of(run)
-        return Collector(self.git, kit.suite, run.id, self.outer, kit.home)
+        return Collector(self.git, kit.suite, run.id, self.outer, kit.home, self.gear.stands)
 
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 

@@ -63,11 +63,16 @@ def find_command(files: Files, configured: str = "") -> Command | None:
 
 
 def refuse(command: str, base: Command | None) -> str | None:
-    """Why an agent's test command is not taken. Without a framework that is understood, any command is, but for one that was detected."""
+    """Why an agent's test command is not taken. Only where nothing is configured or detected, any command is."""
+    from detent.evidence.runners.words import split
+
     if base is not None and base.runner:
         return RUNNERS[base.runner].refuse(command, base)
     if not command.strip():
         return "test_command is empty; words alone are not evidence"
-    if base is None or base.source == "configured" or command.strip() == base.text:
+    given = command.strip()
+    if base is None or given == base.text:
         return None
-    return f"`{command.strip()[:200]}` is not how this project is tested; allowed is `{base.text}`, of which only the exit code is read"
+    if given.startswith(f"{base.text} ") and not split(given.removeprefix(base.text))[1]:
+        return None  # words after it select; the command itself is what is run
+    return f"`{given[:200]}` is not how this project is tested; allowed is `{base.text}`, of which only the exit code is read"

@@ -19,6 +19,7 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     \b
     detent answer REVIEW approve          take the reviewed tree as it is
     detent answer REVIEW another-round    let the agent work on the findings
+    detent answer REVIEW abort            end the run
     detent answer PLAN finish             end the run although an entry is open
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """

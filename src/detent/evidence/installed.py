@@ -1,0 +1,98 @@
+"""What the tests run on: the program, and what is installed for it. Changes when a dependency is installed, so it is part of what a report stands for.
+
+Owns where packages lie; runs nothing but, once for each interpreter, a question where it keeps them. Knows nothing of reports.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from detent.evidence.runners import Command
+
+ENVIRONMENTS = (".venv", "venv", ".tox/*")  # where a project keeps its own
+
+
+def fingerprint(command: Command | None, root: Path, env: Mapping[str, str], cache: Path) -> str:
+    """One word for the program and everything that is installed beside it."""
+    if command is None or not command.argv:
+        return ""
+    homes = packages(command, root, env, cache)
+    parts = [
+        _program(command, root),
+        *(f"{home}:{','.join(sorted(e.name for e in os.scandir(home) if e.name.endswith('-info')))}" for home in homes),
+    ]
+    return sha256("\n".join([*parts, *_node_packages(parts[0], root, env)]).encode()).hexdigest()[:16]
+
+
+def version_of(command: Command, root: Path, env: Mapping[str, str], cache: Path) -> str:
+    """The version of a test runner that is a package of the project's environment; empty where that cannot be seen."""
+    homes = packages(command, root, env, cache)
+    found = (info.name for home in homes for info in home.glob(f"{command.runner}-*-info"))
+    if name := next(found, ""):
+        return name.removeprefix(f"{command.runner}-").partition(".dist-info")[0].partition("-")[0]
+    try:
+        return str(json.loads((root / "node_modules" / command.runner / "package.json").read_text("utf-8"))["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def packages(command: Command, root: Path, env: Mapping[str, str], cache: Path) -> list[Path]:
+    """The folders of Python packages that a command may take from: the project's own environments, and that of the interpreter behind it."""
+    own = [home for name in ENVIRONMENTS for home in sorted(root.glob(f"{name}/lib/python*/site-packages"))]
+    return list(dict.fromkeys([*own, *_packages_of(_behind(_program(command, root), env), env, cache)]))
+
+
+def _program(command: Command, root: Path) -> str:
+    first = command.argv[0]
+    return str(root / first) if "/" in first and not first.startswith("/") else first
+
+
+def _behind(program: str, env: Mapping[str, str]) -> Path | None:
+    """The Python that a program is, or that its first lines name; None if it is neither."""
+    file = Path(program if "/" in program else shutil.which(program, path=env.get("PATH")) or "")
+    if "python" in file.name:
+        return file
+    try:
+        with file.open("rb") as source:
+            lines = source.read(500).decode("utf-8", "replace").splitlines()[:2]
+    except OSError:
+        return None
+    if not lines or not lines[0].startswith("#!"):
+        return None
+    words = [word.strip("\"'") for line in lines for word in line.removeprefix("#!").split()]
+    named = next((word for word in words if "python" in Path(word).name), "")
+    found = named if "/" in named else shutil.which(named, path=env.get("PATH")) if named else None
+    return Path(found) if found else None
+
+
+def _packages_of(python: Path | None, env: Mapping[str, str], cache: Path) -> list[Path]:
+    """Where an interpreter keeps its packages: beside it in an environment of its own; else asked once and remembered by its stamp."""
+    if python is None:
+        return []
+    if (python.parent.parent / "pyvenv.cfg").is_file():
+        return sorted(python.parent.parent.glob("lib/python*/site-packages"))
+    try:
+        ask = "import json, site, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
+        real = python.resolve()
+        stamp = cache / f"python-{sha256(f'{real}{real.stat().st_mtime_ns}'.encode()).hexdigest()[:16]}.json"
+        if not stamp.exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            said = subprocess.run([str(python), "-c", ask], env=dict(env), capture_output=True, text=True, timeout=30)
+            stamp.write_text(said.stdout or "[]", "utf-8")
+        return [Path(p) for p in json.loads(stamp.read_text("utf-8")) if Path(p).is_dir()]
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return []
+
+
+def _node_packages(program: str, root: Path, env: Mapping[str, str]) -> list[str]:
+    """What stands for a node program and its packages: npm writes down what it installed."""
+    lock, is_node = root / "node_modules" / ".package-lock.json", Path(program).name == "node"
+    if not is_node and not lock.is_file():
+        return []
+    name = program if is_node else "node"
+    files = [Path(shutil.which(name, path=env.get("PATH")) or name).resolve(), lock]
+    return [f"{file}:{file.stat().st_mtime_ns}" for file in files if file.is_file()]
