@@ -131,28 +131,9 @@ ALREADY = (
     skips_not_risen,
     test_can_fail,
 )
-GREEN = (
-    tests_frozen,
-    config_frozen,
-    at_least_one_ran,
-    canary_held,
-    all_pass,
-    collected_not_shrunk,
-    skips_not_risen,
-    turned_tests_fail,
-    new_tests_kill_mutants,
-)
-REFACTOR = (
-    config_frozen,
-    at_least_one_ran,
-    canary_held,
-    all_pass,
-    collected_not_shrunk,
-    skips_not_risen,
-    changed_tests_still_bite,
-    turned_tests_fail,
-    refactoring_is_tested,
-)
+KEPT = (at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen)
+GREEN = (tests_frozen, config_frozen, *KEPT, turned_tests_fail, new_tests_kill_mutants)
+REFACTOR = (config_frozen, *KEPT, changed_tests_still_bite, turned_tests_fail, refactoring_is_tested)
 
 TWICE = Lock(
     "tried_once",

@@ -5,10 +5,9 @@ one for each row inside; only those inside count.
 """
 
 from typing import NamedTuple
-from xml.etree.ElementTree import ParseError, XMLParser
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import DEEPEST, LARGEST
+from detent.evidence.formats.xml import DEEPEST, feed
 from detent.evidence.look import Outcome
 
 OUTCOMES: dict[str, Outcome] = {
@@ -34,15 +33,8 @@ class Result(NamedTuple):
 
 def read_results(report: bytes) -> list[Result]:
     """Every result of a report, in its order."""
-    if len(report) > LARGEST:
-        raise CannotTell(f"the test report has {len(report)} bytes; the most that is read is {LARGEST}")
     target = _Results()
-    parser = XMLParser(target=target)
-    try:
-        parser.feed(report)
-        parser.close()
-    except (ParseError, ValueError, LookupError) as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
+    feed(report, target)
     return [_result(each, message, target.classes.get(each.get("testId", ""), "")) for each, message in target.found]
 
 
