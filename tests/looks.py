@@ -51,6 +51,9 @@ class LiteralLook:
     def tests_laid_over(self, tree: str) -> TestReport:
         return self.before
 
+    def tests_when_clean(self) -> TestReport | None:
+        return self.now
+
     def bites(self) -> bool:
         return self.bite
 

@@ -118,6 +118,10 @@ def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project
     assert "by hand" in row("reviewer")["says"] and row("reviewer", DETENT_REVIEW_AGENT="human")["ok"]
     unknown = row("reviewer", DETENT_REVIEW_AGENT="reviewbot")
     assert not unknown["ok"] and "there is no agent 'reviewbot'" in unknown["says"] and "command:PROGRAM" in unknown["mend"]
+    assert row("preflight")["says"] == "the tests alone"
+    project.write({"mypy.ini": "[mypy]\n"})
+    bare = row("preflight", PATH="/usr/bin:/bin")
+    assert not bare["ok"] and "mypy is configured and not there, so it is not run" in bare["says"] and "install mypy" in bare["mend"]
     without = row("sandbox", DETENT_SANDBOX_LEVEL="docker")
     assert not without["ok"] and not without["needed"] and "will not start" in without["says"] and without["mend"]
     wrong = project.run("doctor", DETENT_SANDBOX_LEVEL="podmna")

@@ -12,6 +12,7 @@ from detent.errors import CannotTell, DetentError
 from detent.git import fingerprint
 from detent.git.checkout import clean_checkout
 from detent.git.commits import branch_name, bring_to, commit_tree, free_branch, main_branch, switch
+from detent.git.land import fetch_main
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError, find_git
 from detent.git.snapshot import differs, take, why_left_out
@@ -403,9 +404,29 @@ def test_a_remote_that_is_gone_is_an_error_that_names_the_way_out(repo: Path) ->
 def test_with_merge_by_a_person_the_run_waits_until_the_branch_is_in_main(repo: Path) -> None:
     git = on_branch(repo, {"b.py": "b\n"})
     ways = AUTO._replace(merge="branch")
-    assert land(git, "refs/heads/feat/one", AT, ways, lambda tree: None, never).outcome == ""
+    said = land(git, "refs/heads/feat/one", AT, ways, lambda tree: "it fails", never)
+    assert (said.outcome, said.output) == ("red-merge", "it fails"), "what is offered was tested"
+    tested: list[str] = []
+    for _ in range(2):
+        assert land(git, "refs/heads/feat/one", AT, ways, lambda tree: tested.append(tree), never).outcome == ""
+    assert tested == [git.tree("refs/heads/feat/one")], "and that once"
     sh(repo, "git", "update-ref", "refs/heads/main", "refs/heads/feat/one")
     assert land(git, "refs/heads/feat/one", AT, ways, lambda tree: None, never).outcome == "merged"
+
+
+def test_a_tree_that_would_be_dangerous_to_check_out_is_not_fetched(repo: Path) -> None:
+    bare, git = repo.parent / "bare.git", git_at(repo)
+    sh(repo.parent, "git", "clone", "-q", "--bare", str(repo), str(bare))
+    sh(repo, "git", "remote", "add", "origin", str(bare))
+    entry = b"100644 .GIT\0" + bytes.fromhex(sh(bare, "git", "rev-parse", "main:a.py"))
+    made = subprocess.run(
+        ["git", "hash-object", "-t", "tree", "-w", "--literally", "--stdin"], cwd=bare, input=entry, capture_output=True, check=True
+    ).stdout.decode()
+    commit = sh(bare, "git", "-c", "user.name=a", "-c", "user.email=a@a", "commit-tree", made.strip(), "-p", "main", "-m", "x")
+    sh(bare, "git", "update-ref", "refs/heads/main", commit)
+    with pytest.raises(CannotTell, match="cannot be reached"):
+        fetch_main(git, "refs/heads/main", "origin")
+    assert git.call("cat-file", "-e", commit).code != 0
 
 
 def test_a_pull_request_is_pushed_and_opened_once(repo: Path) -> None:

@@ -95,6 +95,7 @@ from pathlib import Path
 
 HERE: Path = Path
 CASES = [(1, -2), {"a": None}]
+DATA = Path(__file__).resolve().parent / "data"
 
 
 class Box:

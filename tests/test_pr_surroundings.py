@@ -880,6 +880,32 @@ def test_findings_become_tasks_and_what_changes_is_reviewed_again(tmp_path: Path
     assert p.task()["step"]["type"] == "RED"
 
 
+@pytest.mark.parametrize("branching", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_what_passes_only_where_it_was_written_is_neither_landed_nor_offered(tmp_path: Path, branching: bool) -> None:
+    config = f'[git]\nsquash = "auto"\nmerge = "branch"\nbranching = {str(branching).lower()}\n'
+    p = project(tmp_path / "p", config, {".gitignore": "__pycache__/\nanswers.py\n"})
+    p.task()
+    p.write_plan()
+    p.submit()
+    p.task()
+    p.red()
+    p.submit(analysis_decision="SUCCESS")
+    p.write({"answers.py": GREEN})
+    assert p.green("from answers import add\n")["status"] == "SUCCESS"
+    p.task()
+    p.write({"FINDINGS.json": "[]"})
+    assert p.task()["state"] == "FINALIZE_COMPLETE"
+    p.mark_done()
+    verdict = p.submit()
+    assert verdict["state"] == ("PLAN_UPDATED" if branching else "HALTED")
+    task = p.task()
+    assert task["state"] == "HALTED" and "clean checkout" in task["briefing"]
+    status = p.run("status", "--json").json
+    assert status["cause"] == ("conflict" if branching else "clean")
+    if not branching:
+        assert p.run("resume", "--json").json["state"] == "FINALIZE_COMPLETE"
+
+
 def test_a_change_before_the_review_is_shown_however_often_it_is_looked_at(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reviewing()
     p.write({"FINDINGS.json": "[]", "calc.py": "# another thing\n"})

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.app.kit import default_preflight
+from detent.app.preflight import default_preflight, missing_preflight
 from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, replan_fault, title_fits
 from detent.gates.review import Finding
 from detent.kernel.decide import decide
@@ -155,6 +155,31 @@ def test_the_default_preflight_is_lint_and_types_where_the_project_configures_th
     )
     assert default_preflight({"pyproject.toml": "[tool.black]\n"}.get, tmp_path, "") == ()
     assert default_preflight(configured.get, tmp_path / "without", "") == ()
+    assert missing_preflight(configured.get, tmp_path / "without", "") == ("ruff", "mypy")
+
+
+LINTS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "ruff.toml": ({"ruff.toml": ""}, ("ruff check --no-cache .",)),
+    ".ruff.toml": ({".ruff.toml": ""}, ("ruff check --no-cache .",)),
+    "mypy.ini": ({"mypy.ini": "[mypy]\nstrict = true\n"}, ("mypy --cache-dir=/dev/null .",)),
+    "setup.cfg": ({"setup.cfg": "[metadata]\nname = x\n[mypy]\nfiles = src\n"}, ("mypy --cache-dir=/dev/null",)),
+    "setup.cfg of others": ({"setup.cfg": "[metadata]\nname = x\n"}, ()),
+    "no ini": ({"mypy.ini": "strict"}, ()),
+    "scripts": ({"package.json": '{"scripts": {"lint": "eslint .", "type-check": "tsc"}}'}, ("npm run --silent lint", "npm run --silent type-check")),
+    "a script that mends": ({"package.json": '{"scripts": {"lint": "eslint --fix ."}}', "eslint.config.js": ""}, ("eslint .",)),
+    "files": ({"package.json": "{}", ".eslintrc.json": "{}", "tsconfig.json": "{}"}, ("eslint .", "tsc --noEmit")),
+    "no package": ({"package.json": "[", "tsconfig.json": "{}"}, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINTS)
+def test_the_default_preflight_knows_the_other_places_where_tools_are_configured(tmp_path: Path, name: str) -> None:
+    files, commands = LINTS[name]
+    (tmp_path / "bin").mkdir()
+    for program in ("ruff", "mypy", "npm", "eslint", "tsc"):
+        (tmp_path / "bin" / program).touch(0o755)
+    assert default_preflight(files.get, tmp_path, str(tmp_path / "bin")) == commands
+    assert len(missing_preflight(files.get, tmp_path, "/nowhere")) == len(commands)
 
 
 def at_a_terminal(project: Project, *args: str) -> int:

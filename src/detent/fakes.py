@@ -156,6 +156,9 @@ class MemoryLook:
         tests = {p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}
         return run_tests({**self._files(tree), **tests})
 
+    def tests_when_clean(self) -> TestReport | None:
+        return self.tests()
+
     def bites(self) -> bool:
         return bool(run_tests({p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}).bad)
 

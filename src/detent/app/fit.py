@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.app import App
-from detent.app.kit import default_preflight
+from detent.app.preflight import default_preflight
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.look import TestReport

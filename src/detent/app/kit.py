@@ -102,27 +102,3 @@ def _tracker(kind: str, place: Place, outer: Mapping[str, str]) -> "Tracker":
 def _reviewer(agent: str, settings: Settings) -> str:
     """Who reviews a branch: the configured reviewer, or else an agent like the one that works, in a fresh context."""
     return settings.review.agent or (agent if agent not in ("", CONFIGURED) else settings.agents.of("reviewer") or DEFAULT)
-
-
-def default_preflight(read: Callable[[str], str | None], root: Path, path: str) -> tuple[str, ...]:
-    """Lint and type check where the project configures them and the program is there. The tests run anyway."""
-    import tomllib
-
-    try:
-        tools = tomllib.loads(read("pyproject.toml") or "").get("tool", {})
-    except tomllib.TOMLDecodeError:
-        return ()
-    found = []
-    if "ruff" in tools and (ruff := _program(root, path, "ruff")):
-        found.append(f"{ruff} check --no-cache .")
-    if "mypy" in tools and (mypy := _program(root, path, "mypy")):
-        found.append(f"{mypy} --cache-dir=/dev/null" + ("" if "files" in tools["mypy"] or "packages" in tools["mypy"] else " ."))
-    return tuple(found)
-
-
-def _program(root: Path, path: str, name: str) -> str:
-    """A program of the project's own environment, or one on PATH."""
-    for home in (".venv", "venv"):
-        if (root / home / "bin" / name).exists():
-            return f"{home}/bin/{name}"
-    return name if Folder(root, path).which(name) else ""

@@ -131,7 +131,7 @@ def _unlanded(git: Git, ref: str, remote: str) -> dict[str, str]:
     """Every branch that main does not have, by name, with its commit: here, or at the remote, where another machine may have made it."""
     there = f"refs/remotes/{remote}"
     if has_remote(git, remote):
-        out = git.call("fetch", "--no-tags", "--no-recurse-submodules", remote, f"+refs/heads/*:{there}/*", timeout=PATIENCE)
+        out = git.call("fetch", "--no-tags", "--no-recurse-submodules", "--", remote, f"+refs/heads/*:{there}/*", timeout=PATIENCE)
         if out.code != 0:
             raise DetentError(
                 f"the remote {remote} cannot be reached: {out.err}", 'nothing was landed; set [git] remote = "" to work without it'

@@ -44,7 +44,8 @@ def land(git: Git, branch: str, at: str, ways: Ways, verify: Callable[[str], str
             go_to_main(git, ref)
             return Landed("merged", ref)
         if ways.merge != "auto":
-            return _offered(git, branch, ways, open_pr)
+            said = _offered(git, branch, ways, verify, open_pr)
+            return Landed("red-merge", ref, said) if said else Landed("")
         merge = build_merge(git, newest, tip, f"Merge branch '{short(branch)}'", at)
         if merge.conflict:
             return Landed("conflict", ref, conflict_text(branch, ref, merge.conflict))
@@ -64,19 +65,25 @@ def conflict_text(branch: str, main: str, files: str) -> str:
     )
 
 
-def _offered(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], None]) -> Landed:
-    """A person merges: with a pull request the branch is pushed and offered once; then the run waits."""
+def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], None]) -> str | None:
+    """A person merges: what is offered was tested in a clean checkout, once. With a pull request the branch is pushed too; then the run waits."""
+    mark, tip = f"refs/detent/offered/{short(branch)}", git.resolve(f"{branch}^{{commit}}")
+    if git.resolve(mark) == tip:
+        return None
+    if said := verify(git.tree(tip)):
+        return said
     if ways.merge == "pull-request":
-        mark = f"refs/detent/offered/{short(branch)}"
-        tip = git.resolve(f"{branch}^{{commit}}")
-        if git.resolve(mark) != tip:
-            pushed = git.call("push", "--no-verify", ways.remote, f"{branch}:{branch}", timeout=120)
-            if pushed.code != 0:
-                raise CannotTell(f"the branch could not be pushed: {pushed.err}")
-            if said := push_evidence(git, REF, ways.remote):
-                raise CannotTell(f"the evidence could not be pushed with the branch: {said}")
-            if not ways.pr_command:
-                raise CannotTell("git.pr_command is not set, so no pull request can be opened")
-            open_pr([*shlex.split(ways.pr_command)])
-            git.run("update-ref", mark, tip)
-    return Landed("")
+        _open(git, branch, ways, open_pr)
+    git.run("update-ref", mark, tip)
+    return None
+
+
+def _open(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], None]) -> None:
+    pushed = git.call("push", "--no-verify", "--", ways.remote, f"{branch}:{branch}", timeout=120)
+    if pushed.code != 0:
+        raise CannotTell(f"the branch could not be pushed: {pushed.err}")
+    if said := push_evidence(git, REF, ways.remote):
+        raise CannotTell(f"the evidence could not be pushed with the branch: {said}")
+    if not ways.pr_command:
+        raise CannotTell("git.pr_command is not set, so no pull request can be opened")
+    open_pr([*shlex.split(ways.pr_command)])

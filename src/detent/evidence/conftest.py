@@ -9,19 +9,13 @@ import ast
 NAME = "conftest.py"
 DECIDING = ("pytest_", "collect_ignore")  # what pytest itself looks for in such a file, by its name
 DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "dataclass", "staticmethod", "classmethod", "property"})
-PLAIN = (
-    ast.Constant,
-    ast.List,
-    ast.Tuple,
-    ast.Set,
-    ast.Dict,
-    ast.Name,
-    ast.Attribute,
-    ast.UnaryOp,
-    ast.USub,
-    ast.JoinedStr,
-    ast.expr_context,
+VALUES = frozenset(
+    {"Path", "dict", "list", "set", "tuple", "frozenset", "range", "str", "int", "float", "resolve", "absolute", "joinpath", "with_name"}
 )
+PLAIN = (
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.JoinedStr,
+    ast.operator, ast.unaryop, ast.expr_context, ast.Call, ast.keyword,
+)  # fmt: skip
 
 
 def deciding(text: str) -> tuple[str, ...]:
@@ -56,13 +50,17 @@ def _decides(name: str) -> bool:
 
 def _are_values(value: ast.expr, *targets: ast.expr) -> bool:
     """Names for plain values; none of them a name that pytest looks for."""
-    return all(isinstance(t, ast.Name) and not _decides(t.id) for t in targets) and all(isinstance(n, PLAIN) for n in ast.walk(value))
+    named = all(isinstance(t, ast.Name) and not _decides(t.id) for t in targets)
+    return named and all(isinstance(n, PLAIN) and (not isinstance(n, ast.Call) or _name(n.func) in VALUES) for n in ast.walk(value))
+
+
+def _name(of: ast.expr) -> str:
+    return of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
 
 
 def _is_plain_decorator(node: ast.expr) -> bool:
     """One that is known; of a fixture, one that a test has to ask for."""
     call = node if isinstance(node, ast.Call) else None
     of = call.func if call else node
-    name = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
     given = call.keywords if call else []
-    return name in DECORATORS and not any(word.arg in (None, "autouse") for word in given)
+    return _name(of) in DECORATORS and not any(word.arg in (None, "autouse") for word in given)

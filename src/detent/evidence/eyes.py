@@ -161,6 +161,9 @@ class RepoLook:
         overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
         return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
 
+    def tests_when_clean(self) -> TestReport | None:
+        return self.scene.collect.clean(self.tree, self.scene.wanted) if self.scene.collect.suite.base else None
+
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
         base, whole = self.scene.collect.suite.base, self.tests()

@@ -91,6 +91,7 @@ class Look(Protocol[L]):
     def selected(self) -> TestReport: ...
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...  # once more on the same tree, with a canary or without
     def tests_laid_over(self, tree: str) -> TestReport: ...
+    def tests_when_clean(self) -> TestReport | None: ...  # in a clean checkout; None where the project says nothing of how it is tested
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
     def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
     def agreeing(self) -> tuple[str, ...]: ...  # the step's tests that pass whatever answer they expect

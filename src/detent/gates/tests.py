@@ -249,6 +249,15 @@ def _counts(how: str, seen: Probed, idle: str) -> str | None:
     return said if how == "require" or not said else Flag(said)
 
 
+def passes_when_clean(look: Look[Data]) -> str | None:
+    """The tests pass in a clean checkout of the tree, where nothing else lies."""
+    if (seen := look.tests_when_clean()) is None:
+        return None
+    wrong = seen.fault or _tampered(seen) or ("" if seen.ids else "no test was collected")
+    bad = seen.bad - look.baseline()
+    return f"in a clean checkout of the tree, {wrong or f'{_first(bad)} fails'}" if wrong or bad else None
+
+
 def preflight_passes(look: Look[Data]) -> str | None:
     """The project's preflight commands pass on this tree."""
     return look.preflight()

@@ -60,10 +60,10 @@ def push_evidence(git: Git, ref: str, remote: str) -> str:
     for _ in range(TRIES):
         if not git.resolve(full):
             return ""
-        fetched = git.call("fetch", "--no-tags", remote, f"+{full}:refs/notes/{SEEN}", timeout=120)
+        fetched = git.call("fetch", "--no-tags", "--", remote, f"+{full}:refs/notes/{SEEN}", timeout=120)
         if fetched.code == 0:
             _join(git, ref)
-        pushed = git.call("push", "--no-verify", remote, f"{full}:{full}", timeout=120)
+        pushed = git.call("push", "--no-verify", "--", remote, f"{full}:{full}", timeout=120)
         if pushed.code == 0:
             return ""
         said = pushed.err

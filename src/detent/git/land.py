@@ -25,7 +25,9 @@ def fetch_main(git: Git, main: str, remote: str) -> str:
     if not remote or git.call("remote", "get-url", remote).code != 0:
         return local
     name = short(main)
-    out = git.call("fetch", "--no-tags", "--no-recurse-submodules", remote, f"+refs/heads/{name}:refs/remotes/{remote}/{name}", timeout=120)
+    out = git.call(
+        "fetch", "--no-tags", "--no-recurse-submodules", "--", remote, f"+refs/heads/{name}:refs/remotes/{remote}/{name}", timeout=120
+    )
     if out.code != 0:
         if "couldn't find remote ref" in out.err:
             return local

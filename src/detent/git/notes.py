@@ -85,7 +85,7 @@ def fetch_notes(git: Git, ref: str, remote: str) -> None:
     """Take over the notes of the remote, where there are none here yet."""
     full = f"refs/notes/{ref}"
     if not git.resolve(full) and git.call("remote", "get-url", remote).code == 0:
-        git.call("fetch", "--no-tags", remote, f"{full}:{full}", timeout=120)
+        git.call("fetch", "--no-tags", "--", remote, f"{full}:{full}", timeout=120)
 
 
 def put_aside(git: Git, ref: str) -> str:

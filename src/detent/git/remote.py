@@ -35,7 +35,7 @@ def has_remote(git: Git, remote: str) -> bool:
 
 def names_at(git: Git, remote: str, prefix: str) -> frozenset[str]:
     """The branches of a remote that begin so. CannotTell if it does not answer."""
-    out = git.call("ls-remote", "--heads", remote, f"refs/heads/{prefix}*", timeout=PATIENCE)
+    out = git.call("ls-remote", "--heads", "--", remote, f"refs/heads/{prefix}*", timeout=PATIENCE)
     if out.code != 0:
         raise CannotTell(_unreached(remote, out.err))
     return frozenset(short(line.split("\t")[1]) for line in out.text.splitlines() if "\t" in line)
@@ -43,7 +43,7 @@ def names_at(git: Git, remote: str, prefix: str) -> frozenset[str]:
 
 def push_branch(git: Git, remote: str, commit: str, branch: str) -> Pushed:
     """Push a commit as a branch, never by force. CannotTell if the remote does not answer at all."""
-    out = git.call("push", "--porcelain", "--no-verify", remote, f"{commit}:{branch}", timeout=PATIENCE)
+    out = git.call("push", "--porcelain", "--no-verify", "--", remote, f"{commit}:{branch}", timeout=PATIENCE)
     said = f"{out.text}\n{out.err}".strip()
     if out.code == 0:
         return Pushed(True, said)
@@ -56,7 +56,7 @@ def fetch_branch(git: Git, remote: str, branch: str) -> str:
     """The commit that the remote has for a branch; empty if it has none. CannotTell if it does not answer."""
     name = short(branch)
     kept = f"refs/remotes/{remote}/{name}"
-    out = git.call("fetch", "--no-tags", "--no-recurse-submodules", remote, f"+refs/heads/{name}:{kept}", timeout=PATIENCE)
+    out = git.call("fetch", "--no-tags", "--no-recurse-submodules", "--", remote, f"+refs/heads/{name}:{kept}", timeout=PATIENCE)
     if out.code == 0:
         return git.resolve(f"{kept}^{{commit}}")
     if "couldn't find remote ref" in out.err:
@@ -89,7 +89,7 @@ def share(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
     """
     tip = git.resolve(f"{branch}^{{commit}}") if branch else ""
     specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs] + ([f"+{tip}:refs/detent/{runs[0]}/head"] if tip else [])
-    out = git.call("push", "--quiet", "--no-verify", remote, *specs, timeout=PATIENCE)
+    out = git.call("push", "--quiet", "--no-verify", "--", remote, *specs, timeout=PATIENCE)
     if out.code != 0:
         raise CannotTell(_unreached(remote, out.err))
 
@@ -97,7 +97,7 @@ def share(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
 def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
     """Fetch what another machine shared of a run. A branch that is not here yet begins where it stood there."""
     specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs]
-    out = git.call("fetch", "--quiet", "--no-tags", remote, "+refs/heads/*:refs/remotes/" + remote + "/*", *specs, timeout=PATIENCE)
+    out = git.call("fetch", "--quiet", "--no-tags", "--", remote, "+refs/heads/*:refs/remotes/" + remote + "/*", *specs, timeout=PATIENCE)
     if out.code != 0:
         raise CannotTell(_unreached(remote, out.err))
     tip = git.resolve(f"refs/detent/{runs[0]}/head^{{commit}}")

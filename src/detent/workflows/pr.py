@@ -29,6 +29,7 @@ from detent.gates.tests import (
     new_tests_kill_mutants,
     others_pass,
     others_unchanged,
+    passes_when_clean,
     preflight_passes,
     refactoring_is_tested,
     selection_fails,
@@ -213,6 +214,7 @@ ALREADY = (
 )
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
+CLEAN = (passes_when_clean,)  # the last look before a change counts as landed; with a branch, the merge has its own
 REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)
 
 
@@ -235,6 +237,8 @@ SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
 PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
 HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
+LANDED_HERE = go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))
+HALT_CLEAN: Go[PrData] = go("HALTED", because("clean"), keep_error, owes=(snapshot,), says="HALTED")
 HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
 HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
 HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
@@ -278,13 +282,13 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("CODE_REVIEW",           "wait",            (),                                (),        go(STAY)),
     Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
     Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan, publish_claims))),
-    Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            (),        go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))),
+    Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            CLEAN,     LANDED_HERE,                                    HALT_CLEAN),
     Row("PLAN_UPDATED",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
     Row("MERGING_BRANCH",        "merged",          (),                                (),        go("INITIALIZING", next_pr, owes=(clear_plan,))),
     Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),
     Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT),
     Row("MERGING_BRANCH",        "resume",          (),                                (),        go(STAY)),
-    Row("HALTED",                "resume",          (caused_by("conflict", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent"))),
+    Row("HALTED",                "resume",          (caused_by("conflict", "clean", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent"))),
     Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"))),
     Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
     Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),

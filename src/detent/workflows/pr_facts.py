@@ -38,6 +38,8 @@ WAYS_OUT: Mapping[str, str] = {
     "attempts": "The attempts at this step are used up. `detent resume --guidance TEXT` goes on in DEBUGGING, with your words in the briefing and the counter at 0.",
     "conflict": "Automated merge failed: a conflict, or the merged tree does not pass. Resolve it in branch '$branch' and merge it to main yourself, "
     "then `detent resume`: the machine sees that the branch is in main, and goes on with the next pull request.",
+    "clean": "The tests pass where the work lies, and not in a clean checkout of the tree: something that is not committed makes them pass. Look at the error, "
+    "mend it, then `detent resume`.",
     "review rounds": "The review still has findings after the last round. `detent answer REVIEW approve` takes the tree as it is, "
     "`detent answer REVIEW another-round` lets the agent work on the findings, `detent answer REVIEW abort` ends the run.",
     "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.app.preflight import default_preflight, missing_preflight
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Folder, find_command
@@ -32,7 +34,7 @@ def project_checks() -> list[Check]:
     settings = _settings(root)
     if isinstance(settings, Check):
         return [settings]
-    return [_tests(root, settings), _runners(), _reviewer(settings), _sandbox(settings), _containers(settings)]
+    return [_tests(root, settings), _preflight(root, settings), _runners(), _reviewer(settings), _sandbox(settings), _containers(settings)]
 
 
 def _root() -> Path:
@@ -42,13 +44,13 @@ def _root() -> Path:
         return Path.cwd()
 
 
-def _settings(root: Path) -> Settings | Check:
-    def read(path: str) -> str | None:
-        file = root / path
-        return file.read_text("utf-8", "replace") if file.is_file() else None
+def _reader(root: Path) -> Callable[[str], str | None]:
+    return lambda path: (root / path).read_text("utf-8", "replace") if (root / path).is_file() else None
 
+
+def _settings(root: Path) -> Settings | Check:
     try:
-        return load(read, os.environ)
+        return load(_reader(root), os.environ)
     except DetentError as e:
         return Check("settings", False, e.message, e.hint)
 
@@ -64,6 +66,20 @@ def _tests(root: Path, settings: Settings) -> Check:
         return Check("tests", False, f"`{command.text}`, but '{program}' is not there", f"install {program}", needed=False)
     how = f"each test is read by the adapter for {command.runner}" if command.runner else "only its exit code is read"
     return Check("tests", True, f"`{command.text}`; {how}")
+
+
+def _preflight(root: Path, settings: Settings) -> Check:
+    """What is run besides the tests on every pass, and what the project configures and nothing runs."""
+    path, given = os.environ.get("PATH", os.defpath), settings.preflight.commands
+    read = _reader(root)
+    commands = default_preflight(read, root, path) if given is None else tuple(given)
+    said = ", ".join(f"`{command}`" for command in commands) or "the tests alone"
+    if given is None and (missing := missing_preflight(read, root, path)):
+        way = f"install {' and '.join(missing)}, or set [preflight] commands"
+        return Check(
+            "preflight", False, f"{said}; {' and '.join(missing)} is configured and not there, so it is not run", way, needed=False
+        )
+    return Check("preflight", True, said)
 
 
 def _runners() -> Check:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from detent.app.kit import default_preflight
+from detent.app.preflight import default_preflight
 from detent.config import FILE, PYPROJECT, load
 from detent.evidence.runners import Folder, find_command
 from detent.git.place import Place, find_place
