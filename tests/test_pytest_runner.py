@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.formats import xml
+from detent.evidence.formats import junit, xml
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.runners.words import split
