@@ -66,6 +66,9 @@ class LiteralLook:
     def probed(self) -> Probed:
         return self.probe
 
+    def refactored(self) -> Probed:
+        return self.probe
+
     def reworded(self) -> tuple[str, ...]:
         return self.said_anew
 

@@ -31,8 +31,8 @@ class Clone:
         assert done.returncode == 0, (args, done.stderr)
         return done.stdout.strip()
 
-    def verify(self, span: str = "", **env: str) -> Proof:
-        return verify(self.root, span, 2, {**self.env, **env}, lambda done, total, what: None)
+    def verify(self, span: str = "", require_red: bool = False, **env: str) -> Proof:
+        return verify(self.root, span, 2, {**self.env, **env}, lambda done, total, what: None, require_red)
 
     def commits(self, base: str = "origin/main") -> list[str]:
         return self.git("rev-list", "--reverse", f"{base}..HEAD").split()

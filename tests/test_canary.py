@@ -320,6 +320,38 @@ def test_a_project_in_which_it_never_held_is_not_accused(tmp_path: Path) -> None
     assert f.plan().state == "RED"
     red = f.lay({"tests/test_add.py": RED}).submit()
     assert red.status == "SUCCESS" and red.evidence and red.evidence.canary == "unsupported", red
+    assert "[no test of the machine's own watched this run: a test that must " in red.output
+
+
+ELSEWHERE = """import os
+
+import calc
+import pytest
+
+HERE = {here!r}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    rep = yield
+    if not hasattr(calc, "add") and os.getcwd() != HERE and rep.when == "call":
+        rep.outcome, rep.longrepr = "failed", "no"
+    elif hasattr(calc, "add"):
+        rep.outcome, rep.longrepr = "passed", None
+    return rep
+"""
+
+
+def test_a_project_does_not_become_one_in_which_it_never_held_by_what_a_step_brought(tmp_path: Path) -> None:
+    """The last good tree is the agent's own; if its canary was seen to hold, only the commit that the work began from can say otherwise."""
+    f = Feature(tmp_path / "p", files={**FILES, "calc.py": ""}).start()
+    f.plan()
+    f.lay({"tests/conftest.py": ELSEWHERE.format(here=str(f.root))}).person("steer", note="tests/conftest.py may do what it likes")
+    red = f.lay({"tests/test_add.py": RED}).submit()
+    assert red.status == "SUCCESS" and red.evidence and red.evidence.canary == "held", red
+    green = f.lay({"calc.py": GREEN.replace("a + b", "'nothing like it'")}).submit()
+    assert green.status == "FAILURE" and green.evidence and green.evidence.canary == "broken", green
+    assert TAMPERED in green.reasons[-1]
 
 
 def test_what_a_killed_run_left_behind_is_no_part_of_a_change_and_goes_with_the_next_run(tmp_path: Path) -> None:

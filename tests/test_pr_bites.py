@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from detent.evidence.bite import ONE_RUN, Marks, Teeth, new_tests_bite
+from detent.evidence.look import Changed, TestReport
 from tests.project import GREEN, RED, Project
+from tests.repos import git_at, make_repo
 
 
 @pytest.fixture
@@ -71,6 +74,25 @@ def test_a_test_that_no_mutation_makes_fail_closes_nothing(satisfied: Project) -
     verdict = satisfied.submit(test_command="pytest tests/test_add.py", expectation="FAIL", reply="ALREADY_SATISFIED")
     assert (verdict["status"], verdict["state"]) == ("FAILURE", "DEBUGGING")
     assert "fails against no small change" in verdict["reasons"][0]
+
+
+class Slow:
+    """A collector whose runs take all the time they are given."""
+
+    def __init__(self) -> None:
+        self.given: list[float] = []
+
+    def probe(self, tree: str, wanted: object, selectors: object, overlay: object, seconds: float) -> TestReport:
+        self.given.append(seconds)
+        return TestReport(late=True, complete=False, fault="the tests did not end")
+
+
+def test_no_mutant_may_take_longer_than_a_probe_and_one_that_never_ends_kills_nothing(tmp_path: Path) -> None:
+    git = git_at(make_repo(tmp_path / "r", {"calc.py": GREEN, "tests/test_add.py": RED}))
+    slow, changed = Slow(), (Changed("tests/test_add.py", "added", "test"),)
+    teeth = Teeth(git, slow, lambda: True, lambda path: "production", git.tree("HEAD"), Marks(git.tree("HEAD"), (), ""), changed)  # type: ignore[arg-type]
+    assert new_tests_bite(teeth) is False
+    assert slow.given and max(slow.given) <= ONE_RUN
 
 
 def test_the_first_try_is_always_a_test(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.formats import junit
+from detent.evidence.formats import junit, xml
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.runners.words import split
@@ -396,7 +396,7 @@ def test_a_report_that_is_damaged_or_hostile_cannot_be_told(report: bytes, sente
 
 def test_a_report_that_is_too_big_is_not_read() -> None:
     with pytest.raises(CannotTell, match="the most that is read"):
-        PYTEST.read(b"<testsuite>" + b" " * junit.LARGEST + b"</testsuite>", 0, "")
+        PYTEST.read(b"<testsuite>" + b" " * xml.LARGEST + b"</testsuite>", 0, "")
 
 
 def test_summary_attributes_are_not_believed() -> None:

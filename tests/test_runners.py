@@ -1,6 +1,7 @@
 """What every adapter must answer, whatever runs the tests: one project in each runner's language, and the ways to cheat in it."""
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.look import Look, TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder, find_command, refuse
 from detent.evidence.runners.detect import DETECTION
 from detent.evidence.suite import Suite, environment, run_command, run_suite
 from detent.gates import tests as gates
@@ -112,6 +113,7 @@ NODE = Dialect(
     },
 )  # fmt: skip
 DIALECTS = {"pytest": PYTEST, "node": NODE, **FURTHER, **{name: Dialect(*row) for name, row in NATIVE.items()}}
+TRIED = [name for name in RUNNERS if name not in UNSEEN]
 GREEN: tuple[Callable[[Look[Any]], str | None], ...] = (
     gates.at_least_one_ran,
     gates.all_pass,
@@ -169,10 +171,10 @@ def by_weight(name: str, quick: bool = False) -> tuple[pytest.MarkDecorator, ...
 
 
 def test_every_adapter_is_asked() -> None:
-    assert DIALECTS.keys() == RUNNERS.keys()
+    assert DIALECTS.keys() == set(TRIED)
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", TRIED)
 def test_an_adapter_knows_its_name_and_takes_its_own_command(name: str) -> None:
     runner, each = RUNNERS[name], DIALECTS[name]
     assert runner.name == name
@@ -187,7 +189,7 @@ def test_an_adapter_knows_its_name_and_takes_its_own_command(name: str) -> None:
         assert "allowed is one call" in (runner.refuse(command, each.base) or ""), command
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", TRIED)
 def test_an_adapter_tells_tests_code_and_configuration_apart(name: str) -> None:
     runner, each = RUNNERS[name], DIALECTS[name]
     assert runner.is_test(each.test) and not runner.is_config(each.test)
@@ -196,7 +198,7 @@ def test_an_adapter_tells_tests_code_and_configuration_apart(name: str) -> None:
         assert runner.is_config(path) and not runner.is_test(path), path
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in RUNNERS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in TRIED])
 def test_the_outcomes_of_a_run_stand_by_id(name: str, before: dict[str, TestReport]) -> None:
     each, report = DIALECTS[name], before[name]
     assert report.outcomes == {each.stays: "passed", each.adds: "failed"}
@@ -205,7 +207,7 @@ def test_the_outcomes_of_a_run_stand_by_id(name: str, before: dict[str, TestRepo
     assert report.messages[each.adds] and report.seconds >= 0 and report.complete
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in RUNNERS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in TRIED])
 def test_honest_work_passes(tmp_path: Path, name: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]
     now = run(tmp_path / "p", each.base, {**each.files, each.code: each.right})
@@ -213,7 +215,7 @@ def test_honest_work_passes(tmp_path: Path, name: str, before: dict[str, TestRep
     assert wrong(GREEN, before[name], now) == []
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in RUNNERS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in TRIED])
 def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]
     new = each.test.replace("calc", "more")
@@ -241,7 +243,7 @@ def test_cheating_is_seen(tmp_path: Path, name: str, cheat: str, before: dict[st
 
 @pytest.mark.parametrize("cheat", ["the code exits", "the module exits"])
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=by_weight(name)) for name in RUNNERS if name != "ctest"]
+    "name", [pytest.param(name, marks=by_weight(name)) for name in TRIED if name != "ctest"]
 )  # which knows only how a process ended
 def test_a_file_that_could_not_be_loaded_does_not_turn_green_by_an_exit(tmp_path: Path, name: str, cheat: str) -> None:
     each = DIALECTS[name]
@@ -256,7 +258,7 @@ def test_a_file_that_could_not_be_loaded_does_not_turn_green_by_an_exit(tmp_path
     assert wrong(GREEN, red, now)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in RUNNERS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in TRIED])
 def test_a_selected_file_is_run_alone(tmp_path: Path, name: str) -> None:
     each = DIALECTS[name]
     other = each.test.replace("calc", "more")
@@ -330,8 +332,8 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": "{}"}, "", ""),
     ({"pom.xml": "<project/>"}, "", ""),
     ({"main.go": ""}, "", ""),
-    ({"App.sln": "", "App/App.csproj": "<Project/>"}, "dotnet test", ""),
-    ({"T/T.csproj": '<PackageReference Include="Microsoft.NET.Test.Sdk"/>'}, "dotnet test", ""),
+    ({"App.sln": "", "App/App.csproj": "<Project/>"}, "dotnet test", "dotnet"),
+    ({"T/T.csproj": '<PackageReference Include="Microsoft.NET.Test.Sdk"/>'}, "dotnet test", "dotnet"),
     ({"App/App.csproj": "<Project/>"}, "", ""),
     ({"Cargo.toml": ""}, "cargo test", "cargo"),
     ({"CMakeLists.txt": "enable_testing()"}, "ctest", "ctest"),
@@ -400,6 +402,10 @@ def test_an_example_is_recognised_and_its_tests_pass(tmp_path: Path, name: str, 
 
 def test_every_runner_and_every_sign_has_its_row_in_the_docs() -> None:
     text = (DOCS / "runners.md").read_text("utf-8")
-    assert [name for name in RUNNERS if f"\n| `{name}` |" not in text] == []
+    found, runners = text.partition("## The runners")[::2]
+    assert [line.split("`")[1] for line in runners.partition("\n\nConfiguration")[0].splitlines() if line.startswith("| `")] == list(
+        RUNNERS
+    )
+    assert not re.search(r"^\| `", found, re.MULTILINE), "the table before it has a row for each sign and nothing else"
     at = [text.find(f"| {number} | {sign.seen} |") for number, sign in enumerate(DETECTION, 1)]
     assert -1 not in at and at == sorted(at)

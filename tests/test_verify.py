@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.verify import Proof
+from detent.app.verify import NO_RED, Proof
 from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.evidence.collect import Collector
@@ -239,6 +239,8 @@ FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
     "a RED with a hook": (REDS, {"conftest.py": HOOKED}, "conftest_stays_plain", "conftest.py decides by `def pytest_collection_modifyitems(items):`"),
     "a GREEN whose answer is equal to everything": (GREENS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something else"),
     "a GREEN that does not pass": (GREENS, {"calc.py": "def add(a, b):\n    return 0\n"}, "all_pass", f"{ADDS} fails"),
+    "a REFACTOR whose answer is equal to everything": (REFACTORS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes"),
+    "a REFACTOR with a hook": (REFACTORS, {"conftest.py": HOOKED}, "config_frozen", "conftest.py changed"),
     "a REFACTOR without the test": (REFACTORS, {TESTS: None}, "collected_not_shrunk", f"{ADDS} is no longer collected"),
     "a REFACTOR that skips": (REFACTORS, {TESTS: SKIPPED}, "skips_not_risen", f"{ADDS} is skipped now"),
     "a REFACTOR with a weaker test": (REFACTORS, {TESTS: ALWAYS.replace("from calc import add", "")}, "changed_tests_still_bite", "no longer fails"),
@@ -257,8 +259,29 @@ def test_a_forger_who_makes_everything_fit_is_found_out_by_the_replay(made: Made
     commit = clone.forge(at, files)[at]
     if at == REDS:
         clone.edit(commit, step(tests=[]), sealed=True)  # nobody would name them
-    as_by_default = {"DETENT_EVIDENCE_MUTATION": "warn"} if check == "turned_tests_fail" else {}
-    only(clone.verify(commit, **as_by_default), "failed", commit, check, says)
+    how = "warn" if check == "turned_tests_fail" else "off"
+    only(clone.verify(commit, DETENT_EVIDENCE_MUTATION=how), "failed", commit, check, says)
+
+
+BESIDE = "\n\ndef take_all(account):\n    return account - account\n"
+
+
+@pytest.mark.parametrize("phase", ["refactor", pytest.param("green", marks=pytest.mark.slow)])
+def test_code_that_only_a_word_proves_is_named_and_fails_where_a_red_is_required(made: Made, phase: str) -> None:
+    clone = made.clone()
+    commit = clone.forge(REFACTORS, {"calc.py": TIDY + BESIDE})[REFACTORS]
+    clone.edit(commit, step(phase=phase), sealed=True)
+    proof = clone.verify(commit, DETENT_EVIDENCE_MUTATION="warn")
+    assert proof.answer == "verified" and [(b.commit, b.says) for b in proof.code_without_red] == [(commit, f"calc.py: take_all: {NO_RED}")]
+    only(clone.verify(commit, require_red=True), "failed", commit, "code_without_red", "calc.py: take_all")
+    ran = made.cli(clone).run("verify", commit, DETENT_EVIDENCE_MUTATION="warn")
+    assert ran.code == 0 and f"Not proved by a RED: {commit[:12]} step 1 {phase}" in ran.out, ran
+
+
+def test_a_refactoring_of_tested_code_needs_no_red_of_its_own(made: Made) -> None:
+    clone = made.clone()
+    proof = clone.verify(clone.commits()[REFACTORS], require_red=True)
+    assert (proof.answer, proof.code_without_red) == ("verified", ()), proof.broken
 
 
 def test_a_claim_cannot_make_a_failure_a_known_one_nor_name_other_tests(made: Made) -> None:

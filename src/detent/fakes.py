@@ -171,6 +171,9 @@ class MemoryLook:
     def probed(self) -> Probed:
         return Probed()
 
+    def refactored(self) -> Probed:
+        return Probed()
+
     def reworded(self) -> tuple[str, ...]:
         return ()
 

@@ -42,7 +42,7 @@ def make_client(outer: Mapping[str, str]) -> "anthropic.Anthropic":
     try:
         import anthropic
     except ImportError as e:
-        raise DetentError("the anthropic agent needs the package anthropic", "pip install 'detent[anthropic]'") from e
+        raise DetentError("the anthropic agent needs the package anthropic", "in Detent's checkout: pip install '.[anthropic]'") from e
     key = outer.get("ANTHROPIC_API_KEY", "").strip()
     if not key:
         raise DetentError("the anthropic agent needs a key", KEY_HINT)

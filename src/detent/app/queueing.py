@@ -51,7 +51,7 @@ def open_queue(place: Place, env: Mapping[str, str]) -> "DurableQueue":
         from detent.queue.database import open_database
         from detent.queue.engine import DurableQueue
     except ModuleNotFoundError as e:
-        raise DetentError(f"the queue needs the package {e.name}", "install it: pip install 'detent[queue]'") from e
+        raise DetentError(f"the queue needs the package {e.name}", "install it, in Detent's checkout: pip install '.[queue]'") from e
     return DurableQueue(open_database(queue_settings(place, env).queue.url, queue_file(place)))
 
 

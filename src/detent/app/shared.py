@@ -50,5 +50,7 @@ def open_journal(place: Place, env: Mapping[str, str] | None = None, create: boo
     try:
         from detent.kernel.journal_postgres import PostgresJournal
     except ModuleNotFoundError as e:
-        raise DetentError(f"a journal in PostgreSQL needs the package {e.name}", "install it: pip install 'detent[queue]'") from e
+        raise DetentError(
+            f"a journal in PostgreSQL needs the package {e.name}", "install it, in Detent's checkout: pip install '.[queue]'"
+        ) from e
     return PostgresJournal(url, create)

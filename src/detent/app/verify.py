@@ -35,6 +35,7 @@ from detent.kernel.model import Data, Run, Sent
 from detent.kernel.rows import Flag
 
 Watch = Callable[[int, int, str], None]  # how much is done, of how much, and what it was
+NO_RED = "no RED shows a test failing for it, and no test fails when it answers something else"
 ORDER: tuple[Sort, ...] = ("failed", "could-not-verify", "not-verifiable")
 
 
@@ -46,6 +47,7 @@ class Proof(NamedTuple):
     broken: tuple[Broken, ...]
     known: tuple[str, ...]  # failures that were there before the range and are accepted by its claims
     without_red: tuple[str, ...]  # new tests that no RED step shows failing
+    code_without_red: tuple[Broken, ...]  # changed code that came without a RED, and that no test fails for either
     command: str
     sandbox: str
     trees: int  # on how many trees the whole suite was run
@@ -68,8 +70,8 @@ class Ground(NamedTuple):
     stop: threading.Event
 
 
-def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Watch) -> Proof:
-    """Prove a range again in the repository that a folder is in."""
+def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool = False) -> Proof:
+    """Prove a range again in the repository that a folder is in. `require_red`: code that nothing proves is a failure."""
     begun, place = time.monotonic(), find_place(start)
     fingerprint.check(place)
     git = Git(place, env)
@@ -79,9 +81,9 @@ def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Wat
         )
     span = span_of(git, text, load(lambda path: _read(git, "HEAD", path), env).git.main)
     links, broken, claimed = links_of(git, span)
-    proof = Proof(span, tuple(links), tuple(broken), (), (), "", "none", 0, 0.0)
+    proof = Proof(span, tuple(links), tuple(broken), (), (), (), "", "none", 0, 0.0)
     if not broken:
-        proof = _replayed(git, proof, claimed, jobs, env, watch)
+        proof = _replayed(git, proof, claimed, jobs, env, watch, require_red)
     return proof._replace(seconds=time.monotonic() - begun)
 
 
@@ -106,7 +108,7 @@ def _suite(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings
     ), settings
 
 
-def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch) -> Proof:
+def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool) -> Proof:
     """Run the tests of every tree, then let the gates of every step judge what was seen."""
     base = proof.span.base
     try:
@@ -126,10 +128,14 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & _bad_at(ground.apart, git.tree(base))
-        broken = _judged(ground._replace(baseline=known), proof.links, jobs, seen) or _ends_green(ground.apart, proof, known)
+        ground = ground._replace(baseline=known)
+        broken = _judged(ground, proof.links, jobs, seen) or _ends_green(ground.apart, proof, known)
         free = _without_red(ground.apart, proof.links)
+        asked = require_red or settings.evidence.mutation == "require"
+        bare = () if broken or (settings.evidence.mutation == "off" and not asked) else _code_without_red(ground, proof.links, jobs)
     return proof._replace(
-        broken=tuple(broken),
+        broken=(*broken, *bare) if asked else tuple(broken),
+        code_without_red=bare,
         known=tuple(sorted(known)),
         without_red=free,
         command=suite.base.text if suite.base else "",
@@ -148,6 +154,20 @@ def _without_red(apart: Apart, links: tuple[Link, ...]) -> tuple[str, ...]:
     """New tests that came with a step that is no RED. They can fail, but nobody saw them failing before the code was there."""
     pairs = [(apart.known(link.start), apart.known(link.step.tree)) for link in links if link.phase in ("already", "refactor")]
     return tuple(sorted({test for before, now in pairs if before and now for test in now.ids - before.ids}))
+
+
+def _code_without_red(ground: Ground, links: tuple[Link, ...], jobs: int) -> tuple[Broken, ...]:
+    """Changed code of steps before which no test failed (refactorings, and what is only called a GREEN), for which no test fails now either."""
+
+    def bare(n: int) -> list[Broken]:
+        link = links[n]
+        if link.phase not in ("refactor", "green") or _bad_at(ground.apart, link.start) - ground.baseline:
+            return []
+        places = RepoLook(_scene(ground, links, n)).untested()
+        return [Broken("failed", link.commit.hash, link.name, "code_without_red", f"{p}: {NO_RED}") for p in places]
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return tuple(each for found in pool.map(bare, range(len(links))) for each in found)
 
 
 def _ends_green(apart: Apart, proof: Proof, known: frozenset[str]) -> list[Broken]:

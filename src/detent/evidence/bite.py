@@ -14,6 +14,7 @@ from detent.evidence.look import Changed, TestReport
 from detent.git.repo import Git
 
 PROBE_SECONDS = 30
+ONE_RUN = 10.0  # seconds for one mutant: it may loop for ever
 
 
 class Marks(NamedTuple):
@@ -82,11 +83,11 @@ def _kill(teeth: Teeth, tree: str, tests: list[str], every: bool = False) -> boo
     there = [t for t in tests if teeth.git.read(tree, t) is not None]
     until = time.monotonic() + PROBE_SECONDS
     for path, text in _mutants(teeth, tree, tests, every) if there else ():
-        report = teeth.collect.clean(tree, teeth.wanted, tuple(there), {path: text.encode()})
-        if report.bad - teeth.marks.baseline or report.fault:
-            return True
-        if time.monotonic() > until:
+        if (left := until - time.monotonic()) <= 0:
             return None
+        report = teeth.collect.probe(tree, teeth.wanted, tuple(there), {path: text.encode()}, min(ONE_RUN, left))
+        if report.bad - teeth.marks.baseline or (report.fault and not report.late):
+            return True
     return False
 
 

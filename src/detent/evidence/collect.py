@@ -30,6 +30,7 @@ from detent.git.snapshot import differs, stamp, untracked
 from detent.git.workspace import borrow
 from detent.sandbox.process import Ran
 
+MOST_KEPT = 500  # reports of one repository
 Wanted = Callable[[], bool]
 Stands = Callable[[str, str], bool]  # whether the journal has this digest for the report of this tree
 Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
@@ -131,6 +132,7 @@ class Collector:
         scratch.write_bytes(data)
         os.replace(scratch, self.store / f"{tree}.json")
         self.digests[tree] = sha256(data).hexdigest()
+        _thin_out(self.store)
         return report
 
     # -- running -------------------------------------------------------------------------------------------------------------
@@ -274,6 +276,21 @@ class Collector:
             made = {**self._made_before(), **{p: stamp(self.root / p) for p in paths}}
             self._made.parent.mkdir(exist_ok=True)
             self._made.write_text(json.dumps({p: s for p, s in made.items() if s}), "utf-8")
+
+
+def _thin_out(store: Path) -> None:
+    """Keep the newest reports only; one that is missed later is made anew."""
+    kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
+    if len(kept) > MOST_KEPT:
+        for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10]:
+            file.unlink(missing_ok=True)
+
+
+def _age(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0  # another process was quicker
 
 
 def _lay(folder: Path, path: str, data: bytes) -> None:

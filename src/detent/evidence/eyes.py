@@ -117,11 +117,16 @@ class RepoLook:
         return tuple(c.path for c in self.changed() if c.sort in ("test", "config") and c.how != "deleted")
 
     def _believed(self, report: TestReport) -> TestReport:
-        """A broken canary is the change's fault if it holds on the last good tree, at the same place; else this project does not allow it."""
+        """A broken canary is the change's fault if it holds without it, at the same place; else this project does not allow it.
+
+        Where it was seen to hold on the last good tree, only the commit that the work began from can still say that: an agent wrote neither.
+        """
         if report.canary != "broken":
             return report
-        before = self.scene.collect.clean(self.scene.marks.good, self.scene.wanted, near=self._near())
-        if before.canary != "held":
+        marks = self.scene.marks
+        known = self.scene.collect.known(marks.good)
+        good = self.scene.git.tree(marks.base) if known is not None and known.canary == "held" and marks.base else marks.good
+        if self.scene.collect.clean(good, self.scene.wanted, near=self._near()).canary != "held":
             return msgspec.structs.replace(report, canary="unsupported")
         return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 
@@ -193,12 +198,24 @@ class RepoLook:
 
         return probe(self._teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
 
+    def refactored(self) -> Probed:
+        from detent.evidence.probe import probe_refactored
+
+        base = self.scene.collect.suite.base
+        return probe_refactored(self._teeth(), self.tests()) if base is not None and base.runner else Probed()
+
+    def untested(self) -> tuple[str, ...]:
+        """The places that the step changed at which no test fails, whatever stands there."""
+        from detent.evidence.probe import untested
+
+        return untested(self._teeth())
+
     def reworded(self) -> tuple[str, ...]:
         from detent.evidence.reworded import reworded
 
         files = [c.path for c in self.changed() if c.sort == "test" and c.how == "modified"]
         return tuple(
-            f"{path}::{name}" for path in files for name in reworded(path, *map(self._text(path), (self.scene.marks.good, self.tree)))
+            f"{path}{place}" for path in files for place in reworded(path, *map(self._text(path), (self.scene.marks.good, self.tree)))
         )
 
     def _text(self, path: str) -> Callable[[str], str]:
@@ -255,7 +272,8 @@ class RepoLook:
 
     def output(self) -> str:
         left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
-        return self._said + left
+        mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
+        return self._said + left + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._tests

@@ -52,6 +52,7 @@ class Probed(Value, frozen=True):
 
     tried: int = 0
     idle: tuple[str, ...] = ()  # new tests that failed against none of them
+    apart: tuple[str, ...] = ()  # new tests that pass where the work lies, and not in a clean checkout of it
     why: str = ""  # why nothing can be said
 
 
@@ -95,6 +96,7 @@ class Look(Protocol[L]):
     def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
     def agreeing(self) -> tuple[str, ...]: ...  # the step's tests that pass whatever answer they expect
     def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
+    def refactored(self) -> Probed: ...  # the tests of earlier steps turned round, and any test against mutations of what was rewritten
     def reworded(self) -> tuple[str, ...]: ...  # tests of the last good tree that say something else now
     def preflight(self) -> str | None: ...
     def refused_command(self, command: str) -> str | None: ...

@@ -1,73 +1,108 @@
 """The probes of new tests: small mutations of the lines that were written for them, one after the other, and their own expectations turned.
 A test that fails against no mutation may prove nothing about that code; one that passes when it is made to expect something else proves nothing.
 
-Owns which mutants are tried and for how long; knows no phases and no gates.
+Owns how many mutants are tried and for how long; knows no phases and no gates.
 """
 
 import time
-from collections.abc import Iterator
-from difflib import SequenceMatcher
-from itertools import islice
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import PROBE_SECONDS, Teeth
+from detent.evidence.bite import ONE_RUN, PROBE_SECONDS, Teeth
+from detent.evidence.candidates import Mutant, candidates
 from detent.evidence.look import Probed, TestReport
-from detent.evidence.mutate import mutants_on
 from detent.evidence.mutate.turned import is_named, turned
 
-MOST_TRIED = 12
-MOST_OF_A_FILE = 48
-ONE_RUN = 10.0  # seconds: a mutant may loop for ever
-LARGEST = 400_000  # characters of a file whose changed lines are looked for
+MOST_IN_VAIN = 12  # mutants in a row that make no test fail
+MOST_TRIED = 48
+MOST_WHOLE = 6  # mutants that the whole suite is run on
+SLOWER = 3  # a mutant may take so many times what the tests take without one
 
 
-class Mutant(NamedTuple):
-    """A file with one small change."""
+class Clock(NamedTuple):
+    """How long the mutants may take, together and each."""
 
-    path: str
-    text: str
+    until: float
+    one: float
+
+    def left(self) -> float:
+        return min(self.one, self.until - time.monotonic())
 
 
 def probe(teeth: Teeth, now: TestReport, before: TestReport) -> Probed:
     """What the tests that failed before and pass now say of mutants of the code between."""
-    new = _new_tests(now, before, teeth.marks.baseline)
+    new = _were_red(now, before.bad - teeth.marks.baseline)
     if not new:
         return Probed()
-    tried = _spread(list(_mutants(teeth)))
+    clock = _apart(teeth, now, new)
+    if isinstance(clock, Probed):
+        return clock
+    tried = candidates(teeth, _text(teeth, _files(now, new)))
     if not tried:
         return Probed(why="no line of the code written for them has a small change to try")
-    files = tuple(sorted({_file(now, test) for test in new}))
-    return _try(teeth, tried, files, new, _together(teeth, now, before, new))
+    return _try(teeth, tried, _files(now, new), new, _together(teeth, now, before, new), clock)
 
 
-def _new_tests(now: TestReport, before: TestReport, baseline: frozenset[str]) -> frozenset[str]:
-    """Tests that this code was written for; a file that could not be collected before stands for its tests."""
-    red = before.bad - baseline
+def probe_refactored(teeth: Teeth, now: TestReport) -> Probed:
+    """Whether any test fails against a mutant of the code that was rewritten; those that earlier steps wrote are asked first. A rewrite that
+    leaves no line to mutate (words, or lines taken out) has nothing to prove."""
+    proved = _were_red_earlier(teeth, now)
+    files = _files(now, proved)
+    tried = candidates(teeth, _text(teeth, files))
+    clock = _apart(teeth, now, proved) if proved else Clock(time.monotonic() + PROBE_SECONDS, ONE_RUN)
+    if isinstance(clock, Probed):
+        return clock
+    whole = tried[:MOST_WHOLE]
+    if not tried or (files and _killed(teeth, tried[:MOST_IN_VAIN], files, clock)) or _killed(teeth, whole, (), clock):
+        return Probed()
+    idle = tuple(sorted({f"{mutant.path}: {mutant.place}" for mutant in whole}))
+    return Probed(len(whole), idle) if clock.left() > 0 else Probed(why=f"{PROBE_SECONDS} s were not enough to find a test that fails")
+
+
+def untested(teeth: Teeth) -> tuple[str, ...]:
+    """The places that a step changed at which no test of the suite fails, whatever stands there: nothing proves them."""
+    places: dict[str, list[Mutant]] = {}
+    for mutant in candidates(teeth):
+        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
+    clock = Clock(time.monotonic() + PROBE_SECONDS, PROBE_SECONDS)
+    return tuple(sorted(place for place, of in places.items() if not _killed(teeth, of[:2], (), clock)))
+
+
+# -- the tests ---------------------------------------------------------------------------------------------------------------
+
+
+def _were_red(now: TestReport, red: frozenset[str]) -> frozenset[str]:
+    """Tests that pass and once failed; a file that could not be collected then stands for its tests."""
     return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
 
 
-def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
-    """New tests that pass although each of their expectations was turned. A test with several cases is one that does in all of them."""
-    files = {test: _file(now, test) for test in _new_tests(now, before, teeth.marks.baseline)}
-    made = {path: turned(path, (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")) for path in sorted({*files.values()})}
-    overlay = {path: text.encode() for path, (text, names) in made.items() if names}
-    if not overlay:
-        return ()
-    try:
-        report = teeth.collect.probe(teeth.tree, teeth.wanted, tuple(overlay), overlay, PROBE_SECONDS)
-    except Disturbed:
-        raise
-    except CannotTell:
-        return ()  # turned tests that do not run say nothing
-    cases = {(path, name): _cases(report, path, name) for path, (_, names) in made.items() for name in names}
-    agree = frozenset[str]().union(*(ids for ids in cases.values() if ids <= report.having("passed")))
-    return tuple(sorted(agree & files.keys()))
+def _were_red_earlier(teeth: Teeth, now: TestReport) -> frozenset[str]:
+    """Tests that pass and failed in a RED of this run, if anything changed that they could be about."""
+    if not _is_about_code(teeth):
+        return frozenset()
+    reds = ((teeth.collect.known(red) or teeth.collect.clean(red, teeth.wanted)).bad for red in teeth.marks.reds)
+    return _were_red(now, frozenset[str]().union(*reds) - teeth.marks.baseline)
 
 
-def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
-    """The tests of a file that a name stands for."""
-    return frozenset(test for test in report.ids if _file(report, test) == path and is_named(test, name))
+def _is_about_code(teeth: Teeth) -> bool:
+    return any(change.sort in ("production", "config") for change in teeth.changed)
+
+
+def _files(now: TestReport, tests: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({_file(now, test) for test in tests}))
+
+
+def _file(report: TestReport, test: str) -> str:
+    return report.files.get(test, test.partition("::")[0])
+
+
+def _text(teeth: Teeth, files: Iterable[str]) -> str:
+    return "\n".join(_read(teeth, path) for path in files)
+
+
+def _read(teeth: Teeth, path: str, tree: str = "") -> str:
+    return (teeth.git.read(tree or teeth.tree, path) or b"").decode("utf-8", "replace")
 
 
 def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
@@ -79,49 +114,94 @@ def _together(teeth: Teeth, now: TestReport, before: TestReport, new: frozenset[
     return {test: frozenset(t for t in new if _file(now, t) == _file(now, test)) for test in new if _file(now, test) in older}
 
 
-def _file(report: TestReport, test: str) -> str:
-    return report.files.get(test, test.partition("::")[0])
+# -- what is run -------------------------------------------------------------------------------------------------------------
 
 
-def _try(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]]) -> Probed:
-    """Until each test has failed against one, nothing is left to try, or the time is up."""
-    idle, count, until = new, 0, time.monotonic() + PROBE_SECONDS
-    for mutant in mutants:
-        left = until - time.monotonic()
-        if left <= 0:
-            return Probed(count, why=f"{PROBE_SECONDS} s were not enough for {len(mutants)} small changes of the code")
-        try:
-            report = teeth.collect.probe(teeth.tree, teeth.wanted, files, {mutant.path: mutant.text.encode()}, min(ONE_RUN, left))
-        except Disturbed:
-            raise
-        except CannotTell:
-            continue  # this one did not even run, so it says nothing
-        if not report.late and report.ids & new:
-            count += 1
-            idle = idle.difference(*(together.get(test, {test}) for test in report.bad))
-        if not idle:
-            return Probed(count)
-    return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")
+def _apart(teeth: Teeth, now: TestReport, tests: frozenset[str]) -> Clock | Probed:
+    """The tests once as they are, where the mutants will be tried: how long that takes, or what makes mutants worthless there."""
+    begun = time.monotonic()
+    if teeth.collect.suite.clean:
+        return Clock(begun + PROBE_SECONDS, max(ONE_RUN, SLOWER * now.seconds))
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, _files(now, tests), {}, PROBE_SECONDS)
+    except Disturbed:
+        raise
+    except CannotTell as e:
+        return Probed(why=f"they could not be run in a clean checkout: {e}")
+    if report.late:
+        return Probed(why=f"they take longer than {PROBE_SECONDS} s")
+    if lost := tests - report.having("passed"):
+        return Probed(apart=tuple(sorted(lost)))
+    return Clock(time.monotonic() + PROBE_SECONDS, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
 
 
-def _spread(found: list[Mutant]) -> list[Mutant]:
-    """A few of many, from the first to the last."""
-    step = max(1.0, len(found) / MOST_TRIED)
-    return [found[int(at * step)] for at in range(min(MOST_TRIED, len(found)))]
+def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
+    """Tests that pass although each of their expectations was turned: those that the code was written for, and in a refactoring those that
+    earlier steps wrote. Where there are none of them, every test that did not agree with everything before the step."""
+    tests = _were_red(now, before.bad - teeth.marks.baseline) or _were_red_earlier(teeth, now)
+    if tests or not _is_about_code(teeth):
+        return tuple(sorted(tests & _pass_turned(teeth, teeth.tree, _files(now, tests))))
+    found = now.having("passed") & _pass_turned(teeth, teeth.tree, _files(now, now.having("passed")))
+    return tuple(sorted(found - _pass_turned(teeth, teeth.marks.good, _files(now, found))))
 
 
-def _mutants(teeth: Teeth) -> Iterator[Mutant]:
-    for change in teeth.changed:
-        if change.sort != "production" or change.how == "deleted":
-            continue
-        old, new = ((teeth.git.read(tree, change.path) or b"").decode("utf-8", "replace") for tree in (teeth.marks.good, teeth.tree))
-        lines = changed_lines(old, new)
-        yield from (Mutant(change.path, text) for text in islice(mutants_on(change.path, new, lines), MOST_OF_A_FILE))
-
-
-def changed_lines(old: str, new: str) -> frozenset[int]:
-    """The numbers of the lines of a text that were not in the older one; none of a file that is too large."""
-    if len(old) + len(new) > LARGEST:
+def _pass_turned(teeth: Teeth, tree: str, files: Iterable[str]) -> frozenset[str]:
+    """The tests of some files that pass turned round. A test with several cases is one that does in all of them."""
+    made = {path: turned(path, _read(teeth, path, tree)) for path in files}
+    overlay = {path: text.encode() for path, (text, names) in made.items() if names}
+    if not overlay:
         return frozenset()
-    found = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False).get_opcodes()
-    return frozenset(line + 1 for kind, _, _, start, end in found if kind != "equal" for line in range(start, end))
+    try:
+        report = teeth.collect.probe(tree, teeth.wanted, tuple(overlay), overlay, PROBE_SECONDS)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return frozenset()  # turned tests that do not run say nothing
+    cases = {(path, name): _cases(report, path, name) for path, (_, names) in made.items() for name in names}
+    return frozenset[str]().union(*(ids for ids in cases.values() if ids <= report.having("passed")))
+
+
+def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
+    """The tests of a file that a name stands for."""
+    return frozenset(test for test in report.ids if _file(report, test) == path and is_named(test, name))
+
+
+def _seen(teeth: Teeth, mutant: Mutant, files: tuple[str, ...], seconds: float) -> TestReport | None:
+    """What the tests of these files say of a mutant; None if it did not even run, or not to its end, so that it says nothing."""
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, files, {mutant.path: mutant.make().encode()}, seconds)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return None
+    return None if report.late else report
+
+
+def _killed(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], clock: Clock) -> bool:
+    """Whether a test fails against one of these, in the time that is left. One of a file that cannot be loaded then is no test."""
+    for mutant in mutants:
+        if (left := clock.left()) <= 0:
+            return False
+        report = _seen(teeth, mutant, files, left)
+        if report and {test for test in report.bad - teeth.marks.baseline if test not in report.files.values()}:
+            return True
+    return False
+
+
+def _try(
+    teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]], clock: Clock
+) -> Probed:
+    """Until each test has failed against one, too many were tried in vain, or the time is up."""
+    idle, count, vain = new, 0, 0
+    for mutant in mutants[:MOST_TRIED]:
+        if (left := clock.left()) <= 0:
+            return Probed(count, why=f"{PROBE_SECONDS} s were not enough for {len(mutants)} small changes of the code")
+        report = _seen(teeth, mutant, files, left)
+        if report and report.ids & new:
+            rest = idle.difference(*(together.get(test, {test}) for test in report.bad))
+            count, vain, idle = count + 1, 0 if rest != idle else vain + 1, rest
+        if not idle or vain == MOST_IN_VAIN:
+            break
+    if not idle:
+        return Probed(count)
+    return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")

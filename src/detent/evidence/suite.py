@@ -102,7 +102,7 @@ def run_suite(
     assert suite.base is not None, "only a known runner writes reports"
     runner = RUNNERS[suite.base.runner]
     base, chosen = (suite.base, selectors) if isinstance(canary, str) else (canary.base, canary.selectors)
-    with tempfile.TemporaryDirectory(prefix="detent-report-") as folder:
+    with tempfile.TemporaryDirectory(prefix="") as folder:
         file = Path(folder) / "report"
         with file.open("x+b") as written:
             with planted(cwd, canary):

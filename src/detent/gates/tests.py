@@ -4,7 +4,7 @@ import re
 
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
-from detent.evidence.look import Look, TestReport
+from detent.evidence.look import Look, Probed, TestReport
 from detent.gates.branch import on_its_branch
 from detent.gates.command import expects_fail, real_test_command
 from detent.gates.plan import PlanData, verified_from
@@ -129,8 +129,8 @@ def others_pass(look: Look[Data]) -> str | None:
 
 
 def _waiting(before: TestReport, now: TestReport) -> frozenset[str]:
-    """Tests of a file that cannot be loaded for a name that is not there yet, where their words can be compared instead."""
-    unloaded = {file for file in now.missing_names if file in now.files.values() and file.endswith(".py")}
+    """Tests of a file that cannot be loaded for a name that is not there yet: their words are compared instead."""
+    unloaded = {file for file in now.missing_names if file in now.files.values()}
     return frozenset(i for i in before.ids if before.files.get(i) in unloaded)
 
 
@@ -198,7 +198,7 @@ def test_can_fail(look: Look[Data]) -> str | None:
 
 def turned_tests_fail(look: Look[Data]) -> str | None:
     """Each test that the code was written for fails when it is made to expect something else; with `evidence.mutation` off, that is not asked."""
-    if look.setting("evidence.mutation") not in ("warn", "require") or not (agree := look.agreeing()):
+    if look.setting("evidence.mutation") not in PROBING or not (agree := look.agreeing()):
         return None
     return (
         f"{_first(frozenset(agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at. "
@@ -209,15 +209,44 @@ def turned_tests_fail(look: Look[Data]) -> str | None:
 def new_tests_kill_mutants(look: Look[Data]) -> str | None:
     """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
     how = look.setting("evidence.mutation")
-    if how not in ("warn", "require"):
+    if how not in PROBING:
         return None
     seen = look.probed()
-    if seen.why:
-        return Flag(f"whether the new tests prove anything could not be probed: {seen.why}")
-    if not seen.idle:
+    idle = (
+        f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
+        if seen.idle
+        else ""
+    )
+    return _counts(how, seen, idle)
+
+
+def refactoring_is_tested(look: Look[Data]) -> str | None:
+    """Some test fails against a small mutation of the code that a refactoring wrote; `evidence.mutation` says how much that counts."""
+    how = look.setting("evidence.mutation")
+    if how not in PROBING:
         return None
-    said = f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
-    return said if how == "require" else Flag(said)
+    seen = look.refactored()
+    return _counts(
+        how, seen, f"no test fails against a small change of what was rewritten ({_first(frozenset(seen.idle))})" if seen.idle else ""
+    )
+
+
+PROBING = ("warn", "require")
+
+
+def _counts(how: str, seen: Probed, idle: str) -> str | None:
+    """What a probe is worth. A pass that only this folder gives is none; the rest is a flag, or a failure where it is required, and then not
+    to know is no pass either."""
+    if seen.apart:
+        return (
+            f"{_first(frozenset(seen.apart))} passes here and not in a clean checkout of what you hand in: it needs a file that is not part "
+            "of the change; make it a part, or do without it"
+        )
+    said = f"whether the tests prove anything could not be probed: {seen.why}" if seen.why else idle
+    if seen.why and how == "require":
+        more = 'evidence.mutation = "require" asks for it, so write tests and code that can be probed, or let a person set it to "warn"'
+        raise CannotTell(f"{said}; {more}")
+    return said if how == "require" or not said else Flag(said)
 
 
 def passes_when_clean(look: Look[Data]) -> str | None:

@@ -11,11 +11,11 @@ from detent.git.repo import Git
 
 @contextmanager
 def clean_checkout(git: Git, tree: str) -> Iterator[Path]:
-    """The tree in a new folder, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="detent-clean-"))
+    """The tree in a new folder, gone afterwards. Its name says nothing of what it is for: tests may read it."""
+    folder = Path(tempfile.mkdtemp(prefix=""))
     try:
-        write_tree(git, tree, folder / "tree")
-        yield folder / "tree"
+        write_tree(git, tree, folder / git.place.root.name)
+        yield folder / git.place.root.name
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

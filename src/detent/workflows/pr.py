@@ -31,6 +31,7 @@ from detent.gates.tests import (
     others_unchanged,
     passes_when_clean,
     preflight_passes,
+    refactoring_is_tested,
     selection_fails,
     selection_is_some,
     selection_passes,
@@ -190,7 +191,7 @@ GREEN = (
 )
 REFACTOR = (
     at_least_one_ran,
-    config_flagged,
+    config_frozen,
     canary_held,
     collected_not_shrunk,
     skips_not_risen,
@@ -198,6 +199,8 @@ REFACTOR = (
     changed_tests_still_bite,
     selection_passes,
     preflight_passes,
+    turned_tests_fail,
+    refactoring_is_tested,
 )
 ALREADY = (
     at_least_one_ran,

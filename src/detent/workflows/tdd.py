@@ -31,6 +31,7 @@ from detent.gates.tests import (
     new_tests_kill_mutants,
     others_pass,
     others_unchanged,
+    refactoring_is_tested,
     skips_not_risen,
     test_can_fail,
     turned_tests_fail,
@@ -130,18 +131,9 @@ ALREADY = (
     skips_not_risen,
     test_can_fail,
 )
-GREEN = (
-    tests_frozen,
-    config_frozen,
-    at_least_one_ran,
-    canary_held,
-    all_pass,
-    collected_not_shrunk,
-    skips_not_risen,
-    turned_tests_fail,
-    new_tests_kill_mutants,
-)
-REFACTOR = (config_flagged, at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen, changed_tests_still_bite)
+KEPT = (at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen)
+GREEN = (tests_frozen, config_frozen, *KEPT, turned_tests_fail, new_tests_kill_mutants)
+REFACTOR = (config_frozen, *KEPT, changed_tests_still_bite, turned_tests_fail, refactoring_is_tested)
 
 TWICE = Lock(
     "tried_once",

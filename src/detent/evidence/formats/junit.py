@@ -5,12 +5,10 @@ limit, no tree in memory. What cannot be read whole is CannotTell, never a small
 """
 
 from typing import Literal, NamedTuple
-from xml.etree.ElementTree import ParseError, XMLParser
 
 from detent.errors import CannotTell
+from detent.evidence.formats.xml import DEEPEST, feed
 
-LARGEST = 64 * 1024 * 1024
-DEEPEST = 100
 PROBLEMS: dict[str, Literal["failure", "error", "skipped"]] = {
     "failure": "failure",
     "error": "error",
@@ -42,17 +40,8 @@ class Case(NamedTuple):
 
 def read_cases(report: bytes) -> list[Case]:
     """Every test case of a report, in its order."""
-    if not report.strip():
-        raise CannotTell("the test report is empty")
-    if len(report) > LARGEST:
-        raise CannotTell(f"the test report has {len(report)} bytes; the most that is read is {LARGEST}")
     target = _Cases()
-    parser = XMLParser(target=target)
-    try:
-        parser.feed(report)
-        parser.close()
-    except (ParseError, ValueError, LookupError) as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
+    feed(report, target)
     return target.cases
 
 

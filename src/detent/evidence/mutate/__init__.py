@@ -8,15 +8,16 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from pathlib import PurePosixPath
 
-from detent.evidence.mutate import javascript, python, textual
+from detent.evidence.mutate import answers, javascript, python, textual
+from detent.evidence.mutate.spot import Body, Spot
 
 MOST = 300  # of one file
 
-MUTATORS: dict[str, Callable[[str, Collection[int] | None], Iterator[str]]] = {
-    ".py": python.mutants,
-    ".js": javascript.mutants,
-    ".mjs": javascript.mutants,
-    ".cjs": javascript.mutants,
+MUTATORS: dict[str, Callable[[str, Collection[int] | None], Iterator[Spot]]] = {
+    ".py": python.spots,
+    ".js": javascript.spots,
+    ".mjs": javascript.spots,
+    ".cjs": javascript.spots,
 }
 
 
@@ -28,11 +29,18 @@ def can_mutate(path: str) -> bool:
 def mutants(path: str, text: str) -> Iterator[str]:
     """The first mutants of a file, in the order of its lines; none if it cannot be taken apart."""
     found = MUTATORS.get(PurePosixPath(path).suffix)
-    return islice(found(text, None), MOST) if found else iter(())
+    return (spot.make() for spot in islice(found(text, None), MOST)) if found else iter(())
 
 
-def mutants_on(path: str, text: str, lines: Collection[int]) -> Iterator[str]:
-    """The mutants of these lines. In a language that is not known well, by its text: one of them may not even load."""
+def spots_on(path: str, text: str, lines: Collection[int]) -> Iterator[Spot]:
+    """Where these lines can be changed. In a language that is not known well, by its text: a mutant may not even load."""
     suffix = PurePosixPath(path).suffix
     found = MUTATORS.get(suffix)
-    return found(text, lines) if found else textual.mutants(suffix, text, lines)
+    return found(text, lines) if found else textual.spots(suffix, text, lines)
+
+
+def bodies_on(path: str, text: str, lines: Collection[int]) -> list[Body]:
+    """The functions that hold one of these lines, each with the file in which it answers something that nobody expects."""
+    suffix = PurePosixPath(path).suffix
+    found = python.bodies(text) if suffix == ".py" else answers.bodies(suffix, text)
+    return [body for body in found if any(body.first <= line <= body.last for line in lines)]

@@ -6,7 +6,10 @@ Comments, templates and regular expressions are tokens that are never changed, s
 
 import re
 from collections.abc import Collection, Iterator
+from functools import partial
 from typing import NamedTuple
+
+from detent.evidence.mutate.spot import Spot
 
 SWAPPED = {
     "===": "!==", "!==": "===", "==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "&&": "||", "||": "&&",
@@ -67,17 +70,17 @@ class Unclear(Exception):
     """The text cannot be taken apart for certain."""
 
 
-def mutants(text: str, lines: Collection[int] | None = None) -> Iterator[str]:
-    """Every mutant of a module, or of these lines of it, in the order of its text; none if it cannot be taken apart."""
+def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
+    """Every place of a module, or of these lines of it, in the order of its text; none if it cannot be taken apart."""
     try:
         tokens = tokenize(text)
     except Unclear:
         return
     for i, token in enumerate(tokens):
         for start, end, new in _changes(tokens, i, token):
-            if lines is not None and text.count("\n", 0, start) + 1 not in lines:
-                continue
-            yield text[:start] + new + text[end:]
+            line = text.count("\n", 0, start) + 1
+            if lines is None or line in lines:
+                yield Spot(line, partial("{}{}{}".format, text[:start], new, text[end:]))
 
 
 # Taking apart.

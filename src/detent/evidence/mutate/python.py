@@ -3,7 +3,10 @@
 import ast
 import copy
 from collections.abc import Collection, Iterator
+from functools import partial
 from typing import Any
+
+from detent.evidence.mutate.spot import Body, Spot
 
 SWAPPED: dict[type[ast.AST], Any] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -12,20 +15,41 @@ SWAPPED: dict[type[ast.AST], Any] = {
 }  # fmt: skip
 
 
-def mutants(text: str, lines: Collection[int] | None = None) -> Iterator[str]:
-    """Every mutant of a module, or of these lines of it, in the order of its lines; none if it cannot be parsed."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
+    """Every place of a module, or of these lines of it, in the order of its lines; none if it cannot be parsed."""
+    tree = _parsed(text)
+    said = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # a docstring, or what is worked out for nothing
+    leave = {
+        id(inner) for node in ast.walk(tree) if id(node) in said for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.Constant)
+    }
     places = sorted(
-        (n for n in ast.walk(tree) if hasattr(n, "lineno")), key=lambda n: (getattr(n, "lineno", 0), getattr(n, "col_offset", 0))
+        (n for n in ast.walk(tree) if hasattr(n, "lineno") and id(n) not in leave),
+        key=lambda n: (getattr(n, "lineno", 0), getattr(n, "col_offset", 0)),
     )
     for node in places:
-        if lines is not None and not _touches(node, lines):
-            continue
-        for change in _changes(node):
-            yield _with(tree, node, change)
+        if lines is None or _touches(node, lines):
+            yield from (Spot(getattr(node, "lineno", 0), partial(_with, tree, node, change)) for change in _changes(node))
+
+
+def bodies(text: str) -> Iterator[Body]:
+    """Every function of a module: none of them does what it did."""
+    tree = _parsed(text)
+    for node in ast.walk(tree):
+        if isinstance(node, Function) and not (node.name == "__init__" and all(isinstance(each, ast.Pass) for each in node.body)):
+            idle = copy.deepcopy(node)
+            idle.body = [ast.Pass() if node.name == "__init__" else ast.Return(ast.Constant(...))]
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            yield Body(node.name, first, node.end_lineno or node.lineno, partial(_with, tree, node, idle))
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
 
 
 def _touches(node: ast.AST, lines: Collection[int]) -> bool:
@@ -49,6 +73,8 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
         yield from _constants(node.value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield node.operand
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute | ast.Lambda):
+        yield ast.Assign(node.targets, ast.Constant(...))  # another name for what somebody else wrote
 
 
 def _constants(value: object) -> Iterator[ast.AST]:

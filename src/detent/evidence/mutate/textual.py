@@ -6,6 +6,9 @@ fail: whoever uses these counts only tests that ran and failed.
 
 import re
 from collections.abc import Collection, Iterator
+from functools import partial
+
+from detent.evidence.mutate.spot import Spot
 
 SWAPPED = {
     "==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "&&": "||", "||": "&&", "and": "or", "or": "and", "+": "-", "-": "+", "*": "+",
@@ -18,6 +21,7 @@ C_LIKE = rf"//[^\n]*|/\*.*?\*/|{STRINGS}|{CHARS}|`[^`]*`"
 LEFT_ALONE = {
     ".rb": re.compile(rf"\#[^\n]*|{STRINGS}|{LONG}|^=begin.*?^=end", re.DOTALL | re.MULTILINE),
     ".php": re.compile(rf"//[^\n]*|\#[^\n]*|/\*.*?\*/|{STRINGS}|{LONG}", re.DOTALL),
+    **dict.fromkeys((".js", ".mjs", ".cjs"), re.compile(rf"//[^\n]*|/\*.*?\*/|{STRINGS}|{LONG}|`[^`]*`", re.DOTALL)),
     **dict.fromkeys(
         (".go", ".rs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".java", ".kt", ".cs", ".swift", ".ts", ".tsx", ".jsx", ".scala"),
         re.compile(C_LIKE, re.DOTALL),
@@ -30,17 +34,20 @@ SPOT = re.compile(
 )
 
 
-def mutants(suffix: str, text: str, lines: Collection[int] | None = None) -> Iterator[str]:
-    """Every mutant of a file of this kind, on these lines only if they are given."""
+def blanked(suffix: str, text: str) -> str:
+    """The text with its comments and strings blanked, of the same length, so that places stay the same; empty if that is not known."""
     rule = LEFT_ALONE.get(suffix)
-    if rule is None:
-        return
-    blank = rule.sub(lambda m: re.sub(r"[^\n]", '"', m[0]), text)  # of the same length, so that places stay the same
+    return rule.sub(lambda m: re.sub(r"[^\n]", '"', m[0]), text) if rule else ""
+
+
+def spots(suffix: str, text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
+    """Every place of a file of this kind, on these lines only if they are given."""
+    blank = blanked(suffix, text)
     for spot in SPOT.finditer(blank):
         line = text.count("\n", 0, spot.start()) + 1
         if (lines is None or line in lines) and not _joins_texts(blank, spot):
             new = str(int(spot["number"]) + 1) if spot["number"] else SWAPPED[spot[0]]
-            yield text[: spot.start()] + new + text[spot.end() :]
+            yield Spot(line, partial("{}{}{}".format, text[: spot.start()], new, text[spot.end() :]))
 
 
 def _joins_texts(blank: str, spot: re.Match[str]) -> bool:

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from detent.evidence.runners.protocol import Command, Files, Folder, Runner
 
-__all__ = ["RUNNERS", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
+__all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
 
 WHERE = {  # in the order in which they are asked whether a configured command is theirs
     "pytest": "pytest:Pytest",
@@ -21,7 +21,9 @@ WHERE = {  # in the order in which they are asked whether a configured command i
     "ctest": "ctest:CTest",
     "maven": "maven:Maven",
     "gradle": "gradle:Gradle",
+    "dotnet": "dotnet:Dotnet",
 }
+UNSEEN = frozenset({"dotnet"})  # adapters that were never tried with the real program
 
 
 class Runners(Mapping[str, Runner]):

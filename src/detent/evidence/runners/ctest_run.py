@@ -145,7 +145,7 @@ def play(build: Path, chosen: list[Known]) -> tuple[str, Done]:
     """Run these tests, each once."""
     if not chosen:
         return "", Done(0, "", "")
-    log = build / "detent-log.xml"
+    log = build / "run-log.xml"
     every = ["-R", "^(" + "|".join(_escaped(each.name) for each in chosen) + ")$"]
     done = start(
         ["ctest", "--output-junit", str(log), "--output-on-failure", "--no-tests=ignore", *every],

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from detent.evidence.runners.cargo import Cargo
 from detent.evidence.runners.ctest import CTest
+from detent.evidence.runners.dotnet import Dotnet
 from detent.evidence.runners.go import Go
 from detent.evidence.runners.gradle import Gradle
 from detent.evidence.runners.jest import Jest
@@ -27,14 +28,6 @@ class Sign(NamedTuple):
     command: Callable[[Files], Command | None]
 
 
-def _dotnet(files: Files) -> Command | None:
-    """A solution in the root, or a project that refers to the SDK of tests. Its report cannot be tested here, so none is read."""
-    projects = [path for path in files.paths() if path.endswith((".csproj", ".fsproj", ".vbproj"))]
-    solution = any("/" not in path and path.endswith((".sln", ".slnx")) for path in files.paths())
-    tested = any("Microsoft.NET.Test.Sdk" in (files.read(path) or "") for path in projects)
-    return Command(("sh", "-c", "dotnet test"), "", "dotnet") if tested or (solution and projects) else None
-
-
 def _npm(files: Files) -> Command | None:
     """A runner that is understood, by the script or else as a dependency; any other script as it is, for its exit code."""
     found = next(filter(None, (runner.detect(files) for runner in (Node(), Vitest(), Jest(), Mocha()))), None)
@@ -52,7 +45,7 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`.rspec` or `*_spec.rb`", RSpec().detect),
     Sign("`phpunit.xml` or `phpunit.xml.dist`", PHPUnit().detect),
     Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", CTest().detect),
-    Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", _dotnet),
+    Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", Dotnet().detect),
 )
 
 

@@ -49,10 +49,10 @@ def settings() -> dict[str, str]:
     """The person's own folder of Gradle where it may be written, else one of Detent's."""
     own = Path(os.environ.get("GRADLE_USER_HOME") or Path.home() / ".gradle")
     quick = {} if os.environ.get("GRADLE_OPTS") else {"GRADLE_OPTS": QUICK}
-    if os.access(own, os.W_OK) or "DETENT_GRADLE" not in os.environ:
+    if os.access(own, os.W_OK) or "KEPT_GRADLE" not in os.environ:
         return quick
     read = {"GRADLE_RO_DEP_CACHE": str(own / "caches")} if (own / "caches").is_dir() else {}
-    return {**quick, **read, "GRADLE_USER_HOME": os.environ["DETENT_GRADLE"]}
+    return {**quick, **read, "GRADLE_USER_HOME": os.environ["KEPT_GRADLE"]}
 
 
 if __name__ == "__main__":

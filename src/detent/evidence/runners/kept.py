@@ -12,7 +12,7 @@ CACHES: Mapping[str, tuple[str, ...]] = {
     "go": ("GOCACHE",),
     "cargo": ("CARGO_TARGET_DIR",),
     "ctest": ("CCACHE_DIR",),
-    "gradle": ("DETENT_GRADLE",),
+    "gradle": ("KEPT_GRADLE",),
 }
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "go": {"GOPROXY": "off", "GOTOOLCHAIN": "local"},

@@ -22,5 +22,5 @@ def command(host: str, port: int, no_open: bool, open_to_network: bool) -> int:
     except ModuleNotFoundError as e:
         if e.name not in ("starlette", "uvicorn"):
             raise
-        raise DetentError(f"{e.name} is not installed", "install the extra: pip install 'detent[web]'") from e
+        raise DetentError(f"{e.name} is not installed", "install the extra, in Detent's checkout: pip install '.[web]'") from e
     return serve(host, port, open_to_network, not no_open)

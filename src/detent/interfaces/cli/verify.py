@@ -28,8 +28,9 @@ WORDS = {
 @click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, help="How many checkouts are tested at a time. Else one per core."
 )
+@click.option("--require-red", is_flag=True, help="Fail on changed code that came without a RED and that no test fails for. For CI.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text, for CI.")
-def command(span: str, jobs: int, as_json: bool) -> int:
+def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
     """Prove RANGE again: every RED fails again, every GREEN passes, tests stayed frozen in between, and none was lost.
 
     \b
@@ -43,12 +44,15 @@ def command(span: str, jobs: int, as_json: bool) -> int:
     None of the claims is believed. Every tree is checked out into a folder of its own, and its whole suite is run, with the test command that
     is configured at the commit where RANGE starts. A commit without a claim, or no evidence at all, is "not verifiable", and never a yes.
 
+    A step that is called a refactoring proves nothing new by that word: code that it changed and that no test fails for is listed, and with
+    --require-red it is a failure.
+
     Exit 0 only if everything holds; 1 if something fails or is not verifiable; 2 if the tests cannot be run here. See docs/verify.md.
     """
     from detent.app.verify import verify
 
     with _bar(not as_json and sys.stderr.isatty()) as watch:
-        proof = verify(Path.cwd(), span, jobs, dict(os.environ), watch)
+        proof = verify(Path.cwd(), span, jobs, dict(os.environ), watch, require_red)
     if as_json:
         click.echo(json.dumps(as_object(proof)))
     else:
@@ -103,6 +107,7 @@ def as_object(proof: "Proof") -> dict[str, Any]:
         "broken": [b._asdict() for b in proof.broken],
         "known_failures": list(proof.known),
         "without_red": list(proof.without_red),
+        "code_without_red": [{"commit": b.commit, "step": b.step, "says": b.says} for b in proof.code_without_red],
         "command": proof.command,
         "sandbox": proof.sandbox,
         "trees_tested": proof.trees,
@@ -129,6 +134,8 @@ def _tell(proof: "Proof") -> None:
         click.echo(f"Known failures, there before and accepted when the run started: {_plain(', '.join(proof.known))}")
     if proof.without_red:
         click.echo(f"New tests that came without a RED step: {_plain(', '.join(proof.without_red))}")
+    for bare in proof.code_without_red if not proof.broken else ():
+        click.echo(f"Not proved by a RED: {bare.commit[:12]} step {_plain(bare.step)}: {_plain(bare.says)}")
     if proof.trees:
         click.echo(
             f"The tests ran on {_many(proof.trees, 'tree')}, sandbox {proof.sandbox}, {proof.seconds:.0f} s: {_plain(proof.command)}"

@@ -1,0 +1,66 @@
+"""Which small changes of the code that a step wrote are worth trying, the best first: every function of it gets its turn before any gets its second.
+
+Owns the order; runs nothing. What the tests name comes first, and in each function first that it answers something else altogether.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from difflib import SequenceMatcher
+from itertools import islice, zip_longest
+from typing import NamedTuple
+
+from detent.evidence.bite import Teeth
+from detent.evidence.mutate import MOST, bodies_on, spots_on
+from detent.evidence.mutate.spot import Body, Spot
+
+LARGEST = 400_000  # characters of a file whose changed lines are looked for
+OUTSIDE = "outside its functions"
+
+
+class Mutant(NamedTuple):
+    """A file with one small change, and the place it stands in: a function, or what a file has outside of them."""
+
+    path: str
+    place: str
+    make: Callable[[], str]
+
+
+def candidates(teeth: Teeth, said: str = "") -> list[Mutant]:
+    """The mutants of the production code that a step changed, in the order in which they are worth trying; `said` is the tests' text."""
+    found: dict[str, list[Mutant]] = {}
+    for change in teeth.changed:
+        if change.sort == "production" and change.how != "deleted":
+            for mutant in _of(teeth, change.path):
+                found.setdefault(f"{mutant.path}\n{mutant.place}", []).append(mutant)
+    words = frozenset(re.findall(r"\w+", said))
+    places = sorted(found.values(), key=lambda of: (of[0].place == OUTSIDE, of[0].place not in words))
+    return [mutant for turn in zip_longest(*places) for mutant in turn if mutant is not None]
+
+
+def _of(teeth: Teeth, path: str) -> Iterator[Mutant]:
+    old, new = ((teeth.git.read(tree, path) or b"").decode("utf-8", "replace") for tree in (teeth.marks.good, teeth.tree))
+    lines = changed_lines(old, new)
+    bodies = bodies_on(path, new, lines)
+    yield from (Mutant(path, body.name, body.make) for body in bodies)
+    yield from (Mutant(path, _place(bodies, spot.line), spot.make) for spot in _by_turns(islice(spots_on(path, new, lines), MOST)))
+
+
+def _by_turns(spots: Iterator[Spot]) -> Iterator[Spot]:
+    """The first of each line, then the second of each, and so on."""
+    lines: dict[int, list[Spot]] = {}
+    for spot in spots:
+        lines.setdefault(spot.line, []).append(spot)
+    return (spot for turn in zip_longest(*lines.values()) for spot in turn if spot is not None)
+
+
+def _place(bodies: Collection[Body], line: int) -> str:
+    around = [body for body in bodies if body.first <= line <= body.last]
+    return max(around, key=lambda body: body.first).name if around else OUTSIDE
+
+
+def changed_lines(old: str, new: str) -> frozenset[int]:
+    """The numbers of the lines of a text that were not in the older one; none of a file that is too large."""
+    if len(old) + len(new) > LARGEST:
+        return frozenset()
+    found = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False).get_opcodes()
+    return frozenset(line + 1 for kind, _, _, start, end in found if kind != "equal" for line in range(start, end))

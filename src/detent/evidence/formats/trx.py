@@ -1,0 +1,111 @@
+"""TRX, as `dotnet test --logger trx` writes it: the results of tests, one by one. The counters of its summary are never read.
+
+It comes from a process that ran the project's code, so it is read as hostile, as JUnit XML is. A test with rows has a result of its own and
+one for each row inside; only those inside count.
+"""
+
+from typing import NamedTuple
+
+from detent.errors import CannotTell
+from detent.evidence.formats.xml import DEEPEST, feed
+from detent.evidence.look import Outcome
+
+OUTCOMES: dict[str, Outcome] = {
+    "Passed": "passed",
+    "Failed": "failed",
+    "NotExecuted": "skipped",
+    "Inconclusive": "skipped",
+    "Pending": "skipped",
+    "Warning": "skipped",
+}  # any other (Timeout, Aborted, Error, Disconnected, NotRunnable, …), and none at all, is an error
+
+
+class Result(NamedTuple):
+    """One `UnitTestResult` that has none inside."""
+
+    classname: str
+    name: str  # as it is shown, with the values of its row
+    outcome: Outcome
+    said: str
+    message: str
+    seconds: float
+
+
+def read_results(report: bytes) -> list[Result]:
+    """Every result of a report, in its order."""
+    target = _Results()
+    feed(report, target)
+    return [_result(each, message, target.classes.get(each.get("testId", ""), "")) for each, message in target.found]
+
+
+def _result(said: dict[str, str], message: str, classname: str) -> Result:
+    name, word = said.get("testName", ""), said.get("outcome", "")
+    owner = classname or name.partition("(")[0].rpartition(".")[0]
+    return Result(
+        owner,
+        name.removeprefix(f"{owner}."),
+        OUTCOMES.get(word, "error"),
+        word or "no outcome",
+        message,
+        _seconds(said.get("duration", "")),
+    )
+
+
+class _Results:
+    """What the XML parser talks to: keeps results and the classes of tests, forgets the rest."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[dict[str, str], str]] = []
+        self.classes: dict[str, str] = {}
+        self._depth = 0
+        self._open: list[tuple[dict[str, str], list[str]]] = []  # results that are open: the innermost one is the last
+        self._rows = 0  # results that were kept since the innermost one was opened
+        self._test = ""
+        self._in: str = ""
+
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:
+        raise CannotTell("the test report declares a document type; a runner writes none")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = tag.rpartition("}")[2]
+        self._depth += 1
+        if self._depth == 1 and tag != "TestRun":
+            raise CannotTell(f"the test report is not TRX: it starts with <{tag[:40]}>")
+        if self._depth > DEEPEST:
+            raise CannotTell("the test report is nested too deeply")
+        if tag == "UnitTestResult":
+            self._open.append((attributes, []))
+            self._rows = 0
+        elif tag == "UnitTest":
+            self._test = attributes.get("id", "")
+        elif tag == "TestMethod" and self._test:
+            self.classes[self._test] = attributes.get("className", "").partition(",")[0]
+        self._in = tag
+
+    def data(self, text: str) -> None:
+        if self._open and self._in == "Message":
+            self._open[-1][1].append(text)
+
+    def end(self, tag: str) -> None:
+        tag = tag.rpartition("}")[2]
+        self._depth -= 1
+        self._in = ""
+        if tag == "UnitTestResult" and self._open:
+            attributes, words = self._open.pop()
+            if not self._rows:
+                self.found.append((attributes, "".join(words)))
+            self._rows = self._rows + 1 if self._open else 0
+        elif tag == "UnitTest":
+            self._test = ""
+
+    def close(self) -> None:
+        """Nothing is left to do; the parser itself refuses a document that is cut off."""
+
+
+def _seconds(text: str) -> float:
+    """Of `00:01:02.5000000`."""
+    try:
+        hours, minutes, seconds = text.split(":")
+        return max(0.0, int(hours) * 3600 + int(minutes) * 60 + float(seconds))
+    except ValueError:
+        return 0.0
