@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.driven import HONEST, Json, lines_until, project, running, workspaces
+from tests.driven import GREEN, HONEST, RED, Json, lines_until, project, running, workspaces
 from tests.project import Project
 
 PLAN = "docs/plan.md"
@@ -81,3 +81,26 @@ def test_an_agent_that_asks_for_what_is_locked_is_told_and_bounded(p: Project) -
     assert (ran.code, ran.json["outcome"]) == (10, "halted"), ran
     assert "What was handed in does not fit" in ran.json["error"]
     assert p.run("status", "--json").json["cause"] == "agent"
+
+
+def test_what_a_step_wrote_beyond_its_part_is_brought_back_and_the_next_attempt_passes(p: Project) -> None:
+    steps = [{"type": kind, "description": f"{kind} add", "status": "TODO"} for kind in ("RED", "GREEN")]
+    plan = {"masterPlanPath": PLAN, "prTitle": TITLES[0], "summary": "s", "verificationPlan": "v"}
+    tasks = [{"taskName": "add", "status": "TODO", "tdd_steps": steps}]
+    code = {"calc.py": GREEN}
+    script: list[Json] = [
+        {"state": "INITIALIZING", "write": {"ACTIVE_PR.json": json.dumps({**plan, "tasks": tasks})}, "reply": "planned"},
+        {"state": "EXECUTING_TDD", "write": {"tests/test_add.py": RED, **code}, "reply": "test and code"},
+        {"state": "DEBUGGING", "reply": "the test is there"},
+        {"state": "NEEDS_ANALYSIS", "reply": {"summary": "s", "analysis_decision": "SUCCESS"}},
+        {"state": "EXECUTING_TDD", "write": {"tests/test_add.py": "def test_add():\n    pass\n", **code}, "reply": "weaker, and the code"},
+        {"state": "DEBUGGING", "reply": "the code is there"},
+        {"fail": {"sort": "ModelUnavailable", "message": "enough"}},
+    ]
+    file = p.root.parent / "script.json"
+    file.write_text(json.dumps(script))
+    ran = p.run("run", "--workflow", "pr", PLAN, "--agent", f"scripted:{file}", "--events")
+    told = seen([json.loads(line) for line in ran.out.splitlines()][:-1])
+    assert [status for _, _, status in told] == [
+        "SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "SUCCESS", "FAILURE", "SUCCESS", "HALTED",
+    ], ran  # fmt: skip

@@ -18,6 +18,7 @@ from detent.kernel.model import Run
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
 from detent.workflows.execute_data import ExecuteData, Project, WorkItem
+from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR
 from detent.workflows.prompts import review_prompt, role_file, system_prompt
@@ -51,6 +52,7 @@ CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
     "PLAN-refused": ("PLAN", TddData(feature_request="sums of money"), {"last_error": "What was handed in does not fit: reply is missing", "counts": {"agent": 1}}),
     "RED": ("RED", data(phase="PLAN", subject="plan: adds two numbers"), {}),
     "RED-again": ("RED", data(phase="PLAN", subject="plan: adds two numbers", tried=("a test that passed",)), FAILED),
+    "RED-driven-again": ("RED", data(phase="PLAN", subject="plan: adds two numbers", setup=Ground(agent="human")), FAILED),
     "GREEN": ("GREEN", data(phase="RED", subject="test: adds two numbers"), {}),
     "GREEN-again": ("GREEN", data(phase="RED", subject="test: adds two numbers", tried=("a lookup table",)), FAILED),
     "GREEN-guided": ("GREEN", data(phase="RED", subject="test: adds two numbers"), {"guidance": "use cents", "steers": ("mind the sign",)}),

@@ -23,9 +23,19 @@ def files_are_ours(look: Look[Data]) -> str | None:
     )
 
 
+def strays_of_red(look: Look[Data]) -> list[str]:
+    """The changed files that a RED step may not write."""
+    return [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
+
+
+def strays_of_green(look: Look[Data]) -> list[str]:
+    """The changed files that are frozen in a GREEN step."""
+    return [c.path for c in look.changed() if c.sort == "test"] + _config_not_named(look)
+
+
 def only_tests_changed(look: Look[Data]) -> str | None:
     """A RED step changes test files, their fixtures (and the list) and nothing else."""
-    wrong = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
+    wrong = strays_of_red(look)
     return f"{_named(wrong)} changed; a RED step writes tests only" if wrong else None
 
 
@@ -37,12 +47,15 @@ def tests_frozen(look: Look[Data]) -> str | None:
 
 def config_frozen(look: Look[Data]) -> str | None:
     """The configuration of the test runner, of CI and of coverage is as it was, but for files that the step names: those are flagged."""
-    touched = [c.path for c in look.changed() if c.sort == "config"]
-    words = _words_of_step(look.run.data)
-    wrong = [path for path in touched if not _names(words, path)]
-    if wrong:
+    if wrong := _config_not_named(look):
         return f"{_named(wrong)} changed; the test runner's configuration is frozen in this step"
+    touched = [c.path for c in look.changed() if c.sort == "config"]
     return Flag(f"{_named(touched)} changed, as the step says; it decides how tests are run") if touched else None
+
+
+def _config_not_named(look: Look[Data]) -> list[str]:
+    words = _words_of_step(look.run.data)
+    return [c.path for c in look.changed() if c.sort == "config" and not _names(words, c.path)]
 
 
 def config_flagged(look: Look[Data]) -> str | None:

@@ -83,6 +83,13 @@ DRIVEN: Mapping[str, Move] = {
 }
 
 
+def told_of_strays(driven: bool) -> str:
+    """What an agent whose predecessor wrote beyond its part has to do about it."""
+    if driven:
+        return "What the attempt before changed beyond that was brought back by the machine; the rest of it is as it was left."
+    return "If a file is named above as changed wrongly, bring it back."
+
+
 def alive(states: Mapping[str, State]) -> tuple[str, ...]:
     return tuple(name for name, s in states.items() if not s.end)
 

@@ -4,8 +4,8 @@ Tasks and final reviews are children with a table of their own (`task`). DONE is
 """
 
 from detent.effects.apart import commit_merged, merge_task
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish, stop_children
-from detent.effects.pipeline import append_design_history, land, prepare_dispatch, run_checks, undo_strays, write_report
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish, stop_children, undo_strays
+from detent.effects.pipeline import append_design_history, land, prepare_dispatch, run_checks, write_report
 from detent.gates.documents import (
     acceptance_is_sound,
     architecture_is_sound,

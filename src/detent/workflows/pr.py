@@ -4,7 +4,17 @@ An agent calls get_task and submit_work; every step is judged by the machine bef
 """
 
 from detent.effects.jobs import call_reviewer, create_branch, merge, squash
-from detent.effects.owed import checkpoint, clear_plan, commit_plan, leave_workspace, publish, publish_claims, reset_to_good, snapshot
+from detent.effects.owed import (
+    checkpoint,
+    clear_plan,
+    commit_plan,
+    leave_workspace,
+    publish,
+    publish_claims,
+    reset_to_good,
+    snapshot,
+    undo_strays,
+)
 from detent.gates.branch import (
     commit_is_head,
     entry_is_marked,
@@ -203,8 +213,8 @@ TWICE = Lock(
     "tried_once", "The step was judged and failed before.", lambda run: None if run.counts.get("debug") else "try the step first", "REFUSED"
 )
 
-HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, says="HALTED")
-BAD = go("DEBUGGING", count("debug"), tried, keep_error, says="FAILURE", spent=HALT_TRIES)
+HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, owes=(undo_strays,), says="HALTED")
+BAD = go("DEBUGGING", count("debug"), tried, keep_error, owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)
 SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
 PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)

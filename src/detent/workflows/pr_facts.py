@@ -6,6 +6,7 @@ from pathlib import Path
 
 from detent.gates.plan import Task
 from detent.kernel.model import Run
+from detent.workflows.common import told_of_strays
 from detent.workflows.pr_data import PrData, current
 
 NUDGES: Mapping[str, str] = {
@@ -105,6 +106,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "advice": NUDGES[nudge(run)],
         "already": ALREADY if _step(run) == "RED" and attempts(run) else "",
         "doors": _doors(run),
+        "strays": told_of_strays(bool(data.setup.agent)),
         "original_task": data.replacing,
         "original_red": data.replacing_red,
         "way_out": WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", _branch(data)),

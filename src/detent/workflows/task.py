@@ -3,8 +3,8 @@
 Each role is a dispatch of its own, so no one approves their own work. Whatever changes the tree goes through all gates again.
 """
 
-from detent.effects.owed import publish, reset_to_good
-from detent.effects.pipeline import commit_task, prepare_dispatch, undo_strays
+from detent.effects.owed import publish, reset_to_good, undo_strays
+from detent.effects.pipeline import commit_task, prepare_dispatch
 from detent.gates.human import (
     accept,
     answers_the_question,

@@ -4,7 +4,7 @@ The machine runs all tests itself after every phase and decides by them; an agen
 """
 
 from detent.effects.jobs import land_branch
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, write_note
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, undo_strays, write_note
 from detent.gates.branch import on_its_branch
 from detent.gates.testlist import (
     FILE,
@@ -150,9 +150,10 @@ COMMIT = (commit_judged_tree, write_note)
 CLOSE = (*COMMIT, tick_boxes)
 PROVEN = (*COMMIT, publish_claims)
 BACK_TO_GOOD = (reset_to_good, write_note)
-GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=(write_note,), says="FAILURE")
+BACK_TO_PART = (undo_strays, write_note)
+GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE")
 ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE")
-AGAIN = go(STAY, count("retries"), keep_failure, owes=(write_note,), says="FAILURE", spent=GIVEN_UP)
+AGAIN = go(STAY, count("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE", spent=GIVEN_UP)
 OTHERWISE = go(STAY, count("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE", spent=ROLLED_UP)
 FRESH = zero("retries")
 END: Go[TddData] = go("COMPLETE", clear_error, owes=(leave_workspace,))

@@ -9,6 +9,7 @@ import msgspec
 
 from detent.gates.testlist import FILE, CurrentTest, Entry, ListData, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.workflows.common import told_of_strays
 from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
@@ -283,6 +284,7 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "previous": _previous(data),
         "trouble": _told(run),
         "already": ALREADY if retries else "",
+        "strays": f" {told_of_strays(bool(data.setup.agent))}" if retries else "",
         "retries": str(retries),
         "retries_left": str(run.limits.get("retries", 0) - retries),
         "back_to": run.back or data.next_phase,

@@ -8,14 +8,16 @@ from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
 from detent.errors import CannotTell
 from detent.gates.review import blocking, read_findings, unproved
+from detent.gates.tree import strays_of_green, strays_of_red
 from detent.git.commits import bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
-from detent.workflows.pr_data import ROOT_FILE
+from detent.workflows.pr_data import ROOT_FILE, step_shown
 from detent.world.claims import settle_claims
 from detent.world.kit import Kit
 from detent.world.landing import bring_in
 from detent.world.repo import FINDINGS, WRITES_PLAN, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.strays import undo
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -49,6 +51,14 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
         world.git.update([(mark, world.git.head(), ZERO)])
 
 
+STRAYS = {"RED": strays_of_red, "GREEN": strays_of_green}
+
+
+def _undo(world: RepoWorld, event: AnyEvent) -> None:
+    step = step_shown(event.run)
+    undo(world, event, STRAYS.get(step.type) if step else None)
+
+
 def _clear(world: RepoWorld, event: AnyEvent) -> None:
     facts = event.sent.facts
     if facts.get("branch") and facts.get("main"):
@@ -61,6 +71,7 @@ EFFECTS: Effects = {
     "commit_plan": _commit_plan,
     "snapshot": keep_snapshot,
     "reset_to_good": _reset,
+    "undo_strays": _undo,
     "clear_plan": _clear,
     "leave_workspace": leave,
     "publish_claims": settle_claims,

@@ -96,26 +96,30 @@ class RepoWorld:
 
     def judge(self, case: Case) -> Found:
         """The gates of a row, over a look at this checkout."""
-        kit, run = self.kit_of(case.run), case.run
+        try:
+            with _or_cannot_tell():
+                return run_gates(case.row, self.look(case.run, case.sent, case.tree, case.stands))
+        except CannotTell as e:
+            return Found(unclear=str(e), tree=case.tree)
+
+    def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
+        """Eyes on a tree of this checkout."""
+        kit = self.kit_of(run)
         scene = Scene(
             git=self.git,
             collect=self.collector(run),
             run=run,
-            sent=case.sent,
-            tree=case.tree,
+            sent=sent,
+            tree=tree,
             marks=_marks(run),
             settings=kit.settings,
             preflight=kit.preflight,
             published=lambda name: self._published_at(name, run),
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
-            wanted=case.stands,
+            wanted=wanted,
         )
-        try:
-            with _or_cannot_tell():
-                return run_gates(case.row, RepoLook(scene))
-        except CannotTell as e:
-            return Found(unclear=str(e), tree=case.tree)
+        return RepoLook(scene)
 
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")
