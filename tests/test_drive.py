@@ -27,6 +27,7 @@ from tests.driven import (
     Driven,
     Json,
     driven,
+    driven_on,
     later,
     lent,
     lines_until,
@@ -266,10 +267,19 @@ def test_an_agent_that_fails_is_asked_again_three_times_and_then_the_run_halts(p
             assert (done["outcome"], d.run.cause, done["error"]) == ("halted", "agent", f"it was {sort}")
             now = d.events[1 + 5 * n :]
             assert [e.on for e in now] == ["agent-failed"] * 4
+            assert d.slept == [1.0, 2.0, 4.0] * (n + 1)  # as after work that was judged and failed
             assert [e.sent.facts["trouble"] for e in now] == [sort] * 4
-            trouble = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", "main"))["errorDetails"]["type"]
-            assert trouble == (sort if sort in ("Timeout", "Network", "RateLimit") else "AgentStuck")
+            note = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", "main"))
+            assert note["errorDetails"]["type"] == (sort if sort in ("Timeout", "Network", "RateLimit") else "AgentStuck")
+            assert (note["retryCount"], note["error"]) == (3, f"it was {sort}")
             d.person("resume")
+
+
+def test_a_run_whose_agent_failed_to_the_end_exits_with_1_like_one_whose_work_did(p: Project) -> None:
+    with driven(p, *[fails("Crashed")] * 4) as d:
+        assert d.go()["outcome"] == "halted"
+    ran = p.run("run", "--run", d.id, "--json")  # it waits for a person still
+    assert (ran.code, ran.json["outcome"], ran.json["error"]) == (1, "halted", "it was Crashed"), ran
 
 
 def test_a_success_between_resets_the_count_of_agents_that_failed(p: Project) -> None:
@@ -307,6 +317,49 @@ def test_a_model_that_is_not_there_stops_the_run_at_once(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, fails("ModelUnavailable")), "--json")
     assert (ran.code, ran.json["outcome"], ran.json["error"]) == (10, "halted", "it was ModelUnavailable")
     assert p.run("status", "--json").json["cause"] == "model"
+
+
+def test_a_run_that_its_agent_halted_goes_on_with_another_one(p: Project) -> None:
+    ran = run(p, "--agent", scripted(p, PLANS, fails("ModelUnavailable")), "--json")
+    assert (ran.code, ran.json["error"]) == (10, "it was ModelUnavailable")
+    other = p.root.parent / "other.json"
+    other.write_text(json.dumps(CYCLE[1:3]))
+    p.run("resume", "--agent", f"scripted:{other}", "--json")  # ends when the script does; nobody halted it
+    other.write_text(json.dumps(CYCLE[3:]))
+    again = p.root.parent / "again.json"
+    again.write_text(json.dumps(CYCLE[3:]))
+    done = p.run("resume", "--agent", f"scripted:{again}", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "done"), done
+    with driven_on(p, done.json["run"]) as d:
+        assert d.moves == ["start", "planned", "no-model", "resume", "red", "green", "steer", "refactor", "complete", "offered"]
+        assert [e.sent.facts.get("agent") for e in d.events if e.sent.verb in ("resume", "steer")] == [
+            f"scripted:{other}",
+            f"scripted:{again}",
+        ]
+        assert d.run.steers == ()
+
+
+def test_agents_and_limits_count_as_they_stand_when_a_person_resumes_and_nothing_else_does(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", ALONE + "[agents]\ntest-list = 'scripted:/nonexistent'\n[limits]\nturns = 1\n[tdd]\nretries = 2\n")
+    mended = scripted(p, *CYCLE)
+    roles = "".join(f"{role} = '{mended}'\n" for role in ("test-list", "test", "implementing", "refactor"))
+    assert "/nonexistent cannot be read" in run(p, "--json").out
+    config = f"[agents]\n{roles}[limits]\nturns = {{turns}}\n[tdd]\nretries = 9\n" + ALONE
+    (p.root / "detent.toml").write_text(config.format(turns=1))
+    ran = p.run("resume", "--json")
+    assert (ran.code, p.run("status", "--json").json["cause"]) == (10, "budget"), ran
+    (p.root / "detent.toml").write_text(config.format(turns=0))
+    done = p.run("resume", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "done"), done
+    assert p.run("status", "--json").json["limits"]["retries"] == 2
+
+
+def test_a_program_that_is_not_there_is_named_before_anything_is_started(p: Project) -> None:
+    before = p.run("runs", "--all", "--json").out
+    for spec in ("command:nosuchprog --fast", "command:./nosuchprog", f"command:{p.root}/calc.py"):
+        ran = run(p, "--agent", spec)
+        assert (ran.code, f"there is no program '{spec.split()[0].removeprefix('command:')}'" in ran.err) == (2, True), ran
+    assert p.run("runs", "--all", "--json").out == before
 
 
 def test_an_agent_that_ran_out_of_its_budget_halts_the_run_and_resume_grants_it_again(p: Project) -> None:

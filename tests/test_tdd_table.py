@@ -471,10 +471,16 @@ def test_an_agent_that_keeps_ending_without_an_answer_halts_the_run() -> None:
         assert (decision.run.state, decision.run.counts.get("retries")) == ("RED", None)
         run = run_of(decision)
     last = said(run, Sent("agent-failed", by="system", output="no route", facts={"trouble": "Network"}))
-    assert (last.status, last.run.state, last.run.cause, last.run.counts, last.owes) == ("HALTED", "HALTED", "agent", {}, ("write_note",))
-    details = note_of(run_of(last)).error_details
-    assert details is not None
-    assert details.type == "Network"
+    assert (last.status, last.run.state, last.run.cause, last.run.counts, last.owes) == (
+        "HALTED",
+        "HALTED",
+        "agent",
+        {"agent": 3},
+        ("write_note",),
+    )
+    note = note_of(run_of(last))
+    assert note.error_details is not None
+    assert (note.error_details.type, note.retry_count) == ("Network", 3)
 
 
 def test_a_usage_limit_parks_the_run_and_counts_nothing() -> None:

@@ -34,7 +34,7 @@ def fit_for_push(app: App, agent: str = "") -> str:
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
     for spec in (agent,) if agent else settings.agents.roles.values():
-        must_be_ready(spec, app.world.outer)
+        must_be_ready(spec, app.world.outer, app.place.root)
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":
             raise DetentError(

@@ -93,7 +93,9 @@ def _set_paths(git: Git, tree: str, paths: list[str], index: Path | None = None)
     wanted = set(paths)
     there = {line.partition("\t")[2]: line for line in listed if line.partition("\t")[2] in wanted}
     lines = [there.get(p, f"0 {ZERO}\t{p}") for p in paths]
-    git.run("update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape"), index=index)
+    git.run(
+        "update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape"), index=index
+    )
 
 
 def bring_to(git: Git, tree: str, leave: str = "") -> None:

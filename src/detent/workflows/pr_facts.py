@@ -41,9 +41,9 @@ WAYS_OUT: Mapping[str, str] = {
     "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
     "errors": "Three times in a row the work could not be judged. Mend what the error names (runner, sandbox, reviewer), then `detent resume`.",
-    "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`.",
-    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again.",
-    "model": "The configured model is not available, and no other one is tried. Mend the configuration, then `detent resume`.",
+    "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`; `--agent SPEC` names another one.",
+    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",
+    "model": "The configured model is not available, and no other one is tried. Mend [agents], then `detent resume`; `--agent SPEC` names another one.",
 }
 
 

@@ -155,7 +155,7 @@ GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK
 ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE")
 AGAIN = go(STAY, count("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE", spent=GIVEN_UP)
 OTHERWISE = go(STAY, count("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE", spent=ROLLED_UP)
-FRESH = zero("retries")
+FRESH = zero("retries", "agent")
 END: Go[TddData] = go("COMPLETE", clear_error, owes=(leave_workspace,))
 UNLANDED: Go[TddData] = go("HALTED", because("conflict"), keep_error, says="HALTED")
 
@@ -174,9 +174,10 @@ ROWS: tuple[Row[TddData], ...] = (
     Row("HALTED",   "resume",   (caused_by("retries", "errors", "model", "agent", "budget", "conflict"),), (), go(BACK, keep_guidance, FRESH)),
     *driven(
         STATES,
-        halt=go("HALTED", because("agent"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
+        halt=go("HALTED", because("agent"), stuck, owes=(write_note,), says="HALTED"),
         unavailable=go("HALTED", because("model"), no_model, zero("agent"), owes=(write_note,), says="HALTED"),
         over=go("HALTED", because("budget"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
+        keep=stuck,
     ),
     *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip

@@ -106,7 +106,7 @@ def note_of(run: Run[TddData]) -> Note:
         test_result=data.test_result,
         error=run.last_error or None,
         error_details=_details(run),
-        retry_count=run.counts.get("retries", 0),
+        retry_count=_tries(run),
         feature_request=data.feature_request,
     )
 
@@ -114,7 +114,7 @@ def note_of(run: Run[TddData]) -> Note:
 def _details(run: Run[TddData]) -> ErrorDetails | None:
     if not run.last_error:
         return None
-    if run.counts.get("agent") or run.data.trouble is None:  # an agent failed after what was judged last
+    if run.data.trouble is None:
         return ErrorDetails("AgentStuck", run.last_error.splitlines()[0])
     return ErrorDetails(run.data.trouble, run.data.reason)
 
@@ -258,9 +258,14 @@ def unproven(run: Run[TddData]) -> tuple[str, ...]:
 
 
 def backoff(run: Run[TddData]) -> int:
-    """Seconds to wait before the next try of a phase: 1, 2, 4."""
-    retries = run.counts.get("retries", 0)
-    return 2 ** (retries - 1) if retries else 0
+    """Seconds to wait before the next try of a phase: 1, 2, 4. An agent that failed is waited for like work that did."""
+    tries = min(_tries(run), 3)
+    return 2 ** (tries - 1) if tries else 0
+
+
+def _tries(run: Run[TddData]) -> int:
+    """The retries of a phase: after work that was judged, and after agents that gave none."""
+    return run.counts.get("retries", 0) + run.counts.get("agent", 0)
 
 
 def step_shown(run: Run[TddData]) -> StepShown | None:
