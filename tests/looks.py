@@ -22,6 +22,7 @@ class LiteralLook:
     bite: bool = True
     probe: Probed = field(default_factory=Probed)
     said_anew: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     was_read: dict[str, str] = field(default_factory=dict)
@@ -61,6 +62,9 @@ class LiteralLook:
 
     def reworded(self) -> tuple[str, ...]:
         return self.said_anew
+
+    def keys_added(self) -> tuple[str, ...]:
+        return self.keys
 
     def preflight(self) -> str | None:
         return self.lint

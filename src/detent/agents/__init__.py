@@ -9,9 +9,9 @@ from pathlib import Path
 from detent.agents.asked import Asked
 from detent.agents.meter import Meter
 from detent.agents.protocol import AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
-from detent.agents.redact import redactor, secrets_of
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
+from detent.kernel.redact import redactor, secrets_of
 
 __all__ = [
     "BACKENDS",

@@ -55,7 +55,7 @@ def config_frozen(look: Look[Data]) -> str | None:
 
 def _config_not_named(look: Look[Data]) -> list[str]:
     words = _words_of_step(look.run.data)
-    return [c.path for c in look.changed() if c.sort == "config" and not _names(words, c.path)]
+    return [c.path for c in look.changed() if c.sort == "config" and not names(words, c.path)]
 
 
 def config_flagged(look: Look[Data]) -> str | None:
@@ -73,7 +73,7 @@ def _words_of_step(data: Data) -> str:
     return " ".join(next(open_tasks, ()))
 
 
-def _names(words: str, path: str) -> bool:
+def names(words: str, path: str) -> bool:
     """Whether a text names a file: by its path or its name, as a word of its own."""
     return any(re.search(rf"(?<![\w./-]){re.escape(each)}(?![\w/-]|\.\w)", words) for each in (path, path.rpartition("/")[2]))
 

@@ -28,6 +28,7 @@ from detent.gates.item import (
     not_failed_twice,
     says_blocked,
 )
+from detent.gates.keys import no_keys_added
 from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
@@ -128,7 +129,7 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("QUEUED",        "started",           (),                           RUNNABLE, go("RUNNING", keep_workspace),                         SKIPPED),
     Row("QUEUED",        "started-child",     (),                           RUNNABLE, go("RUNNING_CHILD", keep_workspace),                   SKIPPED),
     Row("QUEUED",        "not-runnable",      (),                           (),       SKIPPED),
-    Row("RUNNING",       "done",              (),                           WORK,     PROVED,                                                RETRY),
+    Row("RUNNING",       "done",              (no_keys_added,),             WORK,     PROVED,                                                RETRY),
     Row("RUNNING",       "blocked",           (says_blocked,),              (),       BLOCKED),
     Row("RUNNING_CHILD", "child-proved",      (),                           TESTS,    go("PUSHING", keep_proof, owes=(note_on_item,)),       NO_TESTS),
     Row("RUNNING_CHILD", "child-stopped",     (),                           (),       STOPPED),

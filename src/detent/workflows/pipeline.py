@@ -33,6 +33,7 @@ from detent.gates.human import (
     resolve,
     unanswered,
 )
+from detent.gates.keys import no_keys_added
 from detent.gates.reply import BUILD as BUILD_NAMES
 from detent.gates.reply import (
     Reply,
@@ -190,8 +191,8 @@ RESEARCHED = (wrote_nothing, research_is_there)
 DESIGNED_BY = (wrote_nothing, architecture_is_sound)
 DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
 PLANNED = (wrote_nothing, tasks_are_sound)
-BUILD = (wrote_only_build_files, collected_not_shrunk, skips_not_risen)
-KEPT = (collected_not_shrunk, skips_not_risen)
+BUILD = (no_keys_added, wrote_only_build_files, collected_not_shrunk, skips_not_risen)
+KEPT = (no_keys_added, collected_not_shrunk, skips_not_risen)
 OURS = (answers_the_question,)
 
 OK = (role_ran, zero("dispatch"), forget, clear_error)
@@ -266,7 +267,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "manual-open",          (),    (),                                          go("ASK_USER", because("manual_check"), ask_manual)),
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
     Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report,)),                   LAPSED),
-    Row("RELEASE",          "released",             (),    (wrote_only_docs, readme_or_reason),         go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
+    Row("RELEASE",          "released",             (),    (no_keys_added, wrote_only_docs, readme_or_reason), go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
     Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
     Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report, publish, leave_workspace))),
     Row("LANDING",          "conflict",             (),    (),                                          go("BLOCKED", because("conflict"), keep_error, says="HALTED")),

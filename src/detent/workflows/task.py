@@ -20,6 +20,7 @@ from detent.gates.human import (
     unanswered,
     waive,
 )
+from detent.gates.keys import no_keys_added
 from detent.gates.reply import Reply, points, read_reply, wrote_nothing, wrote_only_tests
 from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, preflight_passes, skips_not_risen
 from detent.gates.tree import something_changed
@@ -103,7 +104,7 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-TESTED = (at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass, preflight_passes)
+TESTED = (no_keys_added, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass, preflight_passes)
 CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 
-from detent.agents.redact import redactor, secrets_of
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import make_branch
 from detent.effects.publish import write_whole
@@ -19,6 +18,7 @@ from detent.git.remote import fetch_branch, free_name, has_remote, names_at, pus
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
+from detent.kernel.redact import redactor, secrets_of
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
 from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items

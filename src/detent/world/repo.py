@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+import msgspec
+
 from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
@@ -18,6 +20,7 @@ from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
 from detent.git.workspace import remove_beside, remove_workspace
 from detent.kernel.model import Found, Sent
+from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
 from detent.world.kit import Kit
 
 FINDINGS = "FINDINGS.json"
@@ -98,9 +101,10 @@ class RepoWorld:
         """The gates of a row, over a look at this checkout."""
         try:
             with _or_cannot_tell():
-                return run_gates(case.row, self.look(case.run, case.sent, case.tree, case.stands))
+                found = run_gates(case.row, self.look(case.run, case.sent, case.tree, case.stands))
         except CannotTell as e:
-            return Found(unclear=str(e), tree=case.tree)
+            found = Found(unclear=str(e), tree=case.tree)
+        return _without_keys(found, redactor(secrets_of(self.outer)))
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
         """Eyes on a tree of this checkout."""
@@ -118,6 +122,7 @@ class RepoWorld:
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=wanted,
+            keys=keys_of(self.outer),
         )
         return RepoLook(scene)
 
@@ -143,6 +148,12 @@ def _or_cannot_tell() -> Iterator[None]:
         raise CannotTell(e.message) from e
     except OSError as e:
         raise CannotTell(f"{e.strerror}: {e.filename}") from e
+
+
+def _without_keys(found: Found, redact: Redact) -> Found:
+    """What is written down of a judgement says no secret, whatever the tests or the tree said."""
+    texts = {name: tuple(map(redact, getattr(found, name))) for name in ("refused", "failed", "flagged")}
+    return msgspec.structs.replace(found, **texts, unclear=redact(found.unclear), output=redact(found.output))
 
 
 def _marks(run: AnyRun) -> Marks:
