@@ -2,10 +2,14 @@
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from detent.app import open_app
+from detent.world.pr import JOBS
 from tests.driven import GREEN, HONEST, RED, Json, lines_until, project, running, workspaces
 from tests.project import Project
 
@@ -104,3 +108,31 @@ def test_what_a_step_wrote_beyond_its_part_is_brought_back_and_the_next_attempt_
     assert [status for _, _, status in told] == [
         "SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "SUCCESS", "FAILURE", "SUCCESS", "HALTED",
     ], ran  # fmt: skip
+
+
+def test_the_reviewer_waits_for_its_usage_limit_counts_in_the_result_and_leaves_its_transcript(tmp_path: Path) -> None:
+    script, usage = tmp_path / "review.json", {"input_tokens": 900, "output_tokens": 80, "cached_tokens": 20, "usd": 0.25}
+    until = "2020-01-01T00:00:00Z"  # over by the time that it is looked at again
+    limited = {"role": "reviewer", "fail": {"sort": "RateLimit", "message": "not so fast", "not_before": until}}
+    approved = {"overall_assessment": "o", "executive_summary": "s", "findings": []}
+    said = {"role": "reviewer", "usage": usage, "call": [WRITES], "reply": f"I have read it.\n{json.dumps(approved)}"}
+    script.write_text(json.dumps([limited, said]))
+    config = f'[git]\nremote = ""\nmerge = "branch"\n[review]\nagent = "scripted:{script}"\n'
+    p = project(tmp_path / "p", config, {PLAN: f"- {TITLES[0]}\n"})
+    ran = p.run("run", "--workflow", "pr", PLAN, "--agent", HONEST, "--json")
+    done = ran.json
+    assert (ran.code, done["outcome"], done["state"]) == (10, "waiting", "MERGING_BRANCH"), ran
+    assert done["usage"] == usage
+    with closing((app := open_app(p.root, env=p.env)).journal):
+        run = app.door.load(done["run"]).run
+        moves = [e.on for e in app.worlds.gear.history(run.id)]
+        assert moves[moves.index("limited") :][:2] == ["limited", "approved"] and run.not_before == ""
+        parked = replace(run, not_before="2099-01-01T00:00:00Z")
+        assert JOBS["call_reviewer"](app.worlds.of(run), parked) is None  # nobody is asked before that
+    texts = [file.read_text() for file in sorted((p.root / ".git/detent/transcripts").rglob("*.review.jsonl"))]
+    assert len(texts) == 2
+    seen = "".join(texts)
+    assert "not so fast" in seen and "a review changes no file" in seen and "Review of the pull request feat: add numbers" in seen
+
+
+WRITES: Json = {"tool": "Write", "arguments": {"file_path": "calc.py", "content": "mine"}}

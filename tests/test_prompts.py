@@ -21,7 +21,7 @@ from detent.workflows.execute_data import ExecuteData, Project, WorkItem
 from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR
-from detent.workflows.prompts import review_prompt, role_file, system_prompt
+from detent.workflows.prompts import findings_prompt, review_prompt, role_file, system_prompt
 from detent.workflows.task import TASK
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import TddData
@@ -114,8 +114,9 @@ def test_a_briefing_of_tdd_is_the_recorded_one(name: str) -> None:
     holds(GOLDEN / "briefings" / "tdd" / f"{name}.md", rendered(name))
 
 
-def test_the_prompt_of_a_branchs_reviewer_is_the_recorded_one() -> None:
+def test_the_prompts_of_reviewers_are_the_recorded_ones() -> None:
     holds(GOLDEN / "prompts" / "execute-reviewer.md", review_prompt())
+    holds(GOLDEN / "prompts" / "pr-findings.md", findings_prompt())
 
 
 @pytest.mark.parametrize("name", EXECUTIONS)
@@ -126,7 +127,7 @@ def test_a_briefing_of_execute_is_the_recorded_one(name: str) -> None:
 
 
 def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
-    made = {*(f"{workflow}-{role}" for workflow, role in ROLES), "execute-reviewer"}
+    made = {*(f"{workflow}-{role}" for workflow, role in ROLES), "execute-reviewer", "pr-findings"}
     assert {f.stem for f in (GOLDEN / "prompts").iterdir()} == made
     assert {f.stem for f in (GOLDEN / "briefings" / "execute").iterdir()} == set(EXECUTIONS)
     assert {state for state, _, _ in EXECUTIONS.values()} == {name for name, state in EXECUTE.states.items() if state.actor != "system"}
@@ -138,6 +139,7 @@ def test_every_prompt_file_belongs_to_a_role_or_a_workflow_that_is_driven() -> N
     wanted = {
         "agent",
         "review-branch",
+        "hand-in-findings",
         *(role_file(workflow, role) for workflow, role in ROLES),
         *(f"hand-in-{workflow}" for workflow, _ in ROLES),
     }

@@ -20,7 +20,7 @@ from detent.app.terms import Driving, driving
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen, drive
-from detent.drive.spent import Limits
+from detent.drive.spent import limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
 from detent.git.workspace import break_locks, workspace_place
@@ -44,7 +44,7 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     terms = driving(app, run_id)
     settings = terms.settings
     outer: Mapping[str, str] = app.world.outer
-    limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
+    limits = limits_of(settings.limits)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it

@@ -116,7 +116,7 @@ def _accepted(crew: Crew, run: str, sent: Sent) -> bool:
 
 
 def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
-    """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it. False: a person moved it."""
+    """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it. False: look at it again."""
     until = _seconds_until(run.not_before)
     if until > 0:
         crew.watch(Seen("wait", run, briefing, spent, f"parked until {run.not_before}"))
@@ -125,6 +125,8 @@ def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
         if not _still(crew, run):
             return False
         until = _seconds_until(run.not_before)
+        if until <= 0:
+            return False  # what waited may be work of the machine's own
     return True
 
 

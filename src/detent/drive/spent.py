@@ -2,10 +2,23 @@
 
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from detent.agents import Budget, Usage
 from detent.door import AnyEvent
+
+
+class Configured(Protocol):
+    """The limits as they are configured."""
+
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def usd(self) -> float: ...
+    @property
+    def minutes(self) -> int: ...
+    @property
+    def turns(self) -> int: ...
 
 
 class Limits(NamedTuple):
@@ -15,6 +28,10 @@ class Limits(NamedTuple):
     usd: float = 0.0
     minutes: float = 0.0
     turns: int = 0
+
+
+def limits_of(settings: Configured) -> Limits:
+    return Limits(settings.tokens, settings.usd, settings.minutes, settings.turns)
 
 
 class Spent(NamedTuple):

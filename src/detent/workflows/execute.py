@@ -34,7 +34,7 @@ from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, each, go
 from detent.kernel.table import Table
-from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, alive, because, caused_by, count, driven, keep_guidance, keep_steer, zero
+from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, alive, because, caused_by, count, driven, keep_guidance, keep_steer, park, zero
 from detent.workflows.execute_data import (
     ExecuteData,
     children,
@@ -140,6 +140,7 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("REBASING",      "conflict",          (),                           (),       failed("conflict")),
     Row("REVIEWING",     "ready",             (branch_review_is_readable,), (),       go("OPENING", keep_review, owes=(file_issues,))),
     Row("REVIEWING",     "not-ready",         (branch_review_is_readable,), (),       go("NOT_READY", because("review"), keep_review, owes=(file_issues,), says="HALTED")),
+    Row("REVIEWING",     "limited",           (),                           (),       go(STAY, park)),
     Row("NOT_READY",     "override",          (),                           (),       go("OPENING", keep_guidance)),
     Row("NOT_READY",     "review-again",      (),                           (),       go("REVIEWING", keep_guidance)),
     Row("NOT_READY",     "items-closed",      (),                           (),       go("OPENING")),

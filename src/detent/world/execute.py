@@ -12,8 +12,8 @@ from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.claims import REF
 from detent.git.commits import bring_to, commit_phase
-from detent.git.evidence_ref import push_evidence
-from detent.git.notes import read_note, write_notes
+from detent.git.notes import HANDOFFS, read_note, write_notes
+from detent.git.notes_remote import push_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, local_root, make_workspace, remove_workspace, workspace_place
@@ -27,7 +27,7 @@ from detent.world.items import KEY, reached
 from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome
 
 PLAN = f"{ITEM_FOLDER}plan.md"
-NOTES = "tdd-handoffs"  # they hang on the commits of an inner run, and follow them when these are rebased
+NOTES = HANDOFFS  # they hang on the commits of an inner run, and follow them when these are rebased
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
 
 
@@ -123,8 +123,8 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
     if not has_remote(git, remote):
         return outcome("pushed", commit=tip)
     pushed = push_branch(git, remote, tip, branch)
-    if pushed.ok and (said := push_evidence(git, REF, remote)):
-        raise CannotTell(f"the evidence could not be pushed with the branch: {said}")
+    if pushed.ok and (said := push_notes(git, remote, REF, HANDOFFS)):
+        raise CannotTell(f"the notes could not be pushed with the branch: {said}")
     return outcome("pushed", commit=tip) if pushed.ok else outcome("rejected", pushed.output)
 
 

@@ -22,6 +22,7 @@ from detent.git.workspace import remove_beside, remove_workspace
 from detent.kernel.model import Found, Sent
 from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
 from detent.world.kit import Kit
+from detent.world.reviewer import Asking
 
 FINDINGS = "FINDINGS.json"
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
@@ -31,6 +32,10 @@ ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace;
 
 Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
 Jobs = Mapping[str, Callable[["RepoWorld", AnyRun], Sent | None]]
+
+
+def no_reviewer(run: AnyRun) -> Asking:
+    raise CannotTell("there is no reviewer to ask")
 
 
 class Gear(NamedTuple):
@@ -46,6 +51,7 @@ class Gear(NamedTuple):
     wanted: Callable[[], bool] = always  # whoever asked still waits
     family: Callable[[str], Sequence[AnyRun]] = lambda run: ()  # a run and its children as they stand, oldest first
     when: Callable[[str, int], str] = lambda run, seq: ""  # the time of an event
+    reviewer: Callable[[AnyRun], Asking] = no_reviewer  # how the reviewer of a run is asked
 
 
 class RepoWorld:

@@ -11,7 +11,7 @@ from detent.errors import DetentError
 from detent.gates.testlist import FILE, strays_of_plan, ticked
 from detent.gates.tree import strays_of_red
 from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
-from detent.git.notes import write_notes
+from detent.git.notes import HANDOFFS, write_notes
 from detent.git.repo import GitError
 from detent.kernel.model import Sent
 from detent.workflows.tdd_data import note_of
@@ -20,7 +20,7 @@ from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 from detent.world.strays import undo
 
-NOTES = "tdd-handoffs"
+NOTES = HANDOFFS
 
 
 def _commit(world: RepoWorld, event: AnyEvent) -> None:
