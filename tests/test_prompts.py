@@ -9,22 +9,29 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import msgspec
 import pytest
 
 import detent.workflows
 from detent.gates.item import BranchReview, Issue
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Run
+from detent.kernel.table import Table
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
 from detent.workflows.execute_data import ExecuteData, Project, WorkItem
 from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR
+from detent.workflows.pr_data import Setup
 from detent.workflows.prompts import findings_prompt, review_prompt, role_file, system_prompt
 from detent.workflows.task import TASK
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import TddData
+from tests.test_briefings import PR_DATA, WRITTEN
+from tests.test_briefings import a_run as pr_run
+from tests.test_pipeline_tables import READERS
+from tests.test_pipeline_tables import a_run as session_run
 
 GOLDEN = Path(__file__).with_name("golden")
 PROMPTS = Path(detent.workflows.__file__).with_name("prompts")
@@ -41,8 +48,6 @@ FAILED: dict[str, Any] = {"last_error": "tests/test_sum.py::test_two fails\n\nE 
 
 
 def data(**fields: Any) -> TddData:
-    import msgspec
-
     return msgspec.structs.replace(BEGUN, **fields)
 
 
@@ -72,8 +77,6 @@ FOUND = BranchReview((Issue("No error handling", "fetch fails", 1, "bug", "high"
 
 
 def sums(**fields: Any) -> ExecuteData:
-    import msgspec
-
     return msgspec.structs.replace(SUMS, **fields)
 
 
@@ -126,7 +129,25 @@ def test_a_briefing_of_execute_is_the_recorded_one(name: str) -> None:
     holds(GOLDEN / "briefings" / "execute" / f"{name}.md", brief(EXECUTE, run).briefing)
 
 
+TABLES: dict[str, Table[Any]] = {"pr": PR, "pipeline": PIPELINE, "task": TASK}
+OTHERS: dict[tuple[str, str], Run[Any]] = {
+    **{("pr", state): pr_run("pr", state) for name, state in WRITTEN if name == "pr"},
+    ("pr", "DEBUGGING-driven"): pr_run(
+        "pr", "DEBUGGING", data=msgspec.structs.replace(PR_DATA, setup=Setup(plan="docs/plan.md", agent="human"))
+    ),
+    **{(name, state): session_run(name, state) for name, state in READERS},
+}  # every state that someone reads
+
+
+@pytest.mark.parametrize(("workflow", "name"), OTHERS)
+def test_a_briefing_of_pr_pipeline_and_task_is_the_recorded_one(workflow: str, name: str) -> None:
+    text = brief(TABLES[workflow], OTHERS[workflow, name]).briefing
+    holds(GOLDEN / "briefings" / workflow / f"{name}.md", text)
+
+
 def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
+    for workflow in ("pr", "pipeline", "task"):
+        assert {f.stem for f in (GOLDEN / "briefings" / workflow).iterdir()} == {name for of, name in OTHERS if of == workflow}
     made = {*(f"{workflow}-{role}" for workflow, role in ROLES), "execute-reviewer", "pr-findings"}
     assert {f.stem for f in (GOLDEN / "prompts").iterdir()} == made
     assert {f.stem for f in (GOLDEN / "briefings" / "execute").iterdir()} == set(EXECUTIONS)
