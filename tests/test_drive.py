@@ -4,15 +4,18 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from detent.agents import AgentFailed, Reply, Usage
 from detent.app import open_app
 from detent.app.crew import only_driver
 from detent.app.push import push
+from detent.drive.spent import Limits, over, spent_in
 from detent.errors import Busy
 from tests.cases import is_running
 from tests.driven import (
@@ -140,7 +143,7 @@ def test_what_plan_or_red_wrote_beyond_its_part_is_brought_back_and_the_next_att
         assert p.git("diff", "--name-only", "main", d.run.data.branch).split() == ["test-list.md", "tests/test_add.py"]
         for failed in (d.events[1], d.events[3]):
             assert p.git("show", f"{failed.found.tree}:extra/new.py") == "TWO = 2"  # nothing is lost
-            assert "was brought back by the machine" in failed.briefing.briefing
+            assert failed.briefing and "was brought back by the machine" in failed.briefing.briefing
         assert f"refs/detent/{d.id}/trees/{d.events[3].found.tree}" in p.git("for-each-ref", "--format=%(refname)")
 
 
@@ -440,6 +443,24 @@ def test_the_budget_that_is_left_is_what_a_turn_gets(tmp_path: Path) -> None:
 
 
 # -- what is recorded --------------------------------------------------------------------------------------------------------
+
+
+def test_the_cost_that_is_shown_has_the_turn_that_goes_on_in_it(p: Project) -> None:
+    with driven(p, {**PLANS, "usage": SPENT}, {**REDS, "usage": SPENT, "say": ["last words"]}, fails("ModelUnavailable")) as d:
+        d.go()
+        assert [s.spent.usage.usd for s in d.seen if s.kind == "progress" and s.progress and s.progress.kind == "usage"] == [0.25, 0.5, 0.5]
+
+
+def test_a_limit_in_minutes_counts_the_tests_of_a_turn_too(p: Project) -> None:
+    with driven(p, PLANS, fails("ModelUnavailable")) as d:
+        d.go()
+        planned = d.events[1]
+    begun = datetime.fromisoformat(planned.sent.facts["since"])
+    assert datetime.fromisoformat(planned.at) > begun
+    later = replace(planned, at=(begun + timedelta(seconds=90)).isoformat())
+    assert spent_in([later]).seconds == 90.0
+    assert over(Limits(minutes=1.5), spent_in([later])) == "90 of 90 seconds"
+    assert spent_in([replace(later, sent=replace(later.sent, facts={**later.sent.facts, "seconds": "120"}))]).seconds == 120.0
 
 
 def test_usage_and_transcript_of_every_turn_are_recorded_and_history_shows_them(p: Project) -> None:

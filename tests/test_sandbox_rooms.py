@@ -166,7 +166,14 @@ ELSEWHERE = {  # where a toolchain is on PATH: what of it is seen, and what is n
 
 def test_a_toolchain_elsewhere_in_the_home_is_seen_with_what_it_needs_and_not_with_what_lies_beside_it(place: Place) -> None:
     home = place.home
-    files = ("sdk/go1.22/pkg/a", "sdk/go1.22/src/a", "sdk/go1.22/notes/a", "sdk/go1.22/bin/go", "miniconda3/bin/python", "miniconda3/lib/a")
+    files: tuple[str, ...] = (
+        "sdk/go1.22/pkg/a",
+        "sdk/go1.22/src/a",
+        "sdk/go1.22/notes/a",
+        "sdk/go1.22/bin/go",
+        "miniconda3/bin/python",
+        "miniconda3/lib/a",
+    )
     files += ("miniconda3/envs/a", "miniconda3/.condarc", ".sdkman/candidates/java/17/bin/java", ".sdkman/candidates/java/17/lib/a")
     files += (".sdkman/candidates/java/17/conf/a", ".sdkman/etc/config", ".local/share/fnm/v20/installation/bin/node")
     files += (".local/share/fnm/v20/installation/lib/a", ".local/share/keyrings/a", "prefix/lib/node_modules/tool/cli.js")

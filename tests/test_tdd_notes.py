@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from detent.app.from_notes import newest_handoff
 from detent.errors import DetentError
 from detent.git.notes import HANDOFFS, list_notes
 from detent.git.notes_remote import fetch_notes, push_notes
@@ -150,3 +151,14 @@ def test_notes_of_the_remote_are_joined_with_those_that_are_here_and_a_fetch_tha
     (tmp_path / "hub" / "HEAD").unlink()
     with pytest.raises(DetentError, match="the notes of origin could not be fetched"):
         fetch_notes(git_at(two), HANDOFFS, "origin")
+
+
+def test_the_newest_commit_with_a_note_is_found_and_all_of_them_are_listed() -> None:
+    f = at("GREEN")
+    red, plan = f.git("rev-parse", "HEAD", "HEAD^").split()
+    f.git("commit", "-q", "--allow-empty", "-m", "by hand, without a note")
+    git = git_at(f.root)
+    commit, note = newest_handoff(git, f.head)
+    assert (commit, note.phase) == (red, "RED")
+    assert newest_handoff(git, plan)[1].phase == "PLAN"
+    assert set(list_notes(git, HANDOFFS)) == {red, plan}

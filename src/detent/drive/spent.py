@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from detent.agents import Budget, Usage
@@ -52,10 +53,16 @@ def spent_in(events: Iterable[AnyEvent], whole: bool = False) -> Spent:
         if "usage" in facts:
             spent = Spent(
                 spent.usage + Usage(**json.loads(facts["usage"])),
-                spent.seconds + float(facts["seconds"]),
+                spent.seconds + max(float(facts["seconds"]), _until_judged(event)),
                 spent.turns + int(facts["turns"]),
             )
     return spent
+
+
+def _until_judged(event: AnyEvent) -> float:
+    """Seconds from the beginning of a turn until its work was judged; 0 where nobody noted when it began."""
+    since = event.sent.facts.get("since", "")
+    return (datetime.fromisoformat(event.at) - datetime.fromisoformat(since)).total_seconds() if since else 0.0
 
 
 def over(limits: Limits, spent: Spent) -> str:
