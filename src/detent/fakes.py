@@ -168,6 +168,9 @@ class MemoryLook:
     def reworded(self) -> tuple[str, ...]:
         return ()
 
+    def only_stubs(self, path: str) -> bool:
+        return False
+
     def keys_added(self) -> tuple[str, ...]:
         return tuple(f"{c.path}:1: a key" for c in self.changed() if "key!" in self._files(self.tree).get(c.path, ""))
 

@@ -216,6 +216,12 @@ class RepoLook:
             self._changed = tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
         return self._changed
 
+    def only_stubs(self, path: str) -> bool:
+        from detent.evidence.stubs import only_stubs
+
+        base = self.scene.collect.suite.base
+        return base is not None and only_stubs(base.runner, *map(self._text(path), (self.scene.marks.good, self.tree)))
+
     def keys_added(self) -> tuple[str, ...]:
         from detent.evidence.keys import keys_added
 

@@ -72,7 +72,7 @@ from detent.workflows.tdd_data import (
 
 STATES = {
     "PLAN": State("agent", "test-list", (FILE,)),
-    "RED": State("agent", "test", ("$test_file", "$test_folder/**", FILE)),
+    "RED": State("agent", "test", ("$test_file", "$test_folder/**", FILE, "$stub_file")),
     "GREEN": State("agent", "implementing", ("**",)),
     "REFACTOR": State("agent", "refactor", ("**",)),
     "LANDING": State("system", job=land_branch),

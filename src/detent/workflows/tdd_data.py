@@ -1,5 +1,6 @@
 """What the `tdd` workflow keeps about a run, the pure changes over it, and the handoff note made of it. Knows no git and no states."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -7,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from detent.evidence.stubs import LANGUAGES, Language
 from detent.gates.testlist import FILE, CurrentTest, Entry, ListData, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.workflows.common import told_of_strays
@@ -31,6 +33,12 @@ ALREADY = (
     'If you are sure that the behaviour is there already: keep the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
     "The entry is closed if the machine can show that your test fails against a small change of the code.\n"
 )  # open from the second try of RED on
+
+
+STUBS = (
+    "\n- Where the test does not compile otherwise, you may add to `{file}` functions whose whole body is `{body}`: stubs that throw, and "
+    "nothing else."
+)
 
 
 class TddData(ListData, frozen=True):
@@ -277,7 +285,7 @@ def step_shown(run: Run[TddData]) -> StepShown | None:
 def facts(run: Run[TddData]) -> Mapping[str, str]:
     """The names that the briefings of this workflow may use."""
     data, retries = run.data, run.counts.get("retries", 0)
-    now = data.current or CurrentTest("", "", "")
+    now, language = data.current or CurrentTest("", "", ""), _compiled(data)
     return {
         "request": data.feature_request,
         "cycle": str(data.cycle),
@@ -285,6 +293,8 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "test_file": now.test_file,
         "test_folder": str(PurePosixPath(now.test_file).parent),
         "impl_file": now.impl_file,
+        "stub_file": now.impl_file if language else now.test_file,
+        "stubs": STUBS.format(file=now.impl_file, body=language.told) if language else "",
         "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
         "previous": _previous(data),
         "trouble": _told(run),
@@ -297,6 +307,11 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "done": str(len(completed(data))),
         "open": str(len(data.entries) - len(completed(data))),
     }
+
+
+def _compiled(data: TddData) -> Language | None:
+    """The language of the project, if its tests cannot be compiled without what they name."""
+    return LANGUAGES.get(json.loads(data.setup.command).get("runner", "")) if data.setup.command else None
 
 
 def _previous(data: TddData) -> str:
