@@ -76,12 +76,12 @@ def workspaces(p: Project) -> list[Path]:
 class Driven:
     """A run of `tdd` that is driven in this process. Nobody sleeps: what would have been slept is noted."""
 
-    def __init__(self, p: Project, *entries: Json, agent: str = "", request: str = "add numbers", **env: str) -> None:
+    def __init__(self, p: Project, *entries: Json, agent: str = "", request: str = "add numbers", known: str = "", **env: str) -> None:
         self.project, self.seen, self.slept = p, list[Seen](), list[float]()
         self.app: App = open_app(p.root, create=True, env={**p.env, **env})
         head = None if entries or agent else self.app.current()
         terms = Terms(request, agent=agent or scripted(p, *entries))
-        self.id = head.run if head else start_tdd(self.app, Sent("start", by="human"), terms)
+        self.id = known or (head.run if head else "") or start_tdd(self.app, Sent("start", by="human"), terms)
 
     def crew(self) -> Crew:
         return crew_of(self.app, self.id, self.seen.append)._replace(sleep=self.slept.append)
@@ -113,17 +113,17 @@ class Driven:
 
 
 @contextmanager
-def driven(p: Project, *entries: Json, agent: str = "", request: str = "add numbers", **env: str) -> Iterator[Driven]:
-    made = Driven(p, *entries, agent=agent, request=request, **env)
+def driven(p: Project, *entries: Json, agent: str = "", request: str = "add numbers", known: str = "", **env: str) -> Iterator[Driven]:
+    made = Driven(p, *entries, agent=agent, request=request, known=known, **env)
     try:
         yield made
     finally:
         made.app.journal.close()
 
 
-def driven_on(p: Project) -> AbstractContextManager[Driven]:
-    """The run that is open in a project, driven on."""
-    return driven(p)
+def driven_on(p: Project, known: str = "") -> AbstractContextManager[Driven]:
+    """The run that is open in a project, or one that is named, driven on."""
+    return driven(p, known=known)
 
 
 @contextmanager

@@ -23,6 +23,8 @@ class LiteralLook:
     probe: Probed = field(default_factory=Probed)
     agree: tuple[str, ...] = ()
     said_anew: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    stubs: tuple[str, ...] = ()
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     was_read: dict[str, str] = field(default_factory=dict)
@@ -71,6 +73,12 @@ class LiteralLook:
 
     def reworded(self) -> tuple[str, ...]:
         return self.said_anew
+
+    def only_stubs(self, path: str) -> bool:
+        return path in self.stubs
+
+    def keys_added(self) -> tuple[str, ...]:
+        return self.keys
 
     def preflight(self) -> str | None:
         return self.lint

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from detent.agents import AgentFailed
-from detent.agents.redact import MARK, redactor, secrets_of
 from detent.agents.texts import Lines, visible, whole
 from detent.errors import DetentError
+from detent.kernel.redact import MARK, redactor, secrets_of
 from tests.agents_rigs import Person, failure, turn
 
 

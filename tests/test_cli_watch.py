@@ -47,3 +47,16 @@ def test_a_run_is_followed_to_its_end_line_by_line_and_in_place(tmp_path: Path) 
         assert words in shown, shown
     assert "spoken" in shown and "\x1b[2J words" not in shown, "what an agent says cannot clear the screen"
     assert p.run("status", "--watch", "--json").code == 2
+
+
+def test_a_driven_run_shows_phase_test_cycle_cost_time_and_last_words_in_colour(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", QUICK)
+    spent = {"usage": {"input_tokens": 5, "usd": 0.25}}
+    slow = {"state": "RED", "fail": {"sort": "ModelUnavailable"}, "say": ["thinking \x1b[2J hard"], "wait": 0.6}
+    agent = scripted(p, {**CYCLE[0], **spent}, slow)
+    shown = at_terminal(p, "run", "add numbers", "--agent", agent)
+    assert "\x1b[32m" in shown or "\x1b[1;32m" in shown, shown
+    for words in ("PLAN", "SUCCESS", "→ RED", "RED  adds  cycle 1  $0.25  0:0", "│ thinking \\x1b[2J hard", "HALTED"):
+        assert words in shown, (words, shown)
+    said = p.run("status").out
+    assert f"Agent: {agent}" in said and "List: 0 of 1 tests done" in said

@@ -4,15 +4,18 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from detent.agents import AgentFailed, Reply, Usage
 from detent.app import open_app
 from detent.app.crew import only_driver
 from detent.app.push import push
+from detent.drive.spent import Limits, over, spent_in
 from detent.errors import Busy
 from tests.cases import is_running
 from tests.driven import (
@@ -22,10 +25,12 @@ from tests.driven import (
     GREENS,
     HONEST,
     PLANS,
+    RED,
     REDS,
     Driven,
     Json,
     driven,
+    driven_on,
     later,
     lent,
     lines_until,
@@ -124,6 +129,22 @@ def test_when_the_retries_are_spent_it_ends_with_exit_1_and_resume_goes_on_from_
         assert (note["phase"], note["nextPhase"], note["retryCount"], note["errorDetails"]["type"]) == ("RED", "GREEN", 3, "TestFailure")
     again = p.run("resume", "--json", "--guidance", "add them")
     assert (again.code, again.json["outcome"]) == (0, "done"), again
+
+
+def test_what_plan_or_red_wrote_beyond_its_part_is_brought_back_and_the_next_attempt_passes(p: Project) -> None:
+    """The agent has no git: what it cannot bring back itself would fail every attempt after it."""
+    strays = {"calc.py": "ONE = 1\n", "extra/new.py": "TWO = 2\n"}
+    bad_plan = {**PLANS, "write": {**PLANS["write"], **strays}}
+    bad_red = {"state": "RED", "write": {"tests/test_add.py": RED, **strays}, "delete": ["pytest.ini"], "reply": "and some code"}
+    with driven(p, bad_plan, PLANS, bad_red, {"state": "RED", "reply": "the test is there already"}, fails("ModelUnavailable")) as d:
+        d.go()
+        assert d.moves == ["start", "planned", "planned", "red", "red", "no-model"]
+        assert [e.status for e in d.events[1:5]] == ["FAILURE", "SUCCESS", "FAILURE", "SUCCESS"]
+        assert p.git("diff", "--name-only", "main", d.run.data.branch).split() == ["test-list.md", "tests/test_add.py"]
+        for failed in (d.events[1], d.events[3]):
+            assert p.git("show", f"{failed.found.tree}:extra/new.py") == "TWO = 2"  # nothing is lost
+            assert failed.briefing and "was brought back by the machine" in failed.briefing.briefing
+        assert f"refs/detent/{d.id}/trees/{d.events[3].found.tree}" in p.git("for-each-ref", "--format=%(refname)")
 
 
 def test_ctrl_c_ends_with_130_leaves_nothing_running_and_resume_goes_on(p: Project) -> None:
@@ -249,10 +270,19 @@ def test_an_agent_that_fails_is_asked_again_three_times_and_then_the_run_halts(p
             assert (done["outcome"], d.run.cause, done["error"]) == ("halted", "agent", f"it was {sort}")
             now = d.events[1 + 5 * n :]
             assert [e.on for e in now] == ["agent-failed"] * 4
+            assert d.slept == [1.0, 2.0, 4.0] * (n + 1)  # as after work that was judged and failed
             assert [e.sent.facts["trouble"] for e in now] == [sort] * 4
-            trouble = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", "main"))["errorDetails"]["type"]
-            assert trouble == (sort if sort in ("Timeout", "Network", "RateLimit") else "AgentStuck")
+            note = json.loads(p.git("notes", "--ref=tdd-handoffs", "show", "main"))
+            assert note["errorDetails"]["type"] == (sort if sort in ("Timeout", "Network", "RateLimit") else "AgentStuck")
+            assert (note["retryCount"], note["error"]) == (3, f"it was {sort}")
             d.person("resume")
+
+
+def test_a_run_whose_agent_failed_to_the_end_exits_with_1_like_one_whose_work_did(p: Project) -> None:
+    with driven(p, *[fails("Crashed")] * 4) as d:
+        assert d.go()["outcome"] == "halted"
+    ran = p.run("run", "--run", d.id, "--json")  # it waits for a person still
+    assert (ran.code, ran.json["outcome"], ran.json["error"]) == (1, "halted", "it was Crashed"), ran
 
 
 def test_a_success_between_resets_the_count_of_agents_that_failed(p: Project) -> None:
@@ -290,6 +320,49 @@ def test_a_model_that_is_not_there_stops_the_run_at_once(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, fails("ModelUnavailable")), "--json")
     assert (ran.code, ran.json["outcome"], ran.json["error"]) == (10, "halted", "it was ModelUnavailable")
     assert p.run("status", "--json").json["cause"] == "model"
+
+
+def test_a_run_that_its_agent_halted_goes_on_with_another_one(p: Project) -> None:
+    ran = run(p, "--agent", scripted(p, PLANS, fails("ModelUnavailable")), "--json")
+    assert (ran.code, ran.json["error"]) == (10, "it was ModelUnavailable")
+    other = p.root.parent / "other.json"
+    other.write_text(json.dumps(CYCLE[1:3]))
+    p.run("resume", "--agent", f"scripted:{other}", "--json")  # ends when the script does; nobody halted it
+    other.write_text(json.dumps(CYCLE[3:]))
+    again = p.root.parent / "again.json"
+    again.write_text(json.dumps(CYCLE[3:]))
+    done = p.run("resume", "--agent", f"scripted:{again}", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "done"), done
+    with driven_on(p, done.json["run"]) as d:
+        assert d.moves == ["start", "planned", "no-model", "resume", "red", "green", "steer", "refactor", "complete", "offered"]
+        assert [e.sent.facts.get("agent") for e in d.events if e.sent.verb in ("resume", "steer")] == [
+            f"scripted:{other}",
+            f"scripted:{again}",
+        ]
+        assert d.run.steers == ()
+
+
+def test_agents_and_limits_count_as_they_stand_when_a_person_resumes_and_nothing_else_does(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", ALONE + "[agents]\ntest-list = 'scripted:/nonexistent'\n[limits]\nturns = 1\n[tdd]\nretries = 2\n")
+    mended = scripted(p, *CYCLE)
+    roles = "".join(f"{role} = '{mended}'\n" for role in ("test-list", "test", "implementing", "refactor"))
+    assert "/nonexistent cannot be read" in run(p, "--json").out
+    config = f"[agents]\n{roles}[limits]\nturns = {{turns}}\n[tdd]\nretries = 9\n" + ALONE
+    (p.root / "detent.toml").write_text(config.format(turns=1))
+    ran = p.run("resume", "--json")
+    assert (ran.code, p.run("status", "--json").json["cause"]) == (10, "budget"), ran
+    (p.root / "detent.toml").write_text(config.format(turns=0))
+    done = p.run("resume", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "done"), done
+    assert p.run("status", "--json").json["limits"]["retries"] == 2
+
+
+def test_a_program_that_is_not_there_is_named_before_anything_is_started(p: Project) -> None:
+    before = p.run("runs", "--all", "--json").out
+    for spec in ("command:nosuchprog --fast", "command:./nosuchprog", f"command:{p.root}/calc.py"):
+        ran = run(p, "--agent", spec)
+        assert (ran.code, f"there is no program '{spec.split()[0].removeprefix('command:')}'" in ran.err) == (2, True), ran
+    assert p.run("runs", "--all", "--json").out == before
 
 
 def test_an_agent_that_ran_out_of_its_budget_halts_the_run_and_resume_grants_it_again(p: Project) -> None:
@@ -370,6 +443,24 @@ def test_the_budget_that_is_left_is_what_a_turn_gets(tmp_path: Path) -> None:
 
 
 # -- what is recorded --------------------------------------------------------------------------------------------------------
+
+
+def test_the_cost_that_is_shown_has_the_turn_that_goes_on_in_it(p: Project) -> None:
+    with driven(p, {**PLANS, "usage": SPENT}, {**REDS, "usage": SPENT, "say": ["last words"]}, fails("ModelUnavailable")) as d:
+        d.go()
+        assert [s.spent.usage.usd for s in d.seen if s.kind == "progress" and s.progress and s.progress.kind == "usage"] == [0.25, 0.5, 0.5]
+
+
+def test_a_limit_in_minutes_counts_the_tests_of_a_turn_too(p: Project) -> None:
+    with driven(p, PLANS, fails("ModelUnavailable")) as d:
+        d.go()
+        planned = d.events[1]
+    begun = datetime.fromisoformat(planned.sent.facts["since"])
+    assert datetime.fromisoformat(planned.at) > begun
+    later = replace(planned, at=(begun + timedelta(seconds=90)).isoformat())
+    assert spent_in([later]).seconds == 90.0
+    assert over(Limits(minutes=1.5), spent_in([later])) == "90 of 90 seconds"
+    assert spent_in([replace(later, sent=replace(later.sent, facts={**later.sent.facts, "seconds": "120"}))]).seconds == 120.0
 
 
 def test_usage_and_transcript_of_every_turn_are_recorded_and_history_shows_them(p: Project) -> None:

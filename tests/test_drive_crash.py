@@ -82,11 +82,11 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str
     return said["points"], calm
 
 
-def killed_again_and_again(p: Project, first: int, stride: int) -> int:
+def killed_again_and_again(p: Project, first: int, stride: int, request: str = REQUEST) -> int:
     """Kill it, start it again, kill it a stride later, until it comes to its end; how often it was killed."""
     kills, point = 0, first
     while True:
-        done = child(p, point)
+        done = child(p, point, request)
         if done.returncode == 0:
             return kills
         assert done.returncode == -signal.SIGKILL, done.stderr
@@ -94,7 +94,8 @@ def killed_again_and_again(p: Project, first: int, stride: int) -> int:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("part", [pytest.param(n, marks=pytest.mark.slow) for n in range(12)])
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(12))
 def test_killed_again_and_again_a_feature_of_four_cycles_ends_the_same(
     tmp_path: Path, undisturbed: tuple[int, dict[str, object]], part: int
 ) -> None:
@@ -103,6 +104,13 @@ def test_killed_again_and_again_a_feature_of_four_cycles_ends_the_same(
     kills = killed_again_and_again(p, 1 + part * 7, points // 14 + part * 31)
     assert kills >= 5
     assert outcome(p) == calm
+
+
+def test_killed_again_and_again_a_feature_of_one_cycle_ends_the_same(tmp_path: Path) -> None:
+    calm, p = made(tmp_path / "calm"), made(tmp_path / "p")
+    points = json.loads(child(calm, request=ONE).stdout)["points"]
+    assert killed_again_and_again(p, points // 3, points // 2, ONE) >= 2
+    assert outcome(p) == outcome(calm)
 
 
 PARTS = 16  # of the sweep, so that several processes can share it
@@ -128,10 +136,13 @@ def test_killed_once_at_every_point_a_feature_of_one_cycle_ends_the_same(tmp_pat
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """A feature of two cycles that was worked through, to be cloned at any of its commits."""
+    """A feature of two cycles that was worked through and pushed, to be cloned at any of its commits."""
     with pytest.MonkeyPatch.context() as here:
         here.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        p = project(tmp_path_factory.mktemp("whole") / "p", "")
+        p = project(tmp_path_factory.mktemp("whole") / "p", "[git]\nmerge = 'pull-request'\npr_command = 'true'\n")
+        sh(p.root.parent, "git", "init", "-q", "--bare", "-b", "main", "hub.git")
+        p.git("remote", "add", "origin", str(p.root.parent / "hub.git"))
+        p.git("push", "-q", "origin", "main")
         with driven(p, agent=HONEST, request=TWO) as d:
             assert d.go()["outcome"] == "done"
         yield p
@@ -144,14 +155,14 @@ def clone_at(whole: Project, folder: Path, at: int, note: str | None = None) -> 
     """A clone in which the feature has come as far as its commit number `at`, and which knows nothing but commits and notes."""
     commits = whole.git("log", "--reverse", "--format=%H", f"main..{BRANCH}").split()
     origin = folder.parent / "origin.git"
-    sh(folder.parent, "git", "clone", "-q", "--bare", str(whole.root), str(origin))
-    sh(origin, "git", "fetch", "-q", str(whole.root), "refs/notes/*:refs/notes/*")
+    sh(folder.parent, "git", "clone", "-q", "--mirror", str(whole.root.parent / "hub.git"), str(origin))  # as it was pushed
     sh(origin, "git", "update-ref", f"refs/heads/{BRANCH}", commits[at])
     if note is not None:
         sh(origin, "git", "notes", NOTES, "add", "-f", "-m", note, commits[at])
     sh(folder.parent, "git", "clone", "-q", "-b", BRANCH, str(origin), str(folder))
     p = object.__new__(Project)
-    p.root, p.env = folder, {**whole.env, **PLAIN, "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
+    p.root = folder
+    p.env = {**whole.env, **PLAIN, "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"], "DETENT_GIT_MERGE": "branch"}
     return p
 
 

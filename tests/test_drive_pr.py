@@ -2,11 +2,15 @@
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from tests.driven import HONEST, Json, lines_until, project, running, workspaces
+from detent.app import open_app
+from detent.world.pr import JOBS
+from tests.driven import GREEN, HONEST, RED, Json, lines_until, project, running, workspaces
 from tests.project import Project
 
 PLAN = "docs/plan.md"
@@ -81,3 +85,54 @@ def test_an_agent_that_asks_for_what_is_locked_is_told_and_bounded(p: Project) -
     assert (ran.code, ran.json["outcome"]) == (10, "halted"), ran
     assert "What was handed in does not fit" in ran.json["error"]
     assert p.run("status", "--json").json["cause"] == "agent"
+
+
+def test_what_a_step_wrote_beyond_its_part_is_brought_back_and_the_next_attempt_passes(p: Project) -> None:
+    steps = [{"type": kind, "description": f"{kind} add", "status": "TODO"} for kind in ("RED", "GREEN")]
+    plan = {"masterPlanPath": PLAN, "prTitle": TITLES[0], "summary": "s", "verificationPlan": "v"}
+    tasks = [{"taskName": "add", "status": "TODO", "tdd_steps": steps}]
+    code = {"calc.py": GREEN}
+    script: list[Json] = [
+        {"state": "INITIALIZING", "write": {"ACTIVE_PR.json": json.dumps({**plan, "tasks": tasks})}, "reply": "planned"},
+        {"state": "EXECUTING_TDD", "write": {"tests/test_add.py": RED, **code}, "reply": "test and code"},
+        {"state": "DEBUGGING", "reply": "the test is there"},
+        {"state": "NEEDS_ANALYSIS", "reply": {"summary": "s", "analysis_decision": "SUCCESS"}},
+        {"state": "EXECUTING_TDD", "write": {"tests/test_add.py": "def test_add():\n    pass\n", **code}, "reply": "weaker, and the code"},
+        {"state": "DEBUGGING", "reply": "the code is there"},
+        {"fail": {"sort": "ModelUnavailable", "message": "enough"}},
+    ]
+    file = p.root.parent / "script.json"
+    file.write_text(json.dumps(script))
+    ran = p.run("run", "--workflow", "pr", PLAN, "--agent", f"scripted:{file}", "--events")
+    told = seen([json.loads(line) for line in ran.out.splitlines()][:-1])
+    assert [status for _, _, status in told] == [
+        "SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "SUCCESS", "FAILURE", "SUCCESS", "HALTED",
+    ], ran  # fmt: skip
+
+
+def test_the_reviewer_waits_for_its_usage_limit_counts_in_the_result_and_leaves_its_transcript(tmp_path: Path) -> None:
+    script, usage = tmp_path / "review.json", {"input_tokens": 900, "output_tokens": 80, "cached_tokens": 20, "usd": 0.25}
+    until = "2020-01-01T00:00:00Z"  # over by the time that it is looked at again
+    limited = {"role": "reviewer", "fail": {"sort": "RateLimit", "message": "not so fast", "not_before": until}}
+    approved = {"overall_assessment": "o", "executive_summary": "s", "findings": []}
+    said = {"role": "reviewer", "usage": usage, "call": [WRITES], "reply": f"I have read it.\n{json.dumps(approved)}"}
+    script.write_text(json.dumps([limited, said]))
+    config = f'[git]\nremote = ""\nmerge = "branch"\n[review]\nagent = "scripted:{script}"\n'
+    p = project(tmp_path / "p", config, {PLAN: f"- {TITLES[0]}\n"})
+    ran = p.run("run", "--workflow", "pr", PLAN, "--agent", HONEST, "--json")
+    done = ran.json
+    assert (ran.code, done["outcome"], done["state"]) == (10, "waiting", "MERGING_BRANCH"), ran
+    assert done["usage"] == usage
+    with closing((app := open_app(p.root, env=p.env)).journal):
+        run = app.door.load(done["run"]).run
+        moves = [e.on for e in app.worlds.gear.history(run.id)]
+        assert moves[moves.index("limited") :][:2] == ["limited", "approved"] and run.not_before == ""
+        parked = replace(run, not_before="2099-01-01T00:00:00Z")
+        assert JOBS["call_reviewer"](app.worlds.of(run), parked) is None  # nobody is asked before that
+    texts = [file.read_text() for file in sorted((p.root / ".git/detent/transcripts").rglob("*.review.jsonl"))]
+    assert len(texts) == 2
+    seen = "".join(texts)
+    assert "not so fast" in seen and "a review changes no file" in seen and "Review of the pull request feat: add numbers" in seen
+
+
+WRITES: Json = {"tool": "Write", "arguments": {"file_path": "calc.py", "content": "mine"}}

@@ -9,21 +9,29 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import msgspec
 import pytest
 
 import detent.workflows
 from detent.gates.item import BranchReview, Issue
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Run
+from detent.kernel.table import Table
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
 from detent.workflows.execute_data import ExecuteData, Project, WorkItem
+from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR
-from detent.workflows.prompts import review_prompt, role_file, system_prompt
+from detent.workflows.pr_data import Setup
+from detent.workflows.prompts import findings_prompt, review_prompt, role_file, system_prompt
 from detent.workflows.task import TASK
 from detent.workflows.tdd import TDD
 from detent.workflows.tdd_data import TddData
+from tests.test_briefings import PR_DATA, WRITTEN
+from tests.test_briefings import a_run as pr_run
+from tests.test_pipeline_tables import READERS
+from tests.test_pipeline_tables import a_run as session_run
 
 GOLDEN = Path(__file__).with_name("golden")
 PROMPTS = Path(detent.workflows.__file__).with_name("prompts")
@@ -40,8 +48,6 @@ FAILED: dict[str, Any] = {"last_error": "tests/test_sum.py::test_two fails\n\nE 
 
 
 def data(**fields: Any) -> TddData:
-    import msgspec
-
     return msgspec.structs.replace(BEGUN, **fields)
 
 
@@ -51,6 +57,7 @@ CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
     "PLAN-refused": ("PLAN", TddData(feature_request="sums of money"), {"last_error": "What was handed in does not fit: reply is missing", "counts": {"agent": 1}}),
     "RED": ("RED", data(phase="PLAN", subject="plan: adds two numbers"), {}),
     "RED-again": ("RED", data(phase="PLAN", subject="plan: adds two numbers", tried=("a test that passed",)), FAILED),
+    "RED-driven-again": ("RED", data(phase="PLAN", subject="plan: adds two numbers", setup=Ground(agent="human")), FAILED),
     "GREEN": ("GREEN", data(phase="RED", subject="test: adds two numbers"), {}),
     "GREEN-again": ("GREEN", data(phase="RED", subject="test: adds two numbers", tried=("a lookup table",)), FAILED),
     "GREEN-guided": ("GREEN", data(phase="RED", subject="test: adds two numbers"), {"guidance": "use cents", "steers": ("mind the sign",)}),
@@ -70,8 +77,6 @@ FOUND = BranchReview((Issue("No error handling", "fetch fails", 1, "bug", "high"
 
 
 def sums(**fields: Any) -> ExecuteData:
-    import msgspec
-
     return msgspec.structs.replace(SUMS, **fields)
 
 
@@ -112,8 +117,9 @@ def test_a_briefing_of_tdd_is_the_recorded_one(name: str) -> None:
     holds(GOLDEN / "briefings" / "tdd" / f"{name}.md", rendered(name))
 
 
-def test_the_prompt_of_a_branchs_reviewer_is_the_recorded_one() -> None:
+def test_the_prompts_of_reviewers_are_the_recorded_ones() -> None:
     holds(GOLDEN / "prompts" / "execute-reviewer.md", review_prompt())
+    holds(GOLDEN / "prompts" / "pr-findings.md", findings_prompt())
 
 
 @pytest.mark.parametrize("name", EXECUTIONS)
@@ -123,8 +129,26 @@ def test_a_briefing_of_execute_is_the_recorded_one(name: str) -> None:
     holds(GOLDEN / "briefings" / "execute" / f"{name}.md", brief(EXECUTE, run).briefing)
 
 
+TABLES: dict[str, Table[Any]] = {"pr": PR, "pipeline": PIPELINE, "task": TASK}
+OTHERS: dict[tuple[str, str], Run[Any]] = {
+    **{("pr", state): pr_run("pr", state) for name, state in WRITTEN if name == "pr"},
+    ("pr", "DEBUGGING-driven"): pr_run(
+        "pr", "DEBUGGING", data=msgspec.structs.replace(PR_DATA, setup=Setup(plan="docs/plan.md", agent="human"))
+    ),
+    **{(name, state): session_run(name, state) for name, state in READERS},
+}  # every state that someone reads
+
+
+@pytest.mark.parametrize(("workflow", "name"), OTHERS)
+def test_a_briefing_of_pr_pipeline_and_task_is_the_recorded_one(workflow: str, name: str) -> None:
+    text = brief(TABLES[workflow], OTHERS[workflow, name]).briefing
+    holds(GOLDEN / "briefings" / workflow / f"{name}.md", text)
+
+
 def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
-    made = {*(f"{workflow}-{role}" for workflow, role in ROLES), "execute-reviewer"}
+    for workflow in ("pr", "pipeline", "task"):
+        assert {f.stem for f in (GOLDEN / "briefings" / workflow).iterdir()} == {name for of, name in OTHERS if of == workflow}
+    made = {*(f"{workflow}-{role}" for workflow, role in ROLES), "execute-reviewer", "pr-findings"}
     assert {f.stem for f in (GOLDEN / "prompts").iterdir()} == made
     assert {f.stem for f in (GOLDEN / "briefings" / "execute").iterdir()} == set(EXECUTIONS)
     assert {state for state, _, _ in EXECUTIONS.values()} == {name for name, state in EXECUTE.states.items() if state.actor != "system"}
@@ -136,6 +160,7 @@ def test_every_prompt_file_belongs_to_a_role_or_a_workflow_that_is_driven() -> N
     wanted = {
         "agent",
         "review-branch",
+        "hand-in-findings",
         *(role_file(workflow, role) for workflow, role in ROLES),
         *(f"hand-in-{workflow}" for workflow, _ in ROLES),
     }

@@ -154,6 +154,45 @@ def test_toolchains_are_found_without_the_secrets_beside_them(place: Place) -> N
     assert below == {".cargo/bin", ".cargo/registry", ".nvm", "go/pkg", ".local/bin", ".local/share/thing"}
 
 
+ELSEWHERE = {  # where a toolchain is on PATH: what of it is seen, and what is not
+    "sdk/go1.22/bin": (("sdk/go1.22/pkg", "sdk/go1.22/src"), "sdk/go1.22/notes"),
+    "miniconda3/bin": (("miniconda3/lib", "miniconda3/envs"), "miniconda3/.condarc"),
+    ".sdkman/candidates/java/current/bin": ((".sdkman/candidates/java/current/lib", ".sdkman/candidates/java/17/conf"), ".sdkman/etc"),
+    ".local/state/fnm/123/bin": ((".local/state/fnm/123/lib", ".local/share/fnm/v20/installation/lib"), ".local/share/keyrings"),
+    "prefix/bin": (("prefix/lib/node_modules/tool/package.json",), "prefix/.npmrc"),
+    ".local/bin": ((".local/lib/node_modules/deep/index.js",), ".local/share/keyrings"),
+}
+
+
+def test_a_toolchain_elsewhere_in_the_home_is_seen_with_what_it_needs_and_not_with_what_lies_beside_it(place: Place) -> None:
+    home = place.home
+    files: tuple[str, ...] = (
+        "sdk/go1.22/pkg/a",
+        "sdk/go1.22/src/a",
+        "sdk/go1.22/notes/a",
+        "sdk/go1.22/bin/go",
+        "miniconda3/bin/python",
+        "miniconda3/lib/a",
+    )
+    files += ("miniconda3/envs/a", "miniconda3/.condarc", ".sdkman/candidates/java/17/bin/java", ".sdkman/candidates/java/17/lib/a")
+    files += (".sdkman/candidates/java/17/conf/a", ".sdkman/etc/config", ".local/share/fnm/v20/installation/bin/node")
+    files += (".local/share/fnm/v20/installation/lib/a", ".local/share/keyrings/a", "prefix/lib/node_modules/tool/cli.js")
+    files += ("prefix/lib/node_modules/tool/package.json", "prefix/.npmrc", ".local/lib/node_modules/deep/bin/cli.js")
+    files += (".local/lib/node_modules/deep/index.js", "prefix/bin/own", ".local/bin/own", ".local/state/fnm/own")
+    for file in files:
+        (home / file).parent.mkdir(parents=True, exist_ok=True)
+        (home / file).touch()
+    (home / ".sdkman/candidates/java/current").symlink_to("17")
+    (home / ".local/state/fnm/123").symlink_to(home / ".local/share/fnm/v20/installation")
+    (home / "prefix/bin/tool").symlink_to("../lib/node_modules/tool/cli.js")
+    (home / ".local/bin/deep").symlink_to("../lib/node_modules/deep/bin/cli.js")
+    for folder, (seen, unseen) in ELSEWHERE.items():
+        found = toolchains({"HOME": str(home), "PATH": f"{home}/{folder}:/usr/bin"})
+        for path in (*seen, folder):
+            assert any((home / path).is_relative_to(each) for each in found), (path, found)
+        assert not any((home / unseen).is_relative_to(each) for each in found), (unseen, found)
+
+
 def test_the_environment_in_use_and_its_python_are_seen(place: Place, inside: Bubblewrap) -> None:
     environment, base = place.outside / "env", place.outside / "python"
     for path in (environment / "bin", base / "bin"):

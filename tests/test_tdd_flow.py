@@ -119,7 +119,8 @@ def test_status_and_history_tell_where_a_run_stands_and_how_it_came_there() -> N
     }  # fmt: skip
     assert status["step"] == {"task": "sums", "type": "GREEN", "description": "adds two numbers"}
     said = f.cli("status").out
-    assert "retries: 1 of 3" in said and "test_add fails" in said
+    assert "retries: 1 of 3" in said and "test_add fails" in said and "List: 0 of 2 tests done" in said and "Agent:" not in said
+    assert (status["agent"], status["tests"]) == (None, {"completed": [], "pending": ["adds two numbers", "subtracts two numbers"]})
     rows = [(e["on"], e["from"], e["state"], e["status"]) for e in history(f)]
     assert rows == [
         ("start", "", "PLAN", "SUCCESS"),

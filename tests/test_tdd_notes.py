@@ -5,8 +5,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from detent.app.from_notes import newest_handoff
+from detent.errors import DetentError
+from detent.git.notes import HANDOFFS, list_notes
+from detent.git.notes_remote import fetch_notes, push_notes
 from tests.feature import ADD, GREEN, LIST, NONE, RED, SUBTRACT, WRONG, Feature, at
-from tests.repos import sh
+from tests.repos import git_at, make_repo, sh
 from tests.rooms import isolated
 
 FIELDS = [
@@ -123,9 +129,36 @@ def test_a_clone_that_has_only_the_notes_goes_on_and_does_not_believe_a_forged_o
     second = tmp_path / "second"
     sh(tmp_path, "git", "clone", "-q", str(clone), str(second), "-b", "main")
     there.root = there.project.root = second
-    sh(second, "git", "fetch", "-q", "origin", "refs/notes/tdd-handoffs:refs/notes/tdd-handoffs")
     sh(second, "git", "notes", "--ref=tdd-handoffs", "add", "-f", "-m", json.dumps(forged), "HEAD")
     said = there.cli("resume", "--agent", f"scripted:{script}")
     assert said.code == 2
     assert "the notes say that GREEN passed" in said.err and "and it does not here" in said.err
     assert there.cli("runs", "--json").json["runs"] == []
+
+
+def test_notes_of_the_remote_are_joined_with_those_that_are_here_and_a_fetch_that_fails_is_told(tmp_path: Path) -> None:
+    sh(tmp_path, "git", "init", "-q", "--bare", "hub")
+    one, two = (make_repo(tmp_path / name, {"a": name}) for name in ("one", "two"))
+    for repo in (one, two):
+        sh(repo, "git", "remote", "add", "origin", str(tmp_path / "hub"))
+        sh(repo, "git", "notes", "--ref=tdd-handoffs", "add", "-m", f"of {repo.name}", "HEAD")
+    assert push_notes(git_at(one), "origin", HANDOFFS, "nothing-here") == ""
+    fetch_notes(git_at(two), HANDOFFS, "origin")
+    assert len(list_notes(git_at(two), HANDOFFS)) == 2
+    fetch_notes(git_at(two), HANDOFFS, "origin")  # and again, when nothing is new
+    fetch_notes(git_at(two), "never-pushed", "origin")
+    fetch_notes(git_at(two), HANDOFFS, "nowhere")
+    (tmp_path / "hub" / "HEAD").unlink()
+    with pytest.raises(DetentError, match="the notes of origin could not be fetched"):
+        fetch_notes(git_at(two), HANDOFFS, "origin")
+
+
+def test_the_newest_commit_with_a_note_is_found_and_all_of_them_are_listed() -> None:
+    f = at("GREEN")
+    red, plan = f.git("rev-parse", "HEAD", "HEAD^").split()
+    f.git("commit", "-q", "--allow-empty", "-m", "by hand, without a note")
+    git = git_at(f.root)
+    commit, note = newest_handoff(git, f.head)
+    assert (commit, note.phase) == (red, "RED")
+    assert newest_handoff(git, plan)[1].phase == "PLAN"
+    assert set(list_notes(git, HANDOFFS)) == {red, plan}

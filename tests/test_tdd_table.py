@@ -246,7 +246,7 @@ def test_an_agent_that_ticks_every_box_itself_does_not_complete_the_run() -> Non
 def test_plan_may_write_the_list_only() -> None:
     decision = judged(World(a_run("PLAN"), Sent("submit", reply=NAMES_ADDS), changes=CODE_ADDED))
     assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "PLAN", {"retries": 1})
-    assert decision.reasons == ("src/sum.py changed; PLAN writes test-list.md only; bring it back as it was",)
+    assert decision.reasons == ("src/sum.py changed; PLAN writes test-list.md only",)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_red_fails_and_is_tried_again_with_the_reason(now: TestReport, changes: 
     decision = judged(World(a_run("RED"), now=now, changes=changes))
     assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "RED", {"retries": 1})
     assert said_so in decision.run.last_error
-    assert decision.owes == ("write_note",)
+    assert decision.owes == ("undo_strays", "write_note")
 
 
 @pytest.mark.parametrize(
@@ -471,10 +471,16 @@ def test_an_agent_that_keeps_ending_without_an_answer_halts_the_run() -> None:
         assert (decision.run.state, decision.run.counts.get("retries")) == ("RED", None)
         run = run_of(decision)
     last = said(run, Sent("agent-failed", by="system", output="no route", facts={"trouble": "Network"}))
-    assert (last.status, last.run.state, last.run.cause, last.run.counts, last.owes) == ("HALTED", "HALTED", "agent", {}, ("write_note",))
-    details = note_of(run_of(last)).error_details
-    assert details is not None
-    assert details.type == "Network"
+    assert (last.status, last.run.state, last.run.cause, last.run.counts, last.owes) == (
+        "HALTED",
+        "HALTED",
+        "agent",
+        {"agent": 3},
+        ("write_note",),
+    )
+    note = note_of(run_of(last))
+    assert note.error_details is not None
+    assert (note.error_details.type, note.retry_count) == ("Network", 3)
 
 
 def test_a_usage_limit_parks_the_run_and_counts_nothing() -> None:

@@ -12,7 +12,8 @@ from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
-from detent.git.evidence_ref import held_trees, publish, push_evidence
+from detent.git.evidence_ref import held_trees, publish
+from detent.git.notes_remote import push_notes
 from tests import cases
 from tests.driven import ALONE, CYCLE, GREEN, RED, project, run, scripted
 from tests.project import Project
@@ -112,9 +113,9 @@ def test_evidence_of_several_people_is_joined_when_it_is_pushed(tmp_path: Path) 
         git.run("remote", "add", "origin", str(tmp_path / "hub"))
         publish(git, REF, {git.head(): f"of {name}\n"}, {git.tree("HEAD")})
         people.append(git)
-    assert [push_evidence(git, REF, "origin") for git in people] == ["", ""]
+    assert [push_notes(git, "origin", REF) for git in people] == ["", ""]
     one, two = people
-    assert [push_evidence(one, REF, "origin"), one.resolve(NOTES)] == ["", two.resolve(NOTES)]
+    assert [push_notes(one, "origin", REF), one.resolve(NOTES)] == ["", two.resolve(NOTES)]
     for git in people:
         assert sh(tmp_path / "hub", "git", "notes", f"--ref={REF}", "show", git.head()).startswith("of ")
     assert held_trees(two, two.resolve(NOTES)) == {git.tree("HEAD") for git in people}

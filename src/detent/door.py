@@ -225,7 +225,7 @@ class Door:
         except NotYet:
             raise
         except CannotTell as e:
-            return Sent("outcome", by="system", outcome="(unclear)", output=str(e))
+            return Sent("outcome", by="system", outcome="(unclear)", output=str(e), facts=e.facts)
 
     def _children(self, table: Table[Any], run: AnyRun) -> Sent | None:
         """See to it that the children exist; the first end that has not come back yet, if there is one."""

@@ -65,7 +65,11 @@ class JournalDamaged(JournalError):
 
 
 class CannotTell(Exception):
-    """A gate or a job could not judge. It is neither a pass nor a fail."""
+    """A gate or a job could not judge. It is neither a pass nor a fail. `facts` are for the event: what the try took."""
+
+    def __init__(self, message: str = "", facts: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.facts = facts or {}
 
 
 class Disturbed(CannotTell):

@@ -177,6 +177,12 @@ class MemoryLook:
     def reworded(self) -> tuple[str, ...]:
         return ()
 
+    def only_stubs(self, path: str) -> bool:
+        return False
+
+    def keys_added(self) -> tuple[str, ...]:
+        return tuple(f"{c.path}:1: a key" for c in self.changed() if "key!" in self._files(self.tree).get(c.path, ""))
+
     def preflight(self) -> str | None:
         bad = [p for p, t in self._files(self.tree).items() if "lint!" in t]
         return f"preflight: lint complains about {bad[0]}" if bad else None

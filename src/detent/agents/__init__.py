@@ -4,13 +4,14 @@
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from detent.agents.asked import Asked
 from detent.agents.meter import Meter
 from detent.agents.protocol import AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
-from detent.agents.redact import redactor, secrets_of
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
+from detent.kernel.redact import redactor, secrets_of
 
 __all__ = [
     "BACKENDS",
@@ -95,9 +96,13 @@ def named(spec: str) -> tuple[str, str]:
     return name, rest
 
 
-def must_be_ready(spec: str, outer: Mapping[str, str]) -> None:
-    """DetentError if a spec names no agent, or a client that is not installed or has nothing that pays for its model."""
-    name, _ = named(spec)
+def must_be_ready(spec: str, outer: Mapping[str, str], project: Path) -> None:
+    """DetentError if a spec names no agent, a program that is not there, or a client that has nothing that pays for its model."""
+    name, rest = named(spec)
+    if name == "command":
+        from detent.agents.command import find_command
+
+        find_command(rest, outer, project)
     if name in CLIENTS:
         from detent.agents.client import find
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from detent.agents.meter import Meter
 from detent.agents.protocol import Progress, Turn, Usage
-from detent.agents.redact import Redact
 from detent.agents.transcript import Transcript
+from detent.kernel.redact import Redact
 
 
 class Asked(NamedTuple):

@@ -6,9 +6,11 @@ Slow, hung and dead are told apart: a program that writes or changes files is sl
 import codecs
 import os
 import shlex
+import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from detent.agents.asked import Asked
@@ -51,8 +53,13 @@ def _reply(asked: Asked, name: str, ran: Ran, life: "Life") -> str:
     if ran.stopped:
         raise life.ended or AgentFailed("Stopped", "the turn was stopped")
     if ran.exit_code != 0:
-        raise AgentFailed("Crashed", f"the agent '{name}' failed with exit code {ran.exit_code}: {asked.redact(ran.output[-2000:])}")
+        raise AgentFailed("Crashed", f"the agent '{name}' failed with exit code {ran.exit_code}{_said(asked, ran)}")
     return ran.output
+
+
+def _said(asked: Asked, ran: Ran) -> str:
+    said = asked.redact(ran.output[-2000:]).strip()
+    return f": {said}" if said else ", and wrote nothing"
 
 
 class Life:
@@ -123,6 +130,16 @@ class Errors:
         os.close(self.into)
         self.reader.join(5)
         return self.kept.text()
+
+
+def find_command(command: str, outer: Mapping[str, str], project: Path) -> None:
+    """DetentError if the program of a command is not there: on PATH, or as a path from the project's root."""
+    name = split(command)[0]
+    there = os.access(project / name, os.X_OK) if "/" in name else shutil.which(name, path=outer.get("PATH", os.defpath))
+    if not there:
+        raise DetentError(
+            f"there is no program '{name}' that could be started", "install it, mend its path, or name another agent: --agent SPEC"
+        )
 
 
 def split(command: str) -> list[str]:

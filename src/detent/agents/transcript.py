@@ -8,9 +8,9 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from detent.agents.redact import Redact, redact_all
 from detent.agents.texts import whole
 from detent.errors import DetentError
+from detent.kernel.redact import Redact, redact_all
 
 
 class Transcript:

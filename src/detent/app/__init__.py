@@ -16,6 +16,7 @@ from detent.kernel.table import Table
 
 if TYPE_CHECKING:
     from detent.kernel.journal_postgres import PostgresJournal
+    from detent.world.reviewer import Asking
 
 AnyJournal = Union[SqliteJournal, "PostgresJournal"]
 __all__ = ["WORKFLOWS", "App", "journal_at", "now", "open_app", "tables"]
@@ -91,10 +92,16 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
         entry = journal.at(run, seq)
         return entry.at if entry else ""
 
-    gear = Gear(outer, kit_of(place, outer), _files_of(), now, history, EFFECTS, JOBS, wanted, family, when, journal.has_report)
+    def reviewer(run: AnyRun) -> "Asking":
+        from detent.app.reviewing import asking_of  # most calls ask nobody
+
+        return asking_of(app, run)
+
+    gear = Gear(outer, kit_of(place, outer), _files_of(), now, history, EFFECTS, JOBS, wanted, family, when, journal.has_report, reviewer)
     worlds = Worlds(Git(place, outer), gear)
     hands = Hands(journal, tables, worlds, worlds, brief, now, lambda doing: this_process(now(), doing), wanted)
-    return App(place, journal, Door(hands), worlds.own, worlds)
+    app = App(place, journal, Door(hands), worlds.own, worlds)
+    return app
 
 
 def _journal(place: Place, outer: Mapping[str, str], create: bool) -> "AnyJournal":

@@ -14,13 +14,14 @@ from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
 from detent.app.cell import Cell, cell_of
-from detent.app.kit import CONFIGURED, DEFAULT, home_of
+from detent.app.kit import DEFAULT, home_of
 from detent.app.overtime import Worked, ends_of
 from detent.app.policy import answer_of
+from detent.app.terms import Driving, driving
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen, drive
-from detent.drive.spent import Limits
+from detent.drive.spent import limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
 from detent.git.workspace import break_locks, workspace_place
@@ -33,18 +34,18 @@ from detent.world.turns import turn
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 
 
-def agent_of(run: AnyRun, role: str, settings: Settings) -> str:
-    """The agent that is asked in a role: the one the run was started with, else the configured one."""
-    named: str = run.data.setup.agent
-    return named if named != CONFIGURED else settings.agents.of(role) or DEFAULT
+def agent_of(terms: Driving, role: str) -> str:
+    """The agent that is asked in a role: the one that a person named, else the configured one."""
+    return terms.named or terms.settings.agents.of(role) or DEFAULT
 
 
 def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     """Everything the driver of a run works with."""
     first = app.door.load(run_id).run
-    settings = msgspec.json.decode(first.data.setup.settings, type=Settings)
+    terms = driving(app, run_id)
+    settings = terms.settings
     outer: Mapping[str, str] = app.world.outer
-    limits = Limits(settings.limits.tokens, settings.limits.usd, settings.limits.minutes, settings.limits.turns)
+    limits = limits_of(settings.limits)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
@@ -57,7 +58,7 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
             return kept
         try:
             with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
-                reply = ask(agent_of(first, briefing.role, settings), given, outer)
+                reply = ask(agent_of(terms, briefing.role), given, outer)
                 keep_reply(given.transcript, reply)
                 return reply
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -92,14 +93,14 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
     )
 
 
-def reviewer_is_ready(settings: Settings, env: Mapping[str, str]) -> None:
+def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path) -> None:
     """The reviewer, where one is configured, is an agent that can be asked."""
     if not settings.review.agent:
         return
     from detent.agents import must_be_ready  # most calls ask nobody
 
     try:
-        must_be_ready(settings.review.agent, env)
+        must_be_ready(settings.review.agent, env, project)
     except DetentError as e:
         raise DetentError(f"[review] agent: {e.message}", e.hint) from e
 

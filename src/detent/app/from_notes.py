@@ -16,7 +16,8 @@ from detent.errors import DetentError
 from detent.gates.testlist import FILE, read_list, ticked
 from detent.git import fingerprint
 from detent.git.commits import free_branch
-from detent.git.notes import fetch_notes, list_notes, read_note
+from detent.git.notes import list_notes, read_note
+from detent.git.notes_remote import fetch_notes
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import remove_workspace
 from detent.kernel.model import Run, Sent

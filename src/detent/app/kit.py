@@ -85,7 +85,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
         tuple(setup.preflight),
         ways,
         squash,
-        settings.review.agent if run.workflow != "execute" else _reviewer(setup.agent, settings),
+        settings.review.agent,
         cell.agent,
         home,
         cell.apart,
@@ -97,8 +97,3 @@ def _tracker(kind: str, place: Place, outer: Mapping[str, str]) -> "Tracker":
     from detent.app.trackers import tracker_of  # most submits ask no tracker
 
     return tracker_of(kind, place, outer)
-
-
-def _reviewer(agent: str, settings: Settings) -> str:
-    """Who reviews a branch: the configured reviewer, or else an agent like the one that works, in a fresh context."""
-    return settings.review.agent or (agent if agent not in ("", CONFIGURED) else settings.agents.of("reviewer") or DEFAULT)

@@ -35,7 +35,7 @@ def fit_for_push(app: App, agent: str = "") -> str:
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
     for spec in (agent,) if agent else settings.agents.roles.values():
-        must_be_ready(spec, app.world.outer)
+        must_be_ready(spec, app.world.outer, app.place.root)
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":
             raise DetentError(
@@ -66,7 +66,7 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
     end = table.states[run.state].end
     family = app.worlds.gear.family(run_id)
     total = spent_in((e for each in family for e in app.worlds.gear.history(each.id)), whole=True).usage
-    stands = {"completed": [], "pending": []} if run.workflow != "tdd" else _tests(run)
+    stands = {"completed": [], "pending": []} if run.workflow != "tdd" else tests_of(run)
     return {
         "run": run.id,
         "workflow": run.workflow,
@@ -98,7 +98,8 @@ def _of_item(app: App, run: AnyRun) -> dict[str, Any]:
     return {"item": run.data.item.id, "status": public_status(run.state), "reason": run.data.reason or None, "warnings": warnings}
 
 
-def _tests(run: AnyRun) -> dict[str, list[str]]:
+def tests_of(run: AnyRun) -> dict[str, list[str]]:
+    """The tests of a list that are done, and those that are open."""
     done = [e.text for e in run.data.entries if e.done]
     return {"completed": done, "pending": [e.text for e in run.data.entries if not e.done]}
 

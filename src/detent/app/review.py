@@ -4,9 +4,12 @@ from typing import Any
 
 import msgspec
 
+from detent.agents import Budget
 from detent.app import App
 from detent.app.fit import Terms
+from detent.app.reviewing import asking_with
 from detent.app.start_execute import project_settings, setup_of
+from detent.app.terms import Driving
 from detent.app.trackers import tracker_of
 from detent.door import AnyRun
 from detent.errors import CannotTell, DetentError
@@ -16,7 +19,8 @@ from detent.git.remote import fetch_branch, has_remote
 from detent.git.repo import Git
 from detent.kernel.model import Run
 from detent.workflows.execute_data import ExecuteData
-from detent.world.execute_review import About, Asking, ask_reviewer, filed, kept_review
+from detent.world.execute_review import About, filed, question_about
+from detent.world.reviewer import Limited, ask_reviewer, kept_review
 
 
 def waiting_for(app: App, branch: str) -> AnyRun | None:
@@ -35,14 +39,13 @@ def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, 
     settings, _ = project_settings(git, app.world.outer)
     tip, base = _span(git, branch, settings.git.main, settings.git.remote)
     probe: AnyRun = Run("review", "execute", "QUEUED", 0, ExecuteData(setup=setup_of(app, Terms(agent=agent))))
-    kit = app.world.kit_of(probe)
-    asking = Asking(git, kit, app.world.outer, app.world.collector(probe).env, lambda: True)
+    asking = asking_with(app, probe, Driving(agent, settings), Budget())
     file = app.place.common_dir / "detent" / "reviews" / f"by-hand-{tip}.json"
     if again:
         file.unlink(missing_ok=True)
     try:
-        text, _ = kept_review(file, lambda: ask_reviewer(asking, About("review", short(branch), base, tip)))
-    except CannotTell as e:
+        text, _ = kept_review(file, lambda: ask_reviewer(git, asking, question_about(git, About("review", short(branch), base, tip))))
+    except (CannotTell, Limited) as e:
         raise DetentError(str(e), "nothing was filed; look at the reviewer ([review] agent, or --agent), and try again") from e
     found = read_review(text)
     items = filed(tracker_of(settings.tracker.kind, app.place, app.world.outer), found, short(branch), short(branch), "")

@@ -38,7 +38,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     if not terms.adopt:
         is_clean(git, "" if terms.agent else ", or take it over with --adopt")
     settings = settings_at(git, head, app.world.outer)
-    reviewer_is_ready(settings, app.world.outer)
+    reviewer_is_ready(settings, app.world.outer, app.place.root)
     setup = _setup(git, settings, head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
     if terms.baseline:

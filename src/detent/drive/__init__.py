@@ -116,7 +116,7 @@ def _accepted(crew: Crew, run: str, sent: Sent) -> bool:
 
 
 def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
-    """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it. False: a person moved it."""
+    """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it. False: look at it again."""
     until = _seconds_until(run.not_before)
     if until > 0:
         crew.watch(Seen("wait", run, briefing, spent, f"parked until {run.not_before}"))
@@ -125,6 +125,8 @@ def _wait(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
         if not _still(crew, run):
             return False
         until = _seconds_until(run.not_before)
+        if until <= 0:
+            return False  # what waited may be work of the machine's own
     return True
 
 
@@ -140,10 +142,12 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
     """One turn of an agent, as what is said to the door; None if it was stopped."""
     if said := over(crew.limits, spent):
         return _failure("over-budget", f"a budget of the run is spent: {said}", Usage(), 0.0, "")
-    file, begun = crew.transcript(briefing), time.monotonic()
+    file, begun, since, taken = crew.transcript(briefing), time.monotonic(), datetime.now(UTC).isoformat(), Usage()
 
     def watch(progress: Progress) -> None:
-        crew.watch(Seen("progress", run, briefing, spent, progress.text, progress=progress))
+        nonlocal taken
+        taken = progress.usage if progress.usage.tokens >= taken.tokens else taken  # it is told as a sum
+        crew.watch(Seen("progress", run, briefing, spent._replace(usage=spent.usage + taken), progress.text, progress=progress))
 
     turn = crew.turn_of(run, briefing)._replace(
         budget=left(crew.limits, spent), watch=watch, transcript=file, wanted=lambda: _still(crew, run)
@@ -158,7 +162,7 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         return _of_failure(e, run.workflow, time.monotonic() - begun, str(file))
     sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
     facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
-    return msgspec.structs.replace(sent, facts=facts, attempt_id=briefing.attempt_id, channel="drive")
+    return msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive")
 
 
 def _still(crew: Crew, run: AnyRun) -> bool:

@@ -2,10 +2,24 @@
 
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
+from datetime import datetime
+from typing import NamedTuple, Protocol
 
 from detent.agents import Budget, Usage
 from detent.door import AnyEvent
+
+
+class Configured(Protocol):
+    """The limits as they are configured."""
+
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def usd(self) -> float: ...
+    @property
+    def minutes(self) -> int: ...
+    @property
+    def turns(self) -> int: ...
 
 
 class Limits(NamedTuple):
@@ -15,6 +29,10 @@ class Limits(NamedTuple):
     usd: float = 0.0
     minutes: float = 0.0
     turns: int = 0
+
+
+def limits_of(settings: Configured) -> Limits:
+    return Limits(settings.tokens, settings.usd, settings.minutes, settings.turns)
 
 
 class Spent(NamedTuple):
@@ -35,10 +53,16 @@ def spent_in(events: Iterable[AnyEvent], whole: bool = False) -> Spent:
         if "usage" in facts:
             spent = Spent(
                 spent.usage + Usage(**json.loads(facts["usage"])),
-                spent.seconds + float(facts["seconds"]),
+                spent.seconds + max(float(facts["seconds"]), _until_judged(event)),
                 spent.turns + int(facts["turns"]),
             )
     return spent
+
+
+def _until_judged(event: AnyEvent) -> float:
+    """Seconds from the beginning of a turn until its work was judged; 0 where nobody noted when it began."""
+    since = event.sent.facts.get("since", "")
+    return (datetime.fromisoformat(event.at) - datetime.fromisoformat(since)).total_seconds() if since else 0.0
 
 
 def over(limits: Limits, spent: Spent) -> str:

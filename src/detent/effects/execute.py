@@ -12,7 +12,7 @@ rebase = Job(
     "rebase", "Fetch, and rebase the branch once on what the remote has; on a conflict leave it as it was.", ("rebased", "conflict")
 )
 review_branch = Job(
-    "review_branch", "Have a fresh reviewer read the diff of the branch: {issues, summary, pr_ready}.", ("ready", "not-ready")
+    "review_branch", "Have a fresh reviewer read the diff of the branch: {issues, summary, pr_ready}.", ("ready", "not-ready", "limited")
 )
 watch_items = Job(
     "watch_items", "See whether every item that the review filed is closed; nothing to do while one is open.", ("items-closed",)

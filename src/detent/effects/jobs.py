@@ -4,7 +4,7 @@ from detent.kernel.rows import Job
 
 create_branch = Job("create_branch", "Create the branch of the pull request on the current main.", ("branched",))
 call_reviewer = Job(
-    "call_reviewer", "Have a fresh reviewer read plan and diff, or read the findings file at the root.", ("approved", "findings")
+    "call_reviewer", "Have a fresh reviewer read plan and diff, or read the findings file at the root.", ("approved", "findings", "limited")
 )
 squash = Job("squash", "Make one commit of the branch, tree unchanged, message = title, where the machine does it.", ("squashed",))
 land_branch = Job(

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from detent.errors import CannotTell
 from detent.evidence.claims import REF
 from detent.git.commits import main_branch, short
-from detent.git.evidence_ref import push_evidence
 from detent.git.land import build_merge, fetch_main, go_to_main, move_main
+from detent.git.notes import HANDOFFS
+from detent.git.notes_remote import push_notes
 from detent.git.repo import Git
 
 TRIES = 5
@@ -82,8 +83,8 @@ def _open(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], None
     pushed = git.call("push", "--no-verify", "--", ways.remote, f"{branch}:{branch}", timeout=120)
     if pushed.code != 0:
         raise CannotTell(f"the branch could not be pushed: {pushed.err}")
-    if said := push_evidence(git, REF, ways.remote):
-        raise CannotTell(f"the evidence could not be pushed with the branch: {said}")
+    if said := push_notes(git, ways.remote, REF, HANDOFFS):
+        raise CannotTell(f"the notes could not be pushed with the branch: {said}")
     if not ways.pr_command:
         raise CannotTell("git.pr_command is not set, so no pull request can be opened")
     open_pr([*shlex.split(ways.pr_command)])

@@ -7,6 +7,9 @@ checkpoint = Effect("checkpoint", "Commit the judged tree as the checkpoint of t
 publish = Effect("publish", "Write the published files and notes anew from the journal.")
 snapshot = Effect("snapshot", "Keep every tracked and untracked file reachable from the run's refs.")
 reset_to_good = Effect("reset_to_good", "Snapshot, then bring the workspace back to the last good commit.")
+undo_strays = Effect(
+    "undo_strays", "Where the machine drives: bring back what was written beyond the part of the step or role; a snapshot is kept."
+)
 commit_plan = Effect("commit_plan", "Commit the marked plan entry as a commit of its own.")
 clear_plan = Effect("clear_plan", "Remove ACTIVE_PR.json and the merged branch.")
 write_note = Effect("write_note", "Write the handoff note onto the phase commit.")

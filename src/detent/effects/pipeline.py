@@ -6,10 +6,6 @@ append_design_history = Effect(
     "append_design_history", "Append the requested change as one line to approve-design-history.jsonl, once per event."
 )
 commit_task = Effect("commit_task", "Commit the judged tree as `T-001: title` (a final review: `meta: …`); nothing to commit is fine.")
-undo_strays = Effect(
-    "undo_strays",
-    "Where the machine drives: bring the workspace back to the last good tree, so that what a role wrote beyond its part does not stay; a snapshot is kept.",
-)
 write_report = Effect(
     "write_report",
     "Write report.md from the journal: what was done, how to run, how to test, known issues, evidence per criterion, manual checks, cost and time per role.",

@@ -28,6 +28,7 @@ from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import differs, stamp, untracked
 from detent.git.workspace import borrow
+from detent.kernel.redact import redactor, secrets_of
 from detent.sandbox.process import Ran
 
 MOST_KEPT = 500  # reports of one repository
@@ -81,6 +82,7 @@ class Collector:
         self.home = home or self.root  # the project's own checkout: where its environment lies
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
+        self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
         self.runs = 0  # how often the suite was really run
         self._there: set[str] | None = None  # files that git does not know, as they were after our last run
 
@@ -197,7 +199,8 @@ class Collector:
 
     def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
         """One command line in a checkout, with the environment that tests have."""
-        return run_line(command, self.suite, folder, self._env(folder), wanted)
+        ran = run_line(command, self.suite, folder, self._env(folder), wanted)
+        return ran._replace(output=self.redact(ran.output))
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         """Tests in the workspace, which holds this tree."""
@@ -222,6 +225,11 @@ class Collector:
             raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
+        report = self._ran(selectors, cwd, wanted, command, near)
+        said = {i: self.redact(text) for i, text in report.messages.items()}
+        return msgspec.structs.replace(report, output=self.redact(report.output), messages=said, fault=self.redact(report.fault))
+
+    def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
         env = self._env(cwd)
         base = self.suite.base
         forget_bytecode(env, cwd)

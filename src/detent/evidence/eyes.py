@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -38,6 +39,7 @@ class Scene(NamedTuple):
     tampered: Callable[[], tuple[str, ...]]
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
+    keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
 
 
 class RepoLook:
@@ -246,6 +248,17 @@ class RepoLook:
             pairs = self.scene.git.changes(self.scene.marks.good, self.tree)
             self._changed = tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
         return self._changed
+
+    def only_stubs(self, path: str) -> bool:
+        from detent.evidence.stubs import only_stubs
+
+        base = self.scene.collect.suite.base
+        return base is not None and only_stubs(base.runner, *map(self._text(path), (self.scene.marks.good, self.tree)))
+
+    def keys_added(self) -> tuple[str, ...]:
+        from detent.evidence.keys import keys_added
+
+        return keys_added(self.scene.git, self.scene.marks.good, self.tree, self.scene.keys)
 
     def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
         base = self.scene.collect.suite.base

@@ -9,6 +9,7 @@ from detent.errors import CannotTell
 from detent.evidence.look import Look
 from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Value
+from detent.kernel.spans import last_span
 
 SEVERITIES = ("INFO", "SUGGESTION", "MINOR", "MAJOR", "CRITICAL")
 BEHAVIOUR = ("bug", "correctness", "behaviour", "behavior", "test", "tests", "testing", "security", "logic")
@@ -46,6 +47,13 @@ class _Review(Value, frozen=True):
     findings: tuple[Finding, ...]
     overall_assessment: str = ""
     executive_summary: str = ""
+
+
+def findings_in(words: str) -> str:
+    """The review in a reviewer's last words: their last object with findings; else all of them. CannotTell if it cannot be read."""
+    text = last_span(words, "findings") or words.strip()
+    read_findings(text)
+    return text
 
 
 def read_findings(text: str) -> tuple[Finding, ...]:

@@ -24,9 +24,24 @@ def files_are_ours(look: Look[Data]) -> str | None:
     )
 
 
+def strays_of_red(look: Look[Data]) -> list[str]:
+    """The changed files that a RED step may not write. Stubs that throw, in the file that is to be written, are no such change."""
+    strange = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
+    return [path for path in strange if not (path == _to_be_written(look.run.data) and look.only_stubs(path))]
+
+
+def _to_be_written(data: Data) -> str:
+    return data.current.impl_file if isinstance(data, ListData) and data.current else ""
+
+
+def strays_of_green(look: Look[Data]) -> list[str]:
+    """The changed files that are frozen in a GREEN step."""
+    return [c.path for c in look.changed() if c.sort == "test"] + _config_not_named(look)
+
+
 def only_tests_changed(look: Look[Data]) -> str | None:
-    """A RED step changes test files, their fixtures (and the list) and nothing else."""
-    wrong = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
+    """A RED step changes test files, their fixtures (and the list) and nothing else; where code must compile, it may add stubs that throw."""
+    wrong = strays_of_red(look)
     return f"{_named(wrong)} changed; a RED step writes tests only" if wrong else None
 
 
@@ -34,7 +49,7 @@ def conftest_stays_plain(look: Look[Data]) -> str | None:
     """What a RED step adds to a conftest.py is imports, fixtures that tests ask for, functions and plain values: nothing that decides how tests are run."""
     for path in (c.path for c in look.changed() if c.path.rpartition("/")[2] == NAME):
         before, now = (deciding(look.read(at) or "") for at in (f"GOOD:{path}", path))
-        if before == now or _names(_asked(look), path):
+        if before == now or names(_asked(look), path):
             continue
         piece = next((p for p in (*now, *before) if p not in before or p not in now), path).strip().splitlines()[0]
         return (
@@ -52,11 +67,14 @@ def tests_frozen(look: Look[Data]) -> str | None:
 
 def config_frozen(look: Look[Data]) -> str | None:
     """The configuration of the test runner, of CI and of coverage is as it was, but for files that a person named: those are flagged."""
-    touched = [c.path for c in look.changed() if c.sort == "config"]
-    wrong = [path for path in touched if not _names(_asked(look), path)]
-    if wrong:
+    if wrong := _config_not_named(look):
         return f"{_named(wrong)} changed; the test runner's configuration is frozen in this step, unless a person names the file"
+    touched = [c.path for c in look.changed() if c.sort == "config"]
     return Flag(f"{_named(touched)} changed, as a person asked; it decides how tests are run") if touched else None
+
+
+def _config_not_named(look: Look[Data]) -> list[str]:
+    return [c.path for c in look.changed() if c.sort == "config" and not names(_asked(look), c.path)]
 
 
 def config_flagged(look: Look[Data]) -> str | None:
@@ -75,7 +93,7 @@ def _asked(look: Look[Data]) -> str:
     return " ".join((entry, *said))
 
 
-def _names(words: str, path: str) -> bool:
+def names(words: str, path: str) -> bool:
     """Whether a text names a file: by its path or its name, as a word of its own."""
     return any(re.search(rf"(?<![\w./-]){re.escape(each)}(?![\w/-]|\.\w)", words) for each in (path, path.rpartition("/")[2]))
 

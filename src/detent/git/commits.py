@@ -90,18 +90,24 @@ def set_index(git: Git, tree: str) -> None:
 def refresh_index(git: Git, commit: str) -> None:
     """Make the paths that a commit changed look committed in the checkout's index; leave all others as they are."""
     paths = [path for _, path in git.changes(f"{commit}^", commit)] if git.resolve(f"{commit}^") else []
-    if not paths:
-        return
+    if paths:
+        _set_paths(git, commit, paths)
+        git.call("update-index", "-q", "--refresh")
+
+
+def _set_paths(git: Git, tree: str, paths: list[str], index: Path | None = None) -> None:
+    """Make some paths of an index what a tree has."""
     listed = (
-        git.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths).items
+        git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths).items
         if len(paths) < 500
-        else git.run("ls-tree", "-r", "-z", commit).items
+        else git.run("ls-tree", "-r", "-z", tree).items
     )
     wanted = set(paths)
     there = {line.partition("\t")[2]: line for line in listed if line.partition("\t")[2] in wanted}
     lines = [there.get(p, f"0 {ZERO}\t{p}") for p in paths]
-    git.run("update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape"))
-    git.call("update-index", "-q", "--refresh")
+    git.run(
+        "update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape"), index=index
+    )
 
 
 def bring_to(git: Git, tree: str, leave: str = "") -> None:
@@ -112,6 +118,16 @@ def bring_to(git: Git, tree: str, leave: str = "") -> None:
     git.run("read-tree", "-u", "--reset", tree)
     for path in doomed:
         _remove(git.place.root, path)
+
+
+def bring_back(git: Git, tree: str, snapshot: str, paths: list[str]) -> None:
+    """Bring some paths of the workspace back to what a tree has; all others stay as a snapshot of it has them."""
+    index = git.place.git_dir / "detent" / "index.back"
+    git.run("read-tree", snapshot, index=index)
+    _set_paths(git, tree, paths, index)
+    bring_to(git, git.run("write-tree", index=index).text, snapshot)
+    index.unlink()
+    set_index(git, "HEAD")
 
 
 def _remove(root: Path, path: str) -> None:

@@ -13,6 +13,7 @@ from detent.errors import DetentError
 from detent.git.repo import ZERO, Git, GitError
 
 TRIES = 5
+HANDOFFS = "tdd-handoffs"  # the notes of `tdd`
 UNFINISHED = "refs/notes/detent-unfinished"  # where notes are made before the real ref moves; under the lock there is only one
 
 
@@ -79,13 +80,6 @@ def list_notes(git: Git, ref: str) -> dict[str, str]:
         raise GitError(f"the notes below refs/notes/{ref} cannot be read: {out.err}", "run `detent repair-notes`")
     rows = [line.split() for line in out.text.splitlines()]
     return {row[1]: row[0] for row in rows if len(row) == 2}
-
-
-def fetch_notes(git: Git, ref: str, remote: str) -> None:
-    """Take over the notes of the remote, where there are none here yet."""
-    full = f"refs/notes/{ref}"
-    if not git.resolve(full) and git.call("remote", "get-url", remote).code == 0:
-        git.call("fetch", "--no-tags", "--", remote, f"{full}:{full}", timeout=120)
 
 
 def put_aside(git: Git, ref: str) -> str:

@@ -66,7 +66,9 @@ def _error(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
 def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, reasons: tuple[str, ...]) -> Decision:
     after = settled(run, sent.by)
     if sent.by == "agent":
-        after = msgspec.structs.replace(after, steers=run.steers[found.heard :], not_before="")
+        after = msgspec.structs.replace(after, steers=run.steers[found.heard :])
+    if sent.by != "human":
+        after = msgspec.structs.replace(after, not_before="")
     if sent.child:
         after = msgspec.structs.replace(after, joined=(*after.joined, sent.child))
     for change in way.changes:

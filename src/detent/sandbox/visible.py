@@ -13,6 +13,11 @@ from typing import NamedTuple
 from detent.sandbox.mounts import SYSTEM, closed
 from detent.sandbox.protocol import Room
 
+PARTS = (
+    "lib", "lib64", "libexec", "include", "share", "pkg", "src", "misc", "VERSION", "go.env",  # of most, and of go
+    "conf", "jmods", "legal", "release", "jre", "conda-meta", "condabin", "envs", "pkgs", "ssl",  # of java and of conda
+)  # fmt: skip
+PACKAGES = "node_modules"
 MOST_LINKS = 2000  # programs of one PATH folder that are followed
 
 
@@ -76,7 +81,22 @@ def _on_path(folder: Path, home: Path) -> list[Path]:
     links = [entry.path for entry in sorted(os.scandir(folder), key=lambda e: e.name)[:MOST_LINKS] if entry.is_symlink()]
     targets = {target for target in map(os.path.realpath, links) if not target.startswith(f"{folder.resolve()}{os.sep}")}
     programs = [target for target in map(Path, targets) if target.is_file() and not is_system(target)]
-    return [folder, *(installation(each.parent) if each.parent.name == "bin" else each for each in programs)]
+    return [folder, *_beside(folder, home), *_beside(folder.resolve(), home), *map(_whole, programs)]
+
+
+def _beside(folder: Path, home: Path) -> list[Path]:
+    """What belongs to the programs of a `bin` folder below the home and lies beside it: named parts, since keys may lie there too."""
+    above = folder.parent
+    if folder.name != "bin" or above.resolve() in (home.resolve(), (home / ".local").resolve()):
+        return []
+    return [above / part for part in PARTS if (above / part).exists()]
+
+
+def _whole(program: Path) -> Path:
+    """What a program that a link leads to cannot do without: its installation, the packages that it lies among, or nothing more."""
+    if PACKAGES in program.parts:
+        return Path(*program.parts[: program.parts.index(PACKAGES) + 1])
+    return installation(program.parent) if program.parent.name == "bin" else program
 
 
 def installation(folder: Path) -> Path:

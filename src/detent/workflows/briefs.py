@@ -36,7 +36,7 @@ def brief(table: Table[T], run: Run[T]) -> Briefing:
         step=step,
         guidance=run.guidance or None,
         last_error=run.last_error or None,
-        writes=tuple(Template(w).substitute(_names(table, run)) for w in state.writes),
+        writes=tuple(dict.fromkeys(Template(w).substitute(_names(table, run)) for w in state.writes)),
         allowed_actions=() if state.end else ("get_task", *table.allowed(run)),
         attempt=1 + sum(run.counts.values()),
         attempt_id=f"{run.id}.{run.seq}",

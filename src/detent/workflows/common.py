@@ -6,7 +6,7 @@ import msgspec
 
 from detent.effects.owed import publish, snapshot, stop_children
 from detent.kernel.model import Found, Run, Sent
-from detent.kernel.rows import STAY, Because, Count, Effect, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
+from detent.kernel.rows import STAY, Because, Change, Count, Effect, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
 
 replace = msgspec.structs.replace
 
@@ -40,7 +40,7 @@ def keep_guidance(run: Run[T], sent: Sent, found: Found) -> Run[T]:
 
 
 def keep_steer(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    return replace(run, steers=(*run.steers, sent.note))
+    return replace(run, steers=(*run.steers, sent.note)) if sent.note else run  # without words: only who works or for how much was changed
 
 
 def park(run: Run[T], sent: Sent, found: Found) -> Run[T]:
@@ -83,6 +83,13 @@ DRIVEN: Mapping[str, Move] = {
 }
 
 
+def told_of_strays(driven: bool) -> str:
+    """What an agent whose predecessor wrote beyond its part has to do about it."""
+    if driven:
+        return "What the attempt before changed beyond that was brought back by the machine; the rest of it is as it was left."
+    return "If a file is named above as changed wrongly, bring it back."
+
+
 def alive(states: Mapping[str, State]) -> tuple[str, ...]:
     return tuple(name for name, s in states.items() if not s.end)
 
@@ -93,10 +100,10 @@ def people(states: Mapping[str, State], aborted: str = "ABORTED", also: tuple[Ef
     return (*each(alive(states), "abort", stop), *each(alive(states), "steer", go(STAY, keep_steer)))
 
 
-def driven(states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T]) -> tuple[Row[T], ...]:
+def driven(states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T], keep: Change[T] = keep_error) -> tuple[Row[T], ...]:
     """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there, a budget is spent."""
     acting = tuple(name for name, s in states.items() if s.actor == "agent" and not s.end)
-    retry: Go[T] = go(STAY, count("agent"), keep_error, says="FAILURE", spent=halt)
+    retry: Go[T] = go(STAY, count("agent"), keep, says="FAILURE", spent=halt)
     return (
         *each(acting, "agent-failed", retry),
         *each(acting, "limited", go(STAY, park)),

@@ -28,12 +28,13 @@ from detent.gates.item import (
     not_failed_twice,
     says_blocked,
 )
+from detent.gates.keys import no_keys_added
 from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, each, go
 from detent.kernel.table import Table
-from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, alive, because, caused_by, count, driven, keep_guidance, keep_steer, zero
+from detent.workflows.common import DRIVEN, ERRORS, PEOPLE, alive, because, caused_by, count, driven, keep_guidance, keep_steer, park, zero
 from detent.workflows.execute_data import (
     ExecuteData,
     children,
@@ -128,7 +129,7 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("QUEUED",        "started",           (),                           RUNNABLE, go("RUNNING", keep_workspace),                         SKIPPED),
     Row("QUEUED",        "started-child",     (),                           RUNNABLE, go("RUNNING_CHILD", keep_workspace),                   SKIPPED),
     Row("QUEUED",        "not-runnable",      (),                           (),       SKIPPED),
-    Row("RUNNING",       "done",              (),                           WORK,     PROVED,                                                RETRY),
+    Row("RUNNING",       "done",              (no_keys_added,),             WORK,     PROVED,                                                RETRY),
     Row("RUNNING",       "blocked",           (says_blocked,),              (),       BLOCKED),
     Row("RUNNING_CHILD", "child-proved",      (),                           TESTS,    go("PUSHING", keep_proof, owes=(note_on_item,)),       NO_TESTS),
     Row("RUNNING_CHILD", "child-stopped",     (),                           (),       STOPPED),
@@ -139,6 +140,7 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("REBASING",      "conflict",          (),                           (),       failed("conflict")),
     Row("REVIEWING",     "ready",             (branch_review_is_readable,), (),       go("OPENING", keep_review, owes=(file_issues,))),
     Row("REVIEWING",     "not-ready",         (branch_review_is_readable,), (),       go("NOT_READY", because("review"), keep_review, owes=(file_issues,), says="HALTED")),
+    Row("REVIEWING",     "limited",           (),                           (),       go(STAY, park)),
     Row("NOT_READY",     "override",          (),                           (),       go("OPENING", keep_guidance)),
     Row("NOT_READY",     "review-again",      (),                           (),       go("REVIEWING", keep_guidance)),
     Row("NOT_READY",     "items-closed",      (),                           (),       go("OPENING")),

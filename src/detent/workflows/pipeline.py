@@ -4,8 +4,8 @@ Tasks and final reviews are children with a table of their own (`task`). DONE is
 """
 
 from detent.effects.apart import commit_merged
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish, stop_children
-from detent.effects.pipeline import append_design_history, undo_strays, write_report
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish, stop_children, undo_strays
+from detent.effects.pipeline import append_design_history, write_report
 from detent.gates.documents import (
     acceptance_is_sound,
     architecture_is_sound,
@@ -31,6 +31,7 @@ from detent.gates.human import (
     resolve,
     unanswered,
 )
+from detent.gates.keys import no_keys_added
 from detent.gates.reply import (
     design_spec_is_there,
     readme_or_reason,
@@ -103,9 +104,9 @@ APPROVED = (
 )  # what is approved is sound as it stands
 DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
 PLANNED = (wrote_nothing, tasks_are_sound, context_is_there)
-BUILD = (wrote_only_build_files, collected_not_shrunk, skips_not_risen)
-KEPT = (collected_not_shrunk, skips_not_risen)
-TOLD = (wrote_only_docs, readme_or_reason, says_how_to_run_and_test)
+BUILD = (no_keys_added, wrote_only_build_files, collected_not_shrunk, skips_not_risen)
+KEPT = (no_keys_added, collected_not_shrunk, skips_not_risen)
+TOLD = (no_keys_added, wrote_only_docs, readme_or_reason, says_how_to_run_and_test)
 OURS = (answers_the_question,)
 
 OK = (role_ran, keep_notes, zero("dispatch"), forget, clear_error)

@@ -4,7 +4,17 @@ An agent calls get_task and submit_work; every step is judged by the machine bef
 """
 
 from detent.effects.jobs import call_reviewer, create_branch, merge, squash
-from detent.effects.owed import checkpoint, clear_plan, commit_plan, leave_workspace, publish, publish_claims, reset_to_good, snapshot
+from detent.effects.owed import (
+    checkpoint,
+    clear_plan,
+    commit_plan,
+    leave_workspace,
+    publish,
+    publish_claims,
+    reset_to_good,
+    snapshot,
+    undo_strays,
+)
 from detent.gates.branch import (
     commit_is_head,
     entry_is_marked,
@@ -15,6 +25,7 @@ from detent.gates.branch import (
     tree_as_judged,
 )
 from detent.gates.command import expects_fail, expects_pass, real_test_command
+from detent.gates.keys import no_keys_added
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
 from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
 from detent.gates.tests import (
@@ -151,8 +162,15 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-SOUND_RED = (files_are_ours, on_its_branch, expects_fail, real_test_command, starts_from_green)  # asked first: a miss is REFUSED
-SOUND = (files_are_ours, on_its_branch, expects_pass, real_test_command)
+SOUND_RED = (
+    files_are_ours,
+    on_its_branch,
+    no_keys_added,
+    expects_fail,
+    real_test_command,
+    starts_from_green,
+)  # asked first: a miss is REFUSED
+SOUND = (files_are_ours, on_its_branch, no_keys_added, expects_pass, real_test_command)
 RED = (
     at_least_one_ran,
     only_tests_changed,
@@ -231,8 +249,8 @@ TWICE = Lock(
     "tried_once", "The step was judged and failed before.", lambda run: None if run.counts.get("debug") else "try the step first", "REFUSED"
 )
 
-HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, says="HALTED")
-BAD = go("DEBUGGING", count("debug"), tried, keep_error, says="FAILURE", spent=HALT_TRIES)
+HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, owes=(undo_strays,), says="HALTED")
+BAD = go("DEBUGGING", count("debug"), tried, keep_error, owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)
 SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
 PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)

@@ -9,6 +9,7 @@ import msgspec
 from detent.evidence.runners import Command
 from detent.gates.plan import Task
 from detent.kernel.model import Run
+from detent.workflows.common import told_of_strays
 from detent.workflows.pr_data import PrData, current, failed_again
 
 NUDGES: Mapping[str, str] = {
@@ -45,9 +46,9 @@ WAYS_OUT: Mapping[str, str] = {
     "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
     "errors": "Three times in a row the work could not be judged. Mend what the error names (runner, sandbox, reviewer), then `detent resume`.",
-    "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`.",
-    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again.",
-    "model": "The configured model is not available, and no other one is tried. Mend the configuration, then `detent resume`.",
+    "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`; `--agent SPEC` names another one.",
+    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",
+    "model": "The configured model is not available, and no other one is tried. Mend [agents], then `detent resume`; `--agent SPEC` names another one.",
 }
 
 
@@ -111,6 +112,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "advice": NUDGES[nudge(run)],
         "already": ALREADY if _step(run) == "RED" and attempts(run) else "",
         "doors": _doors(run),
+        "strays": told_of_strays(bool(data.setup.agent)),
         "original_task": data.replacing,
         "original_red": data.replacing_red,
         "way_out": WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", _branch(data)),

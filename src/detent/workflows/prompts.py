@@ -23,6 +23,11 @@ def system_prompt(workflow: str, role: str, workspace: str) -> str:
     return text + "\n"
 
 
+def findings_prompt() -> str:
+    """What the reviewer of a pull request is told."""
+    return f"{_file('role-reviewer')}\n\n{_file('hand-in-findings')}\n"
+
+
 def review_prompt() -> str:
     """What the reviewer of a branch is told."""
     return _file("review-branch") + "\n"

@@ -3,8 +3,8 @@
 Each role is a dispatch of its own, so no one approves their own work. Whatever changes the tree goes through all gates again.
 """
 
-from detent.effects.owed import publish, reset_to_good
-from detent.effects.pipeline import commit_task, prepare_dispatch, undo_strays
+from detent.effects.owed import publish, reset_to_good, undo_strays
+from detent.effects.pipeline import commit_task, prepare_dispatch
 from detent.gates.human import (
     accept,
     answers_the_question,
@@ -20,6 +20,7 @@ from detent.gates.human import (
     unanswered,
     waive,
 )
+from detent.gates.keys import no_keys_added
 from detent.gates.reply import Reply, points, read_reply, wrote_nothing, wrote_only_tests
 from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, preflight_passes, skips_not_risen
 from detent.gates.tree import something_changed
@@ -131,7 +132,7 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-TESTED = (at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass, preflight_passes)
+TESTED = (no_keys_added, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass, preflight_passes)
 CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)

@@ -4,8 +4,9 @@ The machine runs all tests itself after every phase and decides by them; an agen
 """
 
 from detent.effects.jobs import land_branch
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, write_note
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, undo_strays, write_note
 from detent.gates.branch import on_its_branch
+from detent.gates.keys import no_keys_added
 from detent.gates.testlist import (
     FILE,
     a_test_is_new,
@@ -73,7 +74,7 @@ from detent.workflows.tdd_data import (
 
 STATES = {
     "PLAN": State("agent", "test-list", (FILE,)),
-    "RED": State("agent", "test", ("$test_file", "$test_folder/**", FILE)),
+    "RED": State("agent", "test", ("$test_file", "$test_folder/**", FILE, "$stub_file")),
     "GREEN": State("agent", "implementing", ("**",)),
     "REFACTOR": State("agent", "refactor", ("**",)),
     "LANDING": State("system", job=land_branch),
@@ -101,7 +102,7 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-LIST = (on_its_branch, list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
+LIST = (on_its_branch, no_keys_added, list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
 NEXT = (*LIST, reply_names_a_test, current_is_open, base_was_green)
 LAST = (*LIST, every_box_is_ticked)
 START = (*LIST, base_was_green)
@@ -146,11 +147,12 @@ COMMIT = (commit_judged_tree, write_note)
 CLOSE = (*COMMIT, tick_boxes)
 PROVEN = (*COMMIT, publish_claims)
 BACK_TO_GOOD = (reset_to_good, write_note)
-GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=(write_note,), says="FAILURE")
+BACK_TO_PART = (undo_strays, write_note)
+GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE")
 ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE")
-AGAIN = go(STAY, count("retries"), keep_failure, owes=(write_note,), says="FAILURE", spent=GIVEN_UP)
+AGAIN = go(STAY, count("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE", spent=GIVEN_UP)
 OTHERWISE = go(STAY, count("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE", spent=ROLLED_UP)
-FRESH = zero("retries")
+FRESH = zero("retries", "agent")
 END: Go[TddData] = go("COMPLETE", clear_error, owes=(leave_workspace,))
 UNLANDED: Go[TddData] = go("HALTED", because("conflict"), keep_error, says="HALTED")
 
@@ -169,9 +171,10 @@ ROWS: tuple[Row[TddData], ...] = (
     Row("HALTED",   "resume",   (caused_by("retries", "errors", "model", "agent", "budget", "conflict"),), (), go(BACK, keep_guidance, FRESH)),
     *driven(
         STATES,
-        halt=go("HALTED", because("agent"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
+        halt=go("HALTED", because("agent"), stuck, owes=(write_note,), says="HALTED"),
         unavailable=go("HALTED", because("model"), no_model, zero("agent"), owes=(write_note,), says="HALTED"),
         over=go("HALTED", because("budget"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
+        keep=stuck,
     ),
     *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """What the `tdd` workflow keeps about a run, the pure changes over it, and the handoff note made of it. Knows no git and no states."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -7,8 +8,10 @@ from typing import Literal
 
 import msgspec
 
+from detent.evidence.stubs import LANGUAGES, Language
 from detent.gates.testlist import FILE, CurrentTest, Entry, ListData, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.workflows.common import told_of_strays
 from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
@@ -30,6 +33,12 @@ ALREADY = (
     'If you are sure that the behaviour is there already: keep the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
     "The entry is closed if the machine can show that your test fails against a small change of the code.\n"
 )  # open from the second try of RED on
+
+
+STUBS = (
+    "\n- Where the test does not compile otherwise, you may add to `{file}` functions whose whole body is `{body}`: stubs that throw, and "
+    "nothing else."
+)
 
 
 class TddData(ListData, frozen=True):
@@ -104,7 +113,7 @@ def note_of(run: Run[TddData]) -> Note:
         test_result=data.test_result,
         error=run.last_error or None,
         error_details=_details(run),
-        retry_count=run.counts.get("retries", 0),
+        retry_count=_tries(run),
         feature_request=data.feature_request,
     )
 
@@ -112,7 +121,7 @@ def note_of(run: Run[TddData]) -> Note:
 def _details(run: Run[TddData]) -> ErrorDetails | None:
     if not run.last_error:
         return None
-    if run.counts.get("agent") or run.data.trouble is None:  # an agent failed after what was judged last
+    if run.data.trouble is None:
         return ErrorDetails("AgentStuck", run.last_error.splitlines()[0])
     return ErrorDetails(run.data.trouble, run.data.reason)
 
@@ -256,9 +265,14 @@ def unproven(run: Run[TddData]) -> tuple[str, ...]:
 
 
 def backoff(run: Run[TddData]) -> int:
-    """Seconds to wait before the next try of a phase: 1, 2, 4."""
-    retries = run.counts.get("retries", 0)
-    return 2 ** (retries - 1) if retries else 0
+    """Seconds to wait before the next try of a phase: 1, 2, 4. An agent that failed is waited for like work that did."""
+    tries = min(_tries(run), 3)
+    return 2 ** (tries - 1) if tries else 0
+
+
+def _tries(run: Run[TddData]) -> int:
+    """The retries of a phase: after work that was judged, and after agents that gave none."""
+    return run.counts.get("retries", 0) + run.counts.get("agent", 0)
 
 
 def step_shown(run: Run[TddData]) -> StepShown | None:
@@ -270,7 +284,7 @@ def step_shown(run: Run[TddData]) -> StepShown | None:
 def facts(run: Run[TddData]) -> Mapping[str, str]:
     """The names that the briefings of this workflow may use."""
     data, retries = run.data, run.counts.get("retries", 0)
-    now = data.current or CurrentTest("", "", "")
+    now, language = data.current or CurrentTest("", "", ""), _compiled(data)
     return {
         "request": data.feature_request,
         "cycle": str(data.cycle),
@@ -278,10 +292,13 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "test_file": now.test_file,
         "test_folder": str(PurePosixPath(now.test_file).parent),
         "impl_file": now.impl_file,
+        "stub_file": now.impl_file if language else now.test_file,
+        "stubs": STUBS.format(file=now.impl_file, body=language.told) if language else "",
         "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
         "previous": _previous(data),
         "trouble": _told(run),
         "already": ALREADY if retries else "",
+        "strays": f" {told_of_strays(bool(data.setup.agent))}" if retries else "",
         "retries": str(retries),
         "retries_left": str(run.limits.get("retries", 0) - retries),
         "back_to": run.back or data.next_phase,
@@ -289,6 +306,11 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "done": str(len(completed(data))),
         "open": str(len(data.entries) - len(completed(data))),
     }
+
+
+def _compiled(data: TddData) -> Language | None:
+    """The language of the project, if its tests cannot be compiled without what they name."""
+    return LANGUAGES.get(json.loads(data.setup.command).get("runner", "")) if data.setup.command else None
 
 
 def _previous(data: TddData) -> str:

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import msgspec
 
-from detent.agents.redact import redactor, secrets_of
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import make_branch
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.claims import REF
 from detent.git.commits import bring_to, commit_phase, main_branch, short
-from detent.git.evidence_ref import push_evidence
-from detent.git.notes import read_note, write_notes
+from detent.git.notes import HANDOFFS, read_note, write_notes
+from detent.git.notes_remote import push_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
+from detent.kernel.redact import redactor, secrets_of
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
 from detent.world.execute_needs import begun_from, finished, held
@@ -29,7 +29,7 @@ from detent.world.items import KEY, reached
 from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
-NOTES = "tdd-handoffs"  # they hang on the commits of an inner run, and follow them when these are rebased
+NOTES = HANDOFFS  # they hang on the commits of an inner run, and follow them when these are rebased
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
 
 
@@ -130,8 +130,8 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
     if not has_remote(git, remote):
         return outcome("pushed", commit=tip)
     pushed = push_branch(git, remote, tip, branch)
-    if pushed.ok and (said := push_evidence(git, REF, remote)):
-        raise CannotTell(f"the evidence could not be pushed with the branch: {said}")
+    if pushed.ok and (said := push_notes(git, remote, REF, HANDOFFS)):
+        raise CannotTell(f"the notes could not be pushed with the branch: {said}")
     return outcome("pushed", commit=tip) if pushed.ok else outcome("rejected", pushed.output)
 
 

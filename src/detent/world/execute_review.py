@@ -1,29 +1,20 @@
 """The review of a branch by a fresh agent, the items it files, and the pull request that it may hold back. On a real repository."""
 
-import json
-import os
 import shlex
-import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from detent.door import AnyEvent, AnyRun
 from detent.errors import CannotTell
 from detent.gates.item import BranchReview, read_review, review_in
-from detent.git.checkout import clean_checkout
 from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Sent
 from detent.tracker import Item, Tracker
 from detent.workflows.prompts import review_prompt
 from detent.world.items import of_issue, reached
-from detent.world.kit import Kit
 from detent.world.landing import open_pr
 from detent.world.repo import RepoWorld, outcome
-
-LONGEST_DIFF = 400_000  # characters that a reviewer gets to read
-PATIENCE = 3600.0
+from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
 
 
 class About(NamedTuple):
@@ -39,66 +30,33 @@ class About(NamedTuple):
     guidance: str = ""
 
 
-class Asking(NamedTuple):
-    """How a reviewer is asked."""
-
-    git: Git
-    kit: Kit
-    outer: Mapping[str, str]
-    env: Mapping[str, str]
-    wanted: Callable[[], bool]
-
-
-def ask_reviewer(asking: Asking, about: About) -> tuple[str, dict[str, str]]:
-    """The review of a branch as JSON, and what it took. CannotTell if the reviewer fails or answers nonsense."""
-    from detent.agents import AgentFailed, Turn, ask  # most jobs ask nobody
-
-    begun = time.monotonic()
-    with clean_checkout(asking.git, asking.git.tree(about.tip)) as folder:
-        prompt = _prompt(asking.git, about)
-        told = {"run": about.name, "state": "REVIEWING", "role": "reviewer", "goal": f"Review {about.branch}", "briefing": prompt}
-        env = {**asking.env, "DETENT_RUN": about.name, "DETENT_STATE": "REVIEWING", "DETENT_ROLE": "reviewer"}
-        turn = Turn(
-            json.dumps(told), prompt, review_prompt(), folder, env=env, timeout=PATIENCE, start=asking.kit.start, apart=asking.kit.apart
-        )
-        try:
-            reply = ask(asking.kit.reviewer, turn._replace(wanted=asking.wanted), asking.outer)
-        except AgentFailed as e:
-            raise CannotTell(f"the reviewer gave no review: {e.message}") from e
-    text = review_in(reply.text)
-    read_review(text)
-    took = {"usage": json.dumps(reply.usage._asdict()), "seconds": f"{time.monotonic() - begun:.1f}", "turns": str(max(1, reply.turns))}
-    return text, took
-
-
-def _prompt(git: Git, about: About) -> str:
-    diff = git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", f"{about.base}...{about.tip}", "--").text
-    cut = f"\n[the diff has {len(diff)} characters; the rest is in the files]" if len(diff) > LONGEST_DIFF else ""
+def question_about(git: Git, about: About) -> Question:
     item = f"Work item {about.item}: {about.title}\n\n{about.description}\n\n" if about.item else ""
     said = f"## Said by a person\n\n{about.guidance}\n\n" if about.guidance else ""
     head = f"# Review of the branch {about.branch}\n\n{item}{said}The files as the branch has them are in your folder.\n\n"
-    return f"{head}## The diff\n\n~~~~~~diff\n{diff[:LONGEST_DIFF]}{cut}\n~~~~~~\n"
+    prompt = head + fenced("The diff", "diff", bounded_diff(git, f"{about.base}...{about.tip}"))
+    return Question(
+        about.name, "REVIEWING", git.tree(about.tip), f"Review {about.branch}", prompt, review_prompt(), _read, f"{about.name}.{about.tip}"
+    )
 
 
-def kept_review(file: Path, make: Callable[[], tuple[str, dict[str, str]]]) -> tuple[str, dict[str, str]]:
-    """A review that is paid for once: what is kept in a file is taken from there."""
-    if file.exists():
-        return file.read_text("utf-8"), {}
-    text, took = make()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    scratch = file.with_suffix(".new")
-    scratch.write_text(text, "utf-8")
-    os.replace(scratch, file)
-    return text, took
+def _read(words: str) -> str:
+    text = review_in(words)
+    read_review(text)
+    return text
 
 
-def review_branch(world: RepoWorld, run: AnyRun) -> Sent:
-    """Have the pushed branch reviewed. A crash after a paid call does not pay again."""
-    data, asking = run.data, Asking(world.git, world.kit_of(run), world.outer, world.collector(run).env, world.gear.wanted)
-    item = data.item
+def review_branch(world: RepoWorld, run: AnyRun) -> Sent | None:
+    """Have the pushed branch reviewed. A crash after a paid call does not pay again; a usage limit is waited for."""
+    data, item = run.data, run.data.item
+    if is_parked(run.not_before, world.clock()):
+        return None
     about = About(run.id, short(data.branch), data.base, data.pushed, item.id, item.title, item.description, run.guidance)
     file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{data.pushed}.json"
-    text, took = kept_review(file, lambda: ask_reviewer(asking, about))
+    try:
+        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.gear.reviewer(run), question_about(world.git, about)))
+    except Limited as e:
+        return e.sent
     return outcome("ready" if read_review(text).pr_ready else "not-ready", findings=text, **took)
 
 

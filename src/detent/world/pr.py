@@ -1,21 +1,21 @@
 """The effects and jobs of `pr` on a real repository: checkpoints, the branch, the review, squash and merge."""
 
-import json
-import os
-
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
 from detent.errors import CannotTell, NotYet
-from detent.gates.review import blocking, read_findings, unproved
+from detent.gates.review import blocking, findings_in, read_findings, unproved
+from detent.gates.tree import strays_of_green, strays_of_red
 from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
-from detent.workflows.pr_data import ROOT_FILE
+from detent.workflows.pr_data import ROOT_FILE, step_shown
+from detent.workflows.prompts import findings_prompt
 from detent.world.claims import settle_claims
-from detent.world.kit import Kit
 from detent.world.landing import bring_in
 from detent.world.repo import FINDINGS, WRITES_PLAN, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
+from detent.world.strays import undo
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -53,6 +53,14 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
         git.update([(mark, git.head(), ZERO)])
 
 
+STRAYS = {"RED": strays_of_red, "GREEN": strays_of_green}
+
+
+def _undo(world: RepoWorld, event: AnyEvent) -> None:
+    step = step_shown(event.run)
+    undo(world, event, STRAYS.get(step.type) if step else None)
+
+
 def _clear(world: RepoWorld, event: AnyEvent) -> None:
     facts = event.sent.facts
     if facts.get("branch") and facts.get("main"):
@@ -65,6 +73,7 @@ EFFECTS: Effects = {
     "commit_plan": _commit_plan,
     "snapshot": keep_snapshot,
     "reset_to_good": _reset,
+    "undo_strays": _undo,
     "clear_plan": _clear,
     "leave_workspace": leave,
     "publish_claims": settle_claims,
@@ -83,45 +92,28 @@ def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
     """The configured reviewer, in a fresh context. Where there is none: findings at the root, or else the agent is asked for them."""
     kit, file = world.kit_of(run), where(world.place, FINDINGS)
     by_hand = file.is_file() and kit.settings.get("review.require_independent") != "true"
-    if not kit.reviewer and not by_hand:
+    if is_parked(run.not_before, world.clock()) if kit.reviewer else not by_hand:
         return None
     if changed := world.git.changes(run.data.good_tree, world.snapshot(run)):
         raise (CannotTell if run.data.setup.agent else NotYet)(unproved(changed[0][1]))  # a driven agent is not asked without end
-    text, by = (_ask_reviewer(world, run, kit), kit.reviewer) if kit.reviewer else (file.read_text("utf-8", "replace"), ROOT_FILE)
-    blocked = blocking(read_findings(text), kit.settings.get("review.block_at", "MINOR"))
-    return outcome("findings" if blocked else "approved", findings=text, by=by)
-
-
-def _ask_reviewer(world: RepoWorld, run: AnyRun, kit: Kit) -> str:
-    """The reviewer's answer for this tree, asked once: a crash after a paid call does not pay again."""
-    from detent.agents import AgentFailed, Turn, ask  # most submits ask nobody
-
-    tree = world.snapshot(run)
-    kept = world.place.git_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{tree}.json"
-    if kept.exists():
-        return kept.read_text("utf-8")
-    diff = world.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", run.data.base, tree).text
-    briefing = json.dumps({"goal": REVIEW_GOAL, "plan": world.files_of(run).get("ACTIVE_PR.json"), "diff": diff, "tree": tree})
-    env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": "reviewer"}
-    turn = Turn(briefing, briefing, REVIEW_GOAL, world.place.root, env=env, timeout=1800, start=kit.start, apart=kit.apart)
-    turn = turn._replace(wanted=world.gear.wanted)
     try:
-        text = ask(kit.reviewer, turn, world.outer).text
-    except AgentFailed as e:
-        raise CannotTell(e.message) from e
-    read_findings(text)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    scratch = kept.with_suffix(".new")
-    scratch.write_text(text, "utf-8")
-    os.replace(scratch, kept)
-    return text
+        text, took = _ask_reviewer(world, run) if kit.reviewer else (file.read_text("utf-8", "replace"), {})
+    except Limited as e:
+        return e.sent
+    blocked = blocking(read_findings(text), kit.settings.get("review.block_at", "MINOR"))
+    return outcome("findings" if blocked else "approved", findings=text, by=kit.reviewer or ROOT_FILE, **took)
 
 
-REVIEW_GOAL = (
-    "Review this change against its plan: correctness, tests, clarity, security, and no temporary logs left behind. Answer with one JSON object "
-    '{"overall_assessment": …, "executive_summary": …, "findings": [{"file_path", "line_number", "category", "severity": '
-    '"CRITICAL|MAJOR|MINOR|SUGGESTION|INFO", "description", "recommendation"}]}. An empty list of findings approves.'
-)
+def _ask_reviewer(world: RepoWorld, run: AnyRun) -> tuple[str, dict[str, str]]:
+    """The reviewer's answer for this tree, asked once: a crash after a paid call does not pay again."""
+    tree, git = world.snapshot(run), world.git
+    parts = {"plan": world.files_of(run).get("ACTIVE_PR.json") or "", "diff": bounded_diff(git, run.data.base, tree)}
+    head = f"# Review of the pull request {run.data.plan.prTitle}\n\nThe files as it leaves them are in your folder."
+    prompt = "\n\n".join((head, fenced("The plan", "json", parts["plan"]), fenced("The diff", "diff", parts["diff"])))
+    goal, attempt = "Review this change against its plan", f"{run.id}.{run.seq}.review"
+    question = Question(run.id, run.state, tree, goal, prompt, findings_prompt(), findings_in, attempt, parts)
+    file = world.place.git_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{tree}.json"
+    return kept_review(file, lambda: ask_reviewer(git, world.gear.reviewer(run), question))
 
 
 def _squash(world: RepoWorld, run: AnyRun) -> Sent | None:

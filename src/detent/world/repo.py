@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+import msgspec
+
 from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
@@ -18,7 +20,9 @@ from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
 from detent.git.workspace import local_root, remove_beside, remove_workspace
 from detent.kernel.model import Found, Sent
+from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
 from detent.world.kit import Kit
+from detent.world.reviewer import Asking
 
 FINDINGS = "FINDINGS.json"
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
@@ -28,6 +32,10 @@ ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace;
 
 Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
 Jobs = Mapping[str, Callable[["RepoWorld", AnyRun], Sent | None]]
+
+
+def no_reviewer(run: AnyRun) -> Asking:
+    raise CannotTell("there is no reviewer to ask")
 
 
 class Gear(NamedTuple):
@@ -44,6 +52,7 @@ class Gear(NamedTuple):
     family: Callable[[str], Sequence[AnyRun]] = lambda run: ()  # a run and its children as they stand, oldest first
     when: Callable[[str, int], str] = lambda run, seq: ""  # the time of an event
     stands: Stands = nothing_stands  # whether an event has this digest for the report of a tree
+    reviewer: Callable[[AnyRun], Asking] = no_reviewer  # how the reviewer of a run is asked
 
 
 def is_apart(run: AnyRun) -> bool:
@@ -108,26 +117,32 @@ class RepoWorld:
 
     def judge(self, case: Case) -> Found:
         """The gates of a row, over a look at this checkout."""
-        kit, run = self.kit_of(case.run), case.run
+        try:
+            with _or_cannot_tell():
+                found = run_gates(case.row, self.look(case.run, case.sent, case.tree, case.stands))
+        except CannotTell as e:
+            found = Found(unclear=str(e), tree=case.tree)
+        return _without_keys(found, redactor(secrets_of(self.outer)))
+
+    def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
+        """Eyes on a tree of this checkout."""
+        kit = self.kit_of(run)
         scene = Scene(
             git=self.git,
             collect=self.collector(run),
             run=run,
-            sent=case.sent,
-            tree=case.tree,
+            sent=sent,
+            tree=tree,
             marks=_marks(run),
             settings=kit.settings,
             preflight=kit.preflight,
             published=lambda name: self._published_at(name, run),
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
-            wanted=case.stands,
+            wanted=wanted,
+            keys=keys_of(self.outer),
         )
-        try:
-            with _or_cannot_tell():
-                return run_gates(case.row, RepoLook(scene))
-        except CannotTell as e:
-            return Found(unclear=str(e), tree=case.tree)
+        return RepoLook(scene)
 
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")
@@ -151,6 +166,12 @@ def _or_cannot_tell() -> Iterator[None]:
         raise CannotTell(e.message) from e
     except OSError as e:
         raise CannotTell(f"{e.strerror}: {e.filename}") from e
+
+
+def _without_keys(found: Found, redact: Redact) -> Found:
+    """What is written down of a judgement says no secret, whatever the tests or the tree said."""
+    texts = {name: tuple(map(redact, getattr(found, name))) for name in ("refused", "failed", "flagged")}
+    return msgspec.structs.replace(found, **texts, unclear=redact(found.unclear), output=redact(found.output))
 
 
 def _marks(run: AnyRun) -> Marks:

@@ -8,17 +8,19 @@ import msgspec
 from detent.door import AnyEvent, AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import DetentError
-from detent.gates.testlist import FILE, ticked
+from detent.gates.testlist import FILE, strays_of_plan, ticked
+from detent.gates.tree import strays_of_red
 from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
-from detent.git.notes import write_notes
+from detent.git.notes import HANDOFFS, write_notes
 from detent.git.repo import GitError
 from detent.kernel.model import Sent
 from detent.workflows.tdd_data import note_of
 from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.strays import undo
 
-NOTES = "tdd-handoffs"
+NOTES = HANDOFFS
 
 
 def _commit(world: RepoWorld, event: AnyEvent) -> None:
@@ -31,6 +33,13 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
     kept = world.snapshot(run)
     back_to_tip(world.git, run.id, run.seq, run.data.base)
     bring_to(world.git, run.data.good_tree, kept)
+
+
+STRAYS = {"PLAN": strays_of_plan, "RED": strays_of_red}  # GREEN and REFACTOR are brought back whole
+
+
+def _undo(world: RepoWorld, event: AnyEvent) -> None:
+    undo(world, event, STRAYS.get(event.was))
 
 
 def _tick(world: RepoWorld, event: AnyEvent) -> None:
@@ -89,6 +98,7 @@ EFFECTS: Effects = {
     "write_note": _note,
     "tick_boxes": _tick,
     "reset_to_good": _reset,
+    "undo_strays": _undo,
     "snapshot": keep_snapshot,
     "publish": _nothing,
     "leave_workspace": leave,

@@ -34,7 +34,14 @@ def project_checks() -> list[Check]:
     settings = _settings(root)
     if isinstance(settings, Check):
         return [settings]
-    return [_tests(root, settings), _preflight(root, settings), _runners(), _reviewer(settings), _sandbox(settings), _containers(settings)]
+    return [
+        _tests(root, settings),
+        _preflight(root, settings),
+        _runners(),
+        _reviewer(root, settings),
+        _sandbox(settings),
+        _containers(settings),
+    ]
 
 
 def _root() -> Path:
@@ -87,14 +94,14 @@ def _runners() -> Check:
     return Check("runners", True, f"on PATH: {', '.join(there) or 'none'}")
 
 
-def _reviewer(settings: Settings) -> Check:
+def _reviewer(root: Path, settings: Settings) -> Check:
     """Who reviews pull requests, and whether that agent can be asked."""
     from detent.app.fit import reviewer_is_ready
 
     if not settings.review.agent:
         return Check("reviewer", True, "none is configured: the agent is asked to have its work reviewed by hand")
     try:
-        reviewer_is_ready(settings, os.environ)
+        reviewer_is_ready(settings, os.environ, root)
     except DetentError as e:
         return Check("reviewer", False, f"{e.message}; no run of `pr` will start", e.hint, needed=False)
     return Check("reviewer", True, f"{settings.review.agent} reviews every pull request")

@@ -52,8 +52,9 @@ def _stopped(way: str, as_json: bool) -> int:
 
 
 def _gave_up(app: App, run: str) -> bool:
-    """The retries of a phase are spent: that is a failure, and not a question to a person."""
-    return app.door.load(run).run.cause == "retries"
+    """The retries of a phase are spent, on its work or on its agent: that is a failure, and not a question to a person."""
+    now = app.door.load(run).run
+    return now.workflow == "tdd" and now.cause in ("retries", "agent")
 
 
 def tell_result(done: dict[str, Any]) -> None:

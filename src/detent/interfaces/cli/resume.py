@@ -2,13 +2,19 @@
 
 import click
 
+from detent.errors import DetentError
 from detent.interfaces.cli.tell import STUCK, channel, exit_code, tell_verdict
 
 
 @click.command("resume")
 @click.option("--guidance", default="", metavar="TEXT", help="What the agent should know; it stands in its next briefing.")
 @click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--agent", default="", metavar="SPEC", help="Who works, where a run goes on from handoff notes alone. Else [agents] decides.")
+@click.option(
+    "--agent",
+    default="",
+    metavar="SPEC",
+    help="Who works from now on: another agent than before. Else it stays as it was, or [agents] decides.",
+)
 @click.option("--events", is_flag=True, help="For a driven run: JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(guidance: str, run: str | None, agent: str, events: bool, as_json: bool) -> int:
@@ -17,9 +23,13 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
     A halted run goes back to where it came from; after a conflict, the machine first looks whether the branch is in main. A run that
     `detent run` started is driven on. In a clone that has only the handoff notes, the run goes on after the newest of them, once its
     last phase was shown to hold again.
+
+    Who works and for how much is read anew: --agent names another agent, and [agents] and [limits] count as they stand in your checkout
+    now. Everything else is as it was when the run began.
     """
     from detent.app.asked import at_work
     from detent.app.push import fit_for_push, is_pushed, said_agent
+    from detent.app.terms import driving, renewed
     from detent.interfaces.cli.runner import here, person
 
     app = here(create=True)
@@ -31,16 +41,21 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
         return _follow(start_from_notes(app, Sent("resume", by="human", channel=channel()), said_agent(agent)), as_json, events)
     now = app.door.load(app.chosen(run)).run
     if not is_pushed(now):
+        if agent:
+            raise DetentError(
+                f"--agent is for a run that the machine drives; {now.id} is worked on by an agent that calls by itself", "leave it out"
+            )
         return tell_verdict(person("resume", run, guidance=guidance), as_json)
     if not app.journal.heads(now.id)[0].ended:
-        fit_for_push(app)
+        fit_for_push(app, agent or driving(app, now.id).named)
+    terms = renewed(app, now.id, agent)
     stuck = [each.id for each in at_work(app, now.id) if each.state in STUCK]
     for each in stuck:
-        verdict = person("resume", each, guidance=guidance)
+        verdict = person("resume", each, terms, guidance=guidance)
         if exit_code(verdict):
             return tell_verdict(verdict, as_json)
-    if guidance and not stuck:
-        person("steer", now.id, note=guidance)
+    if (guidance or terms) and not stuck:
+        person("steer", now.id, terms, note=guidance)
     code = _follow(now.id, as_json, events)
     if now.workflow == "execute":
         from detent.app.queueing import catch_up

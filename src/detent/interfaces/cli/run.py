@@ -78,6 +78,7 @@ def command(
 def _drive_on(run: str, beside: tuple[object, ...], as_json: bool, events: bool, park: bool) -> int:
     """Go on with a run. It waits for a person still, if it did."""
     from detent.app.push import fit_for_push, is_pushed
+    from detent.app.terms import driving
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -85,5 +86,5 @@ def _drive_on(run: str, beside: tuple[object, ...], as_json: bool, events: bool,
     if any(beside) or now.parent or not is_pushed(now):
         raise click.UsageError("--run names a run that `detent run` or a queue began, and stands alone")
     if not app.journal.heads(now.id)[0].ended:
-        fit_for_push(app)
+        fit_for_push(app, driving(app, now.id).named)
     return follow(app, now.id, as_json, events, park)

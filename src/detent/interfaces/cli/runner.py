@@ -1,5 +1,6 @@
 """What several commands do with a run: find it, start it where there is none, and speak through the one door."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,17 +113,22 @@ def remember(app: App, run: str) -> None:
     app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code, rules(event.briefing, base_of(app, event.run))))
 
 
-def person(verb: str, run: str | None, **fields: str) -> Verdict:
+def person(verb: str, run: str | None, terms: Mapping[str, str] | None = None, /, **fields: str) -> Verdict:
     """Say something as a person. The channel is recorded; where the configuration says so, only a terminal will do."""
-    return spoken(here(), channel(), verb, run, **fields)
+    return spoken(here(), channel(), verb, run, terms, **fields)
 
 
-def spoken(app: App, by: str, verb: str, run: str | None, **fields: str) -> Verdict:
-    """The same for any channel."""
+def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, str] | None = None, /, **fields: str) -> Verdict:
+    """The same for any channel. `terms` is what changes in who works and for how much; resuming a driven run looks for that itself."""
     from detent.app.policy import user
+    from detent.app.push import is_pushed
+    from detent.app.terms import renewed
 
     allowed(app, by, app.chosen(run))
-    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user()}, **fields))  # type: ignore[arg-type]
+    now = app.door.load(app.chosen(run)).run
+    if terms is None:
+        terms = renewed(app, now.id) if verb == "resume" and is_pushed(now) else {}
+    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]
 
 
 def allowed(app: App, by: str, run: str | None = None) -> None:

@@ -5,7 +5,7 @@ import json
 import click
 
 from detent.app import App
-from detent.door import AnyEvent
+from detent.door import AnyEvent, AnyRun
 from detent.interfaces.cli.tell import plain
 
 
@@ -34,6 +34,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}" + (f"  because of: {run_now.cause}" if run_now.cause else ""))
     if step:
         click.echo(f"  Step: {step.type} of '{plain(step.task)}': {plain(step.description)}")
+    for line in _driven(app, run_now):
+        click.echo(f"  {plain(line)}")
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
     click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
@@ -43,6 +45,26 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     told = app.door.hands.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {told or 'the run has ended'}")
     return 0
+
+
+def _driven(app: App, run: AnyRun) -> list[str]:
+    """Who works, and how far the list of `tdd` has come."""
+    agent, tests = _agent(app, run), _tests(run)
+    done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
+    return [*([f"Agent: {agent}"] if agent else []), *done]
+
+
+def _agent(app: App, run: AnyRun) -> str:
+    from detent.app.push import is_pushed
+    from detent.app.terms import driving
+
+    return driving(app, run.id).agent if is_pushed(run) else ""
+
+
+def _tests(run: AnyRun) -> dict[str, list[str]]:
+    from detent.app.push import tests_of
+
+    return tests_of(run) if run.workflow == "tdd" else {}
 
 
 def stands(app: App, event: AnyEvent) -> dict[str, object]:
@@ -55,6 +77,8 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "state": run_now.state,
         "cause": run_now.cause or None,
         "step": {"task": step.task, "type": step.type, "description": step.description} if step else None,
+        "agent": _agent(app, run_now) or None,
+        "tests": _tests(run_now) or None,
         "counts": run_now.counts,
         "limits": run_now.limits,
         "branch": getattr(run_now.data, "branch", "") or None,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from detent.agents.redact import redact_all, redactor, secrets_of
+from detent.kernel.redact import redact_all, redactor, secrets_of
 
 
 class Wire:
@@ -14,7 +14,7 @@ class Wire:
     def __init__(self, env: Mapping[str, str]) -> None:
         secrets = secrets_of(env)
         self._redact = redactor(secrets)
-        self._spot = redactor(json.dumps(secret)[1:-1] for secret in secrets)  # as they look inside JSON
+        self._spot = redactor(tuple(json.dumps(secret)[1:-1] for secret in secrets))  # as they look inside JSON
 
     def encode(self, value: object) -> bytes:
         """JSON without secrets. Most answers hold none: one look at the whole tells."""

@@ -1,7 +1,8 @@
 """Secrets are taken out of what is written down: the exact values of known variables, and what looks like a key. Owns no file."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 
 MARK = "[redacted]"
 SHORTEST = 6  # a shorter value would blot out words
@@ -26,13 +27,18 @@ PATTERNS = (
 Redact = Callable[[str], str]
 
 
+def keys_of(env: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables that hold keys by their name, the longest first, with these names."""
+    found = {value.strip(): name for name, value in env.items() if NAMES.fullmatch(name)}
+    return {value: found[value] for value in sorted(found, key=len, reverse=True) if len(value) >= SHORTEST}
+
+
 def secrets_of(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the variables that hold keys by their name, the longest first."""
-    found = {value.strip() for name, value in env.items() if NAMES.fullmatch(name)}
-    return tuple(sorted((value for value in found if len(value) >= SHORTEST), key=len, reverse=True))
+    return tuple(keys_of(env))
 
 
-def redactor(secrets: Iterable[str] = ()) -> Redact:
+@cache
+def redactor(secrets: tuple[str, ...] = ()) -> Redact:
     """A function that takes these values, and whatever looks like a key, out of a text. Most texts hold none: that is told quickly, since a
     pattern that begins with letters is searched for by them."""
     values = [value for value in secrets if value]

@@ -1,0 +1,61 @@
+"""Keys in what a change adds: where they stand and of what kind, never what they are. Sharp patterns and few, since a false one stops honest work.
+
+A key is known by its form, or by its value where our own environment holds it. What says of itself that it is an example is none.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from detent.git.repo import Git
+
+SHORTEST = 16  # of a value in the environment; a shorter one may be a word
+KINDS = {
+    "an Anthropic key": r"\bsk-ant-[A-Za-z0-9_-]{24,}",
+    "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{40,})",
+    "an AWS key": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    "a private key": r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\"'+,]|\\n)*[A-Za-z0-9+/]{40}",
+    "a Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{20,}",
+    "a Google key": r"\bAIza[A-Za-z0-9_-]{35}",
+}
+NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}", re.IGNORECASE)
+HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
+
+
+def keys_added(git: Git, old: str, new: str, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Every key that a tree has on a line that another does not have, as `path:line: kind`. `known` are values with the names of their variables."""
+    found = []
+    for path, line, text in added(git, old, new):
+        for at, kind in keys_in(text, known):
+            found.append(f"{path}:{line + at}: {kind}")
+    return tuple(found)
+
+
+def keys_in(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """The lines of a text that hold a key, counted from 0, and the kind of each."""
+    for kind, pattern in KINDS.items():
+        for hit in re.finditer(pattern, text):
+            if not NOT_ONE.search(hit[0]):
+                yield text.count("\n", 0, hit.start()), kind
+    for value, name in known.items():
+        if len(value) >= SHORTEST and (at := text.find(value)) >= 0:
+            yield text.count("\n", 0, at), f"the value of {name}"
+
+
+def added(git: Git, old: str, new: str) -> Iterator[tuple[str, int, str]]:
+    """What a tree adds to another: path, first line and text of each piece."""
+    path, line, piece = "", 0, list[str]()
+    for raw in [*_diff(git, old, new).split(b"\n"), b"@@ "]:
+        if raw.startswith(b"+") and line:
+            piece.append(raw[1:].decode("utf-8", "replace"))
+            continue
+        if raw.startswith((b"@@ ", b"diff ")):
+            if piece:
+                yield path, line, "\n".join(piece)
+            piece, hunk = [], HUNK.match(raw)
+            line = int(hunk[1]) if hunk else 0
+        elif raw.startswith(b"+++ ") and not line:
+            path = raw[4:].decode("utf-8", "surrogateescape").rstrip("\t").removeprefix("b/")
+
+
+def _diff(git: Git, old: str, new: str) -> bytes:
+    return git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--unified=0", old, new, "--").raw

@@ -1,0 +1,75 @@
+"""Stubs that throw: what a RED step may add to the implementation where a test could not be compiled otherwise. Pure; by the runner's name.
+
+A change adds only stubs if every line of before is still there, in order, and the texts are the same once functions that do nothing but
+throw, what only wraps them, and what only names other modules are taken out of both.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Language(NamedTuple):
+    """How a language writes functions that throw. The patterns see code without comments and without what stands in strings."""
+
+    told: str  # the body of a stub, as an agent is told
+    throw: str
+    function: str  # how the head of a function begins
+    wrap: str  # what may stand around functions
+    header: str  # lines that name other modules
+
+
+_PUB = r"(?:pub(?:\s*\([^)]*\))?\s+)?"
+_GO = Language(
+    told='panic("…")',
+    throw=r"panic\s*\([^{}]*\)",
+    function=r"\bfunc\b[^{};=]*?\(",
+    wrap=r"(?!)",
+    header=r"^[ \t]*(?:package\s+\w+|import\s+(?:\w+\s+)?\"\"|import\s*\([^)]*\))[ \t]*$",
+)
+_RUST = Language(
+    told="todo!()",
+    throw=r"(?:todo|unimplemented|panic)\s*!\s*\([^{}]*\)",
+    function=rf"\b{_PUB}(?:(?:const|async|unsafe)\s+)*\bfn\b[^{{}};=]*?\(",
+    wrap=rf"(?:(?:unsafe\s+)?impl\b|{_PUB}mod\s)",
+    header=rf"^[ \t]*(?:{_PUB}(?:use\b[^;]*|mod\s+\w+|struct\s+\w+)\s*;|#!?\[[^\]\n]*\])[ \t]*$",
+)
+_C = Language(
+    told="abort();",
+    throw=r"(?:(?:std\s*::\s*)?abort\s*\(\s*\)|throw\b[^{};]*|__builtin_trap\s*\(\s*\))",
+    function=r"[A-Za-z_][\w\s*&:<>,~]*\(",
+    wrap=r"(?:(?:inline\s+)?namespace\b|(?:class|struct)\s|extern\s*\"\")",
+    header=r"^[ \t]*#\s*(?:include|pragma)\b.*$",
+)
+_JVM = Language(
+    told="throw new UnsupportedOperationException();",
+    throw=r"(?:throw\b[^{};]*|TODO\s*\([^{}]*\))",
+    function=r"[A-Za-z_@][\w\s<>\[\],.?@:]*\(",
+    wrap=r"(?:[a-z ]*\b(?:class|interface|object|record)\s)",
+    header=r"^[ \t]*(?:package|import)\b[^;\n]*;?[ \t]*$",
+)
+LANGUAGES: Mapping[str, Language] = {"go": _GO, "cargo": _RUST, "ctest": _C, "maven": _JVM, "gradle": _JVM}
+UNSEEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`", re.DOTALL)
+
+
+def only_stubs(runner: str, before: str, now: str) -> bool:
+    """Whether a file of a runner's language has got stubs that throw, and nothing else."""
+    language = LANGUAGES.get(runner)
+    return language is not None and before != now and _keeps(before, now) and _bare(language, before) == _bare(language, now)
+
+
+def _keeps(before: str, now: str) -> bool:
+    left = iter(line.rstrip() for line in now.splitlines())
+    return all(line.rstrip() in left for line in before.splitlines() if line.strip())
+
+
+def _bare(language: Language, text: str) -> list[str]:
+    """The words of a text without its stubs."""
+    text = UNSEEN.sub(lambda m: '""' if m[0][0] in '"`' else " ", text)
+    stub = re.compile(rf"{language.function}[^{{}};=]*\{{\s*{language.throw}\s*;?\s*\}}")
+    wrapper = re.compile(rf"{language.wrap}[^{{}};]*\{{\s*\}}\s*;?")
+    for pattern in (stub, re.compile(language.header, re.MULTILINE)):
+        text = pattern.sub(" ", text)
+    while (inner := wrapper.sub(" ", text)) != text:
+        text = inner
+    return text.split()

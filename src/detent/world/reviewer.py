@@ -1,0 +1,113 @@
+"""Asking a reviewer: a fresh agent in a clean checkout of what is reviewed, asked once for each tree. Knows no workflow.
+
+Who is asked, with what tools and for how much is handed in; what it took goes into the event, as for any other agent.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from detent.errors import CannotTell
+from detent.git.checkout import clean_checkout
+from detent.git.repo import Git
+from detent.kernel.model import Sent
+
+if TYPE_CHECKING:
+    from detent.agents import Turn, Usage
+
+LONGEST_DIFF = 400_000  # characters that a reviewer gets to read
+Took = dict[str, str]
+
+
+class Asking(NamedTuple):
+    """How a reviewer is asked: by which name, and all of its turn but the words and the folder."""
+
+    spec: str
+    outer: Mapping[str, str]
+    turn: "Callable[[Path], Turn]"
+
+
+class Question(NamedTuple):
+    """What is asked about which tree, and how the answer is read: it raises CannotTell at nonsense."""
+
+    name: str  # of the run or the review, for the record
+    state: str
+    tree: str
+    goal: str
+    prompt: str
+    system: str
+    read: Callable[[str], str]
+    attempt: str  # the same after a crash
+    parts: Mapping[str, str] = MappingProxyType({})  # of the prompt, for programs that read JSON
+
+
+class Limited(Exception):
+    """The reviewer's usage limit is reached, until a time that it named."""
+
+    def __init__(self, message: str, not_before: str, took: Took) -> None:
+        super().__init__(message)
+        self.sent = Sent("outcome", by="system", outcome="limited", output=message, not_before=not_before, facts=took)
+
+
+def ask_reviewer(git: Git, asking: Asking, question: Question) -> tuple[str, Took]:
+    """The review, and what it took. CannotTell if the reviewer fails or answers nonsense, with what that took; Limited if it has to wait."""
+    from detent.agents import AgentFailed, ask  # most jobs ask nobody
+
+    begun = time.monotonic()
+    q = question
+    told = {"run": q.name, "state": q.state, "role": "reviewer", "goal": q.goal, "briefing": q.prompt, "attempt_id": q.attempt, **q.parts}
+    with clean_checkout(git, q.tree) as folder:
+        turn = asking.turn(folder)
+        env = {**turn.env, "DETENT_RUN": q.name, "DETENT_STATE": q.state, "DETENT_ROLE": "reviewer"}
+        turn = turn._replace(briefing=json.dumps(told), prompt=q.prompt, system=q.system, workspace=folder, env=env)
+        try:
+            reply = ask(asking.spec, turn, asking.outer)
+        except AgentFailed as e:
+            took = _took(e.usage, begun, 1, turn.transcript)
+            if e.sort == "RateLimit" and e.not_before:
+                raise Limited(f"the reviewer has to wait: {e.message}", e.not_before, took) from e
+            raise CannotTell(f"the reviewer gave no review: {e.message}", took) from e
+    took = _took(reply.usage, begun, max(1, reply.turns), turn.transcript)
+    try:
+        return q.read(reply.text), took
+    except CannotTell as e:
+        raise CannotTell(str(e), took) from e
+
+
+def is_parked(not_before: str, now: str) -> bool:
+    """Whether a usage limit holds still."""
+    return bool(not_before) and datetime.fromisoformat(not_before) > datetime.fromisoformat(now)
+
+
+def _took(usage: "Usage", begun: float, turns: int, transcript: Path | None) -> Took:
+    seconds = f"{time.monotonic() - begun:.1f}"
+    return {"usage": json.dumps(usage._asdict()), "seconds": seconds, "turns": str(turns), "transcript": str(transcript or "")}
+
+
+def kept_review(file: Path, make: Callable[[], tuple[str, Took]]) -> tuple[str, Took]:
+    """A review that is paid for once: what is kept in a file is taken from there."""
+    if file.exists():
+        return file.read_text("utf-8"), {}
+    text, took = make()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    scratch = file.with_suffix(".new")
+    scratch.write_text(text, "utf-8")
+    os.replace(scratch, file)
+    return text, took
+
+
+def bounded_diff(git: Git, *span: str) -> str:
+    """A diff, cut where it is too long."""
+    diff = git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", *span, "--").text
+    cut = f"\n[the diff has {len(diff)} characters; the rest is in the files]" if len(diff) > LONGEST_DIFF else ""
+    return diff[:LONGEST_DIFF] + cut
+
+
+def fenced(title: str, kind: str, text: str) -> str:
+    """A part of a prompt that is data."""
+    return f"## {title}\n\n~~~~~~{kind}\n{text.rstrip()}\n~~~~~~\n"

@@ -1,0 +1,91 @@
+"""Keys stay out of commits and out of everything that is written down: journal, evidence, notes, verdicts."""
+
+from pathlib import Path
+
+import pytest
+
+from detent.evidence.keys import keys_added, keys_in
+from detent.gates.keys import no_keys_added
+from detent.git.place import find_place
+from detent.git.repo import Git
+from detent.kernel.model import Data, Run
+from tests.feature import GREEN, at, failed, refused, standing
+from tests.looks import LiteralLook
+from tests.project import Project
+
+REAL = "sk-ant-" + "api03-Zq9vB4nR7tK2mX8cL5wJ1hY6"  # in two pieces, so that this file holds none
+FOUND = {
+    f'KEY = "{REAL}"': "an Anthropic key",
+    "token: ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8": "a GitHub token",
+    "AKIA" + "ZQ9VB4NR7TK2MX8C": "an AWS key",
+    "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq9vB4nR7tK2mX8cL5wJ1hY6aaZ\n": "a private key",
+    'K = "-----BEGIN ' + 'PRIVATE KEY-----\\nMIIEpAIBAAKCAQEA7bq9vB4nR7tK2mX8cL5wJ1hY6aaZ"': "a private key",
+    "xoxb-" + "1234567890-abcdefghij": "a Slack token",
+    "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q": "a Google key",
+    "const s = 'hunter2-hunter2-hunter2'": "the value of DEPLOY_TOKEN",
+}
+FINE = (
+    'KEY = "sk-ant-test"',
+    'KEY = "sk-ant-api03-fake-key-for-the-tests-of-this-project"',
+    "AKIA" + "IOSFODNN7EXAMPLE",
+    "ghp_" + "x" * 36,
+    "-----BEGIN PRIVATE KEY-----",
+    "task-ant-colony-optimisation-of-everything-in-the-world",
+    "import os; key = os.environ['ANTHROPIC_API_KEY']",
+    "short: pw12",
+)
+KNOWN = {"hunter2-hunter2-hunter2": "DEPLOY_TOKEN", "pw12": "DB_PASSWORD"}
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_a_key_is_known_by_its_form_or_because_our_environment_holds_it(text: str) -> None:
+    assert list(keys_in(f"a\n{text}", KNOWN)) == [(1, FOUND[text])]
+
+
+@pytest.mark.parametrize("text", FINE)
+def test_what_says_that_it_is_none_or_is_too_short_to_be_one_is_none(text: str) -> None:
+    assert list(keys_in(text, KNOWN)) == []
+
+
+def test_only_added_lines_are_looked_at_and_named_by_path_and_line(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p", {"old.py": f"# one\n{REAL}\n", "two.py": "a = 1\nb = 2\nc = 3\n"})
+    before = p.git("rev-parse", "HEAD^{tree}")
+    (p.root / "old.py").write_text(f"# one and a half\n{REAL}\n")
+    (p.root / "two.py").write_text(f"a = 1\nb = 20\nc = 3\n+++ b/x\nd = '{REAL}'\n")
+    (p.root / "ä new.py").write_text(f"\n\nK = '{REAL}'\n")
+    p.git("add", "-A")
+    git = Git(find_place(p.root), p.env)
+    assert keys_added(git, before, p.git("write-tree"), {}) == ("two.py:5: an Anthropic key", "ä new.py:3: an Anthropic key")
+
+
+def test_a_persons_word_allows_a_file_by_its_name_and_no_other() -> None:
+    run = Run("r", "tdd", "GREEN", 1, Data(), steers=("tests/data/keys.py holds no real key",))
+    assert no_keys_added(LiteralLook(run, keys=("tests/data/keys.py:1: an AWS key",))) is None
+    for other in ("data/keys.py", "src/a.py", "s.py"):
+        assert f"{other}:1: an AWS key" in (no_keys_added(LiteralLook(run, keys=(f"{other}:1: an AWS key",))) or "")
+
+
+def test_work_with_a_key_in_it_is_refused_with_the_place_and_without_the_key_until_a_person_allows_it() -> None:
+    f = at("GREEN")
+    before = standing(f)
+    f.lay({"calc.py": f'KEY = "{REAL}"\n\n\n{GREEN}'})
+    verdict = f.submit()
+    refused(f, before, verdict, "calc.py:1: an Anthropic key; a commit would keep it for good")
+    assert REAL not in repr(verdict)
+    assert 'detent steer "calc.py holds no real key"' in verdict.reasons[0]
+    f.person("steer", note="calc.py holds no real key")
+    assert (f.submit().status, REAL in f.git("show", "HEAD:calc.py")) == ("SUCCESS", True)
+
+
+def test_a_key_that_tests_print_is_written_down_nowhere() -> None:
+    f = at("GREEN", files={"conftest.py": f'KEY = "{REAL}"\n'})
+    f.env["DEPLOY_TOKEN"] = token = "hunter2-hunter2-hunter2"
+    f.lay({"calc.py": f'import conftest\n\n\ndef add(a, b):\n    raise RuntimeError(conftest.KEY + " " + "-".join(["{token[:7]}"] * 3))\n'})
+    verdict = f.submit()
+    failed(f, verdict, "test_add fails", "TestFailure", 1, "GREEN")
+    assert "RuntimeError: [redacted] [redacted]" in verdict.output
+    f.close()
+    kept = [*(f.root / ".git/detent").rglob("*"), *(f.root / ".git").glob("*.log")]
+    spilled = [file.name for file in kept if file.is_file() and (REAL.encode() in (data := file.read_bytes()) or token.encode() in data)]
+    assert spilled == []
+    assert REAL not in f.git("notes", "--ref=tdd-handoffs", "show", "HEAD")
