@@ -23,9 +23,9 @@ export function Board() {
   const f = filter.value;
   const all = [...runs.value.values()].filter((r) => !r.parent);
   const total = GROUPS.reduce((n, [g]) => n + counts.value[g], 0);
-  const [fitting, setFitting] = useState(0); // how many the server has that fit
+  const [next, setNext] = useState(null); // where the next page of those that fit begins
   const busy = useRef(false);
-  const found = all.filter((r) => fits(r, f)).sort((a, b) => (a.at < b.at ? 1 : -1));
+  const found = all.filter((r) => fits(r, f)).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
   const rows = useMemo(() => GROUPS.flatMap(([group, name]) => {
     const mine = found.filter((r) => r.group === group);
     return mine.length ? [{ group, name, count: f.q || f.workflow ? mine.length : counts.value[group] }, ...mine.map((run) => ({ run }))] : [];
@@ -35,7 +35,7 @@ export function Board() {
   const more = async (offset) => {
     if (busy.current) return;
     busy.current = true;
-    await attempt(async () => setFitting(await load(f, offset)));
+    await attempt(async () => setNext(await load(f, offset)));
     busy.current = false;
   };
   useEffect(() => {
@@ -75,7 +75,7 @@ export function Board() {
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
       {rows.length === 0 && loaded.value
         ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = { q: "", group: "", workflow: "" }; }}>Show all</button></Empty>
-        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(end) => end && found.length < fitting && more(found.length)} row={(i) => (rows[i].group
+        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(end) => end && next !== null && more(next)} row={(i) => (rows[i].group
           ? <h2 key={rows[i].group} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>
           : <Row key={rows[i].run.run} run={rows[i].run} here={i === at} onAsk={setAsking} />)} />}
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}

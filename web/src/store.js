@@ -57,7 +57,7 @@ export function told(verdict, good) {
 
 const PAGE = 200;
 
-// A page of the runs that fit, what waits first; how many fit in all.
+// A page of the runs that fit, what waits first; where the next one begins, or null.
 export async function load(asked = {}, offset = 0) {
   const words = new URLSearchParams({ ...asked, sort: "group", limit: PAGE, offset });
   const all = await call(`/api/runs?${words}`);
@@ -68,7 +68,7 @@ export async function load(asked = {}, offset = 0) {
   project.value = all.project;
   configured.value = all.agent;
   loaded.value = true;
-  return all.total;
+  return all.next;
 }
 
 let asking = 0;
@@ -92,13 +92,17 @@ export function attend(query, on) {
 
 export function watch() {
   let stop = () => {}, board = "", soon = 0, later = 0;
+  const begin = async () => { // what was missed; tried again until it is there
+    clearTimeout(soon);
+    if (!await attempt(async () => { await load(); await ask(); return true; })) soon = setTimeout(begin, 2000);
+  };
   const open = () => {
     stop();
     const mine = attended;
     const query = mine ? `?${new URLSearchParams(mine.query)}` : "";
     stop = follow(`/api/stream${query}`, (kind, value, id) => {
       if (id) board = id.split(":")[0];
-      if (kind === "hello" && !value.kept) attempt(async () => { await load(); await ask(); });
+      if (kind === "hello" && !value.kept) begin();
       if (kind === "counts") counts.value = value;
       if (kind === "run") {
         runs.value = new Map(runs.value).set(value.run, value);
@@ -110,5 +114,5 @@ export function watch() {
   };
   reopen = () => { clearTimeout(later); later = setTimeout(open); };
   reopen();
-  return () => { clearTimeout(later); reopen = () => {}; stop(); };
+  return () => { clearTimeout(soon); clearTimeout(later); reopen = () => {}; stop(); };
 }

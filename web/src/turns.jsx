@@ -22,7 +22,7 @@ export function Turns({ runs, last, at, onPick }) {
       for (const t of got.transcripts) kept.current.set(t.attempt, { run, ...t });
       next[run] = got.next ?? undefined;
     }));
-    setRows([...kept.current.values()].sort((a, b) => (a.at < b.at ? 1 : -1)));
+    setRows([...kept.current.values()].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
     return Object.fromEntries(Object.entries(next).filter(([, n]) => n !== undefined));
   };
   const first = Object.fromEntries(runs.map((run) => [run, 0]));

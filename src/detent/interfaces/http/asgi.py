@@ -123,7 +123,8 @@ def _told(handle: Handler) -> Handler:
         try:
             return await handle(request)
         except msgspec.ValidationError as e:
-            return fault(400, f"what was sent does not fit: {e}", "see /api/openapi.json")
+            said = re.sub(r"Expected `str` matching regex '.*'", "a text holds a zero byte", str(e))
+            return fault(400, f"what was sent does not fit: {said}", "see /api/openapi.json")
         except msgspec.DecodeError as e:
             return fault(400, f"what was sent is no JSON: {e}", "see /api/openapi.json")
         except (RecursionError, UnicodeDecodeError):
