@@ -12,7 +12,7 @@ from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace
 
-FILES, ROUNDS = 8_000, 9
+FILES, ROUNDS = 8_000, 5
 WHO = {"GIT_AUTHOR_NAME": "b", "GIT_AUTHOR_EMAIL": "b@x", "GIT_COMMITTER_NAME": "b", "GIT_COMMITTER_EMAIL": "b@x"}
 
 
