@@ -36,8 +36,8 @@ pytestmark = pytest.mark.timeout(600)  # whole sessions, also on a busy machine
 class Team:
     """Every role of a session in a person's own checkout, in a style chosen anew for each turn."""
 
-    def __init__(self, app: App, id: str, rng: random.Random) -> None:
-        self.app, self.id, self.rng, self.root, self.turn = app, id, rng, app.place.root, 0
+    def __init__(self, app: App, id: str, rng: random.Random, demanding: bool = False) -> None:
+        self.app, self.id, self.rng, self.root, self.turn, self.demanding = app, id, rng, app.place.root, 0, demanding
 
     def act(self, briefing: Briefing, style: str) -> Sent:
         self.turn += 1
@@ -99,16 +99,20 @@ class Team:
         asked = pending(run.data)
         if run.state == "BLOCKED" or asked is None:
             return Sent("resume", by="human", channel="terminal")
+        if self.demanding and asked.kind in ("approval", "budget") and self.rng.random() < 0.5:
+            to = self.rng.choice(("", "spec", "architecture"))
+            value = "changes-requested: in cents" if asked.kind == "approval" else "simplify-scope"
+            return Sent("answer", by="human", channel="terminal", decision=asked.decision_id, value=value, to=to)
         good = [value for value in asked.options if not value.startswith(("changes", "simplify"))] or ["yes"]
         value = "hm" if self.rng.random() < 0.1 and asked.options else self.rng.choice(good)
         return Sent("answer", by="human", channel="terminal", decision=asked.decision_id, value=value, note="go on")
 
 
-def play(p: Project, seed: int, turns: int, weights: tuple[int, ...], lean: bool) -> tuple[App, str]:
+def play(p: Project, seed: int, turns: int, weights: tuple[int, ...], lean: bool, demanding: bool = False) -> tuple[App, str]:
     rng = random.Random(seed)
     app = open_app(p.root, create=True, env=p.env)
     id = start_pipeline(app, Sent("start", by="human"), Terms(REQUEST, lean=lean))
-    team = Team(app, id, rng)
+    team = Team(app, id, rng, demanding)
     for _ in range(turns):
         briefing = app.door.next(id)
         if briefing.actor in ("none", "system"):
@@ -175,3 +179,15 @@ def test_a_mixed_team_of_a_full_session_reaches_done_only_with_proven_work(p: Pr
     done = assert_done_is_deserved(p, app, id, tmp_path / "again")
     app.journal.close()
     assert done or seed > 2, "not all of them are stopped"
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 9))])
+def test_a_full_session_with_a_person_who_sends_things_back_reaches_done_only_with_proven_work(
+    p: Project, tmp_path: Path, seed: int
+) -> None:
+    app, id = play(p, seed, 16 if seed == 1 else 160, (12, 1, 1, 1), lean=False, demanding=True)
+    assert_done_is_deserved(p, app, id, tmp_path / "again")
+    events = [e.on for e in events_of(app, id)]
+    app.journal.close()
+    assert seed != 1 or any(on.startswith("correct-") for on in events), "the sample that always runs sends the design back"
