@@ -90,6 +90,7 @@ def test_a_test_that_agrees_fails_the_step_unless_that_is_off(how: str, fails: b
 
 PLAIN = """\"\"\"Fixtures.\"\"\"
 import pytest
+import pytest_asyncio
 from contextlib import contextmanager as around
 from pathlib import Path
 

@@ -29,7 +29,7 @@ def deciding(text: str) -> tuple[str, ...]:
 
 def _is_plain(node: ast.stmt) -> bool:
     match node:
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
+        case ast.ImportFrom(names=names):
             return not any(_decides(each.asname or each.name) for each in names)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return not _decides(node.name) and all(map(_is_plain_decorator, node.decorator_list))
@@ -39,7 +39,7 @@ def _is_plain(node: ast.stmt) -> bool:
             return _are_values(value, *targets)
         case ast.AnnAssign(target=target, value=value):
             return _are_values(value or target, target)
-        case ast.Expr(value=ast.Constant()) | ast.Pass():
+        case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import():  # a module is no hook, whatever its name
             return True
     return False
 
