@@ -23,7 +23,7 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
         bad = report.bad - frozenset(run.data.setup.baseline)
         fault = report.fault or (f"{TAMPERED}: {report.canary_said}" if _broke(collect, run, report) else "")
         if fault or bad or not report.ids:
-            return f"The tree {tree[:12]} does not pass in a clean checkout, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
+            return f"In a clean checkout the tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
         return None
 
     landed = land(world.git, run.data.branch, world.clock(), kit.ways, verify, lambda argv: open_pr(world, collect, argv))
