@@ -22,6 +22,8 @@ from detent.evidence.mutate import MOST, MUTATORS, can_mutate, mutants
         ("x = True", "x = False"),
         ("x = 'a'", "x = 'ax'"),
         ("x = not a", "x = a"),
+        ("x = a.b", "x = ..."),
+        ("from a import b, c as d", "b = d = ..."),
     ],
 )
 def test_a_piece_of_code_has_this_mutant(code: str, mutant: str) -> None:

@@ -122,7 +122,7 @@ def test_where_it_is_off_nothing_is_probed_and_code_without_mutants_is_said_to_b
     assert (green.status, green.reasons) == ("SUCCESS", ())
     f = at("RED", WARN)
     f.lay({"tests/test_add.py": VACUOUS}).submit()
-    green = f.lay({"calc.py": "from operator import add\n"}).submit()
+    green = f.lay({"calc.py": "class add:\n    pass\n"}).submit()
     assert green.status == "SUCCESS" and "could not be probed: no line of the code" in green.reasons[0], green
 
 

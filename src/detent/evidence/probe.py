@@ -132,7 +132,7 @@ def _apart(teeth: Teeth, now: TestReport, tests: frozenset[str]) -> Clock | Prob
         return Probed(why=f"they take longer than {PROBE_SECONDS} s")
     if lost := tests - report.having("passed"):
         return Probed(apart=tuple(sorted(lost)))
-    return Clock(time.monotonic() + PROBE_SECONDS, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
+    return Clock(begun + PROBE_SECONDS, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
 
 
 def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:

@@ -75,6 +75,8 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
         yield node.operand
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute | ast.Lambda):
         yield ast.Assign(node.targets, ast.Constant(...))  # another name for what somebody else wrote
+    if isinstance(node, ast.ImportFrom) and node.module != "__future__" and node.names[0].name != "*":
+        yield ast.Assign([ast.Name(each.asname or each.name, ast.Store()) for each in node.names], ast.Constant(...))
 
 
 def _constants(value: object) -> Iterator[ast.AST]:
