@@ -5,19 +5,18 @@ from typing import TYPE_CHECKING
 
 from detent.app.cell import PULL, cell_of
 from detent.app.kit import DEFAULT, home_of
-from detent.app.terms import Driving, driving
+from detent.app.terms import Driving, Wired, driving
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.world.reviewer import Asking
 
 if TYPE_CHECKING:
     from detent.agents import Budget, Turn
-    from detent.app import App
 
 TURN, SILENCE = 3600, 600  # seconds at most for a review, and without a sign of life, unless [queue] says less
 
 
-def asking_of(app: "App", run: AnyRun) -> Asking:
+def asking_of(app: Wired, run: AnyRun) -> Asking:
     """How the reviewer of a run is asked. What it takes counts among what the run may take."""
     from detent.drive.spent import left, limits_of, spent_in
 
@@ -27,7 +26,7 @@ def asking_of(app: "App", run: AnyRun) -> Asking:
     return asking_with(app, run, terms, budget)
 
 
-def asking_with(app: "App", run: AnyRun, terms: Driving, budget: "Budget") -> Asking:
+def asking_with(app: Wired, run: AnyRun, terms: Driving, budget: "Budget") -> Asking:
     settings = terms.settings
     env = app.worlds.own.collector(run).env
     file = app.place.common_dir / "detent" / "transcripts" / run.id / f"{run.id}.{run.seq}.review.jsonl"

@@ -10,7 +10,6 @@ from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.workflows.pr_data import ROOT_FILE, step_shown
-from detent.workflows.prompts import findings_prompt
 from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
 from detent.world.repo import FINDINGS, WRITES_PLAN, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
@@ -106,6 +105,8 @@ def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 def _ask_reviewer(world: RepoWorld, run: AnyRun) -> tuple[str, dict[str, str]]:
     """The reviewer's answer for this tree, asked once: a crash after a paid call does not pay again."""
+    from detent.workflows.prompts import findings_prompt  # most submits ask nobody
+
     tree, git = world.snapshot(run), world.git
     parts = {"plan": world.files_of(run).get("ACTIVE_PR.json") or "", "diff": bounded_diff(git, run.data.base, tree)}
     head = f"# Review of the pull request {run.data.plan.prTitle}\n\nThe files as it leaves them are in your folder."
