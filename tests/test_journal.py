@@ -886,6 +886,12 @@ def test_a_second_caller_is_told_who_works_on_the_run_at_what_and_since_when(jou
 
 
 @BOTH
+def test_the_digest_of_a_report_stands_in_an_event_and_not_in_what_somebody_wrote(journal: Either) -> None:
+    journal.append(entry(1, body=b'{"reports":{"abc":"123"},"summary":"\\"abd\\":\\"124\\""}'), expect=0)
+    assert journal.has_report("abc", "123")
+    assert not journal.has_report("abc", "124") and not journal.has_report("abd", "124")
+
+
 def test_a_claim_is_of_one_run_and_ends_when_it_is_released(journal: Either) -> None:
     first = journal.claim("r1", this_process("now", "submit"))
     journal.claim("r2", this_process("now", "submit"))
