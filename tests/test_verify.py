@@ -241,7 +241,7 @@ FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
     "a GREEN whose answer is equal to everything": (GREENS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something else"),
     "a GREEN that does not pass": (GREENS, {"calc.py": "def add(a, b):\n    return 0\n"}, "all_pass", f"{ADDS} fails"),
     "a REFACTOR whose answer is equal to everything": (REFACTORS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes"),
-    "a REFACTOR with a hook": (REFACTORS, {"conftest.py": HOOKED}, "config_frozen", "conftest.py changed"),
+    "a REFACTOR with other configuration": (REFACTORS, {"conftest.py": "ONE = 1\n"}, "config_frozen", "conftest.py changed"),
     "a REFACTOR without the test": (REFACTORS, {TESTS: None}, "collected_not_shrunk", f"{ADDS} is no longer collected"),
     "a REFACTOR that skips": (REFACTORS, {TESTS: SKIPPED}, "skips_not_risen", f"{ADDS} is skipped now"),
     "a REFACTOR with a weaker test": (REFACTORS, {TESTS: ALWAYS.replace("from calc import add", "")}, "changed_tests_still_bite", "no longer fails"),

@@ -97,7 +97,7 @@ RULES: Mapping[str, tuple[Gate, ...]] = {
     "verify": (*RED_ONLY, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, *OTHERS),
     "already": (*RED_ONLY, *KEPT, test_can_fail),
     "green": (tests_frozen, config_frozen, *KEPT, turned_tests_fail),
-    "refactor": (config_frozen, *KEPT, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
+    "refactor": (*KEPT, config_frozen, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
     "entry": (only_the_plan_changed, *KEPT),
     "adopted": (nothing_changed,),
     "merge": KEPT,
