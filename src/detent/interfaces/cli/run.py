@@ -1,5 +1,7 @@
 """`detent run`: push mode. The machine drives the agents itself, in a workspace of its own, until the run ends or a person is needed."""
 
+from typing import Any
+
 import click
 
 from detent.interfaces.cli.live import follow
@@ -37,16 +39,12 @@ def command(
     request: tuple[str, ...],
     workflow: str,
     agent: str,
-    baseline: bool,
     yes_to: tuple[str, ...],
-    parallel: int,
-    context: str,
-    again: bool,
     known: str,
     park: bool,
     events: bool,
     as_json: bool,
-    **on: bool,
+    **how: Any,
 ) -> int:
     """Have the machine drive agents until the work is done, the run is halted, or a person is asked.
 
@@ -64,18 +62,18 @@ def command(
     from detent.app.push import fit_for_push, said_agent
     from detent.interfaces.cli.runner import begin, here, only_for
 
+    asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
     if known:
-        return _drive_on(known, (request, agent, baseline, yes_to, context, again, parallel > 1, *on.values()), as_json, events, park)
-    policies = read_policies(yes_to)
-    only_for("pipeline", workflow, {f"--{n}": v for n, v in on.items()} | {"--yes-to": bool(policies), "--parallel": parallel > 1})
-    only_for("execute", workflow, {"--context": bool(context), "--again": again})
+        return _drive_on(known, asked == Terms(), as_json, events, park)
+    of_pipeline = {"--lean": asked.lean, "--research": asked.research, "--ui": asked.ui}
+    only_for("pipeline", workflow, of_pipeline | {"--yes-to": bool(asked.policies), "--parallel": asked.parallel > 1})
+    only_for("execute", workflow, {"--context": bool(asked.context), "--again": asked.again})
     app = here(create=True)
     fit_for_push(app, agent)
-    said = (said_agent(agent), context, again, on["research"], on["ui"], parallel)
-    return follow(app, begin(app, workflow, Terms(" ".join(request), False, baseline, on["lean"], policies, *said)), as_json, events)
+    return follow(app, begin(app, workflow, asked._replace(agent=said_agent(agent))), as_json, events)
 
 
-def _drive_on(run: str, beside: tuple[object, ...], as_json: bool, events: bool, park: bool) -> int:
+def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
     """Go on with a run. It waits for a person still, if it did."""
     from detent.app.push import fit_for_push, is_pushed
     from detent.app.terms import driving
@@ -83,7 +81,7 @@ def _drive_on(run: str, beside: tuple[object, ...], as_json: bool, events: bool,
 
     app = here()
     now = app.door.load(app.chosen(run)).run
-    if any(beside) or now.parent or not is_pushed(now):
+    if not alone or now.parent or not is_pushed(now):
         raise click.UsageError("--run names a run that `detent run` or a queue began, and stands alone")
     if not app.journal.heads(now.id)[0].ended:
         fit_for_push(app, driving(app, now.id).named)
