@@ -187,7 +187,7 @@ def test_what_an_unisolated_agent_digs_up_is_taken_out_of_what_is_written_down(p
     says = f"found = 'found ' + ' '.join(v for v in kept if v.partition('=')[0] in {sorted(KEYS)!r})\n"
     agent.write_text(digs + says + "print(found, file=sys.stderr)\nprint(found)\n")
     ran = run(p, "--agent", f"command:{sys.executable} {agent}", "--events", DETENT_SANDBOX_LEVEL="none", **KEYS)
-    assert ran.code == 10 and "[redacted]" in ran.out, ran
+    assert ran.code == 1 and "[redacted]" in ran.out, ran
     assert leaks(p, ran.out, ran.err) == set()
 
 

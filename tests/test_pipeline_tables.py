@@ -132,6 +132,7 @@ def as_role(role: str, status: str = "OK", **more: Any) -> Sent:
         "QA": {"test_results": {}, "coverage_gaps": []},
         "Security": {"findings": []},
         "Researcher": {"options": ["this"], "confidence": "high"},
+        "Docs": {"artifacts": {"files": ["README.md"], "notes": ["run it: make run", "test it: make test"]}},
     }
     return reply(status, **{**own.get(role, {}), **more})
 

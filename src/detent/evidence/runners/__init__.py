@@ -73,6 +73,8 @@ def refuse(command: str, base: Command | None) -> str | None:
     given = command.strip()
     if base is None or given == base.text:
         return None
-    if given.startswith(f"{base.text} ") and not split(given.removeprefix(base.text))[1]:
-        return None  # words after it select; the command itself is what is run
+    if given.startswith(f"{base.text} "):
+        words, fault = split(given.removeprefix(base.text))
+        if not fault and not any(word.startswith("-") for word in words):
+            return None  # plain words after it select; the command itself is what is run
     return f"`{given[:200]}` is not how this project is tested; allowed is `{base.text}`, of which only the exit code is read"
