@@ -357,7 +357,7 @@ def test_an_answer_is_bound_to_what_was_shown_and_drives_the_run_on(tmp_path: Pa
         assert [(q["decision"], q["kind"]) for q in open_now] == [("UD-APPROVE-DESIGN", "approval")]
         shown = to.get(f"/api/decisions/{open_now[0]['id']}")
         assert [a["path"] for a in shown["artifacts"]] == ["spec.md", "acceptance.json", "architecture.md"]
-        assert "prices are added" in shown["artifacts"][0]["text"] and shown["to"] == ["spec", "architecture", "design"]
+        assert "prices are added" in shown["artifacts"][0]["text"] and shown["to"] == ["spec", "research", "architecture", "design"]
         workspace = Path(to.get(f"/api/runs/{run}")["workspace"])
         spec = next(workspace.glob(".agents-work/*/spec.md"))
         spec.write_text(spec.read_text() + "\nand everything is free\n")

@@ -78,8 +78,10 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
     root = git.place.root
     command = find_command(Folder(root, path), settings.test.command)
 
+    there = frozenset(git.run("ls-tree", "-z", "--name-only", head).items)  # one look instead of one for each file that might be there
+
     def read(name: str) -> str | None:
-        data = git.read(head, name)
+        data = git.read(head, name) if name in there else None
         return data.decode("utf-8", "replace") if data is not None else None
 
     preflight = settings.preflight.commands

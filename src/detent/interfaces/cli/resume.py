@@ -1,9 +1,15 @@
 """`detent resume`: release a run that waits for a person, and go on with one that the machine drives."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import STUCK, channel, exit_code, tell_verdict
+
+if TYPE_CHECKING:
+    from detent.app import App
+    from detent.door import AnyRun
 
 
 @click.command("resume")
@@ -27,9 +33,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
     Who works and for how much is read anew: --agent names another agent, and [agents] and [limits] count as they stand in your checkout
     now. Everything else is as it was when the run began.
     """
-    from detent.app.asked import at_work
     from detent.app.push import fit_for_push, is_pushed, said_agent
-    from detent.app.terms import driving, renewed
     from detent.interfaces.cli.runner import here, person
 
     app = here(create=True)
@@ -40,12 +44,22 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
         fit_for_push(app, agent)
         return _follow(start_from_notes(app, Sent("resume", by="human", channel=channel()), said_agent(agent)), as_json, events)
     now = app.door.load(app.chosen(run)).run
-    if not is_pushed(now):
-        if agent:
-            raise DetentError(
-                f"--agent is for a run that the machine drives; {now.id} is worked on by an agent that calls by itself", "leave it out"
-            )
-        return tell_verdict(person("resume", run, guidance=guidance), as_json)
+    if is_pushed(now):
+        return _drive_on(app, now, guidance, agent, as_json, events)
+    if agent:
+        raise DetentError(
+            f"--agent is for a run that the machine drives; {now.id} is worked on by an agent that calls by itself", "leave it out"
+        )
+    return tell_verdict(person("resume", run, guidance=guidance), as_json)
+
+
+def _drive_on(app: "App", now: "AnyRun", guidance: str, agent: str, as_json: bool, events: bool) -> int:
+    """Release a driven run and its children where they are stuck, and drive it on."""
+    from detent.app.asked import at_work
+    from detent.app.push import fit_for_push
+    from detent.app.terms import driving, renewed
+    from detent.interfaces.cli.runner import person
+
     if not app.journal.heads(now.id)[0].ended:
         fit_for_push(app, agent or driving(app, now.id).named)
     terms = renewed(app, now.id, agent)
