@@ -140,6 +140,7 @@ def test_ctrl_c_leaves_no_process_and_the_next_worker_goes_on(till: Till, tmp_pa
     assert queue(till, "list")["workers"] == []
 
 
+@pytest.mark.slow
 def test_a_killed_worker_s_execution_is_taken_up_from_its_journal(till: Till, tmp_path: Path) -> None:
     one = till.file()
     gate, pids = tmp_path / "go", tmp_path / "pids"

@@ -112,6 +112,7 @@ def test_an_execution_begins_with_the_finished_work_that_its_item_needs(tmp_path
     assert till.run("execute-it-3-1").data.base == till.git("rev-parse", "main"), "what has landed is in main"
 
 
+@pytest.mark.slow
 def test_needed_work_that_conflicts_with_main_waits_for_a_person_to_land_it(tmp_path: Path) -> None:
     till = Till(tmp_path)
     two = needing(till)

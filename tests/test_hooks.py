@@ -200,6 +200,7 @@ def test_between_two_steps_an_agent_is_sent_to_get_task(tmp_path: Path) -> None:
     assert "RED step" in said("claude", claude_write(project, "calc.py"))
 
 
+@pytest.mark.slow
 def test_a_run_that_the_machine_drives_elsewhere_does_not_bind_a_persons_own_session(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     ran = project.run("run", "add numbers", "--workflow", "tdd", "--agent", "command:false", "--json")

@@ -74,6 +74,7 @@ def test_a_run_that_a_person_resumes_to_its_end_ends_its_job_and_frees_what_wait
     assert states(till) == {"it-1": "done", "it-2": "ready"}
 
 
+@pytest.mark.slow
 def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> None:
     till = Till(tmp_path, PULL_REQUESTS)
     two_items(till, WORKS, NOT_READY)
@@ -112,6 +113,7 @@ def test_a_worker_clears_up_after_what_another_machine_ended_and_keeps_what_lies
         assert till.there("for-each-ref", "--format=%(refname)", "refs/detent").split() == ["refs/detent/other/head"]
 
 
+@pytest.mark.slow
 def test_an_execution_that_waits_for_a_person_can_be_cancelled_and_aborted(tmp_path: Path) -> None:
     till = Till(tmp_path, PULL_REQUESTS)
     one, two = till.file("Add prices"), till.file("Add taxes")

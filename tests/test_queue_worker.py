@@ -134,6 +134,7 @@ def test_a_worker_that_is_stuck_is_ended_before_its_work_is_taken_over(rig: Rig)
     assert (rig.noted("ends"), rig.noted("overlaps")) == (["r1"], [])
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: Rig) -> None:
     rig.queue.add([Job("r1")])
     worker = rig.work("wait", slots=1)

@@ -72,6 +72,7 @@ def test_a_pass_that_only_the_checkout_gives_fails_the_step(tmp_path: Path) -> N
 SLEEPS = "import time\n\nimport calc\n\n\ndef test_add():\n    calc.add(1, 2)\n    time.sleep(1.5)\n"
 
 
+@pytest.mark.slow
 def test_a_mutant_gets_the_time_that_the_tests_take(monkeypatch: pytest.MonkeyPatch) -> None:
     """With less, every mutant of a slow test would be too late, and none of them would count."""
     from detent.evidence import probe
