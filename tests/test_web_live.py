@@ -227,11 +227,11 @@ def test_every_colour_of_text_can_be_read_on_every_ground(theme: str) -> None:
 
 def test_a_secret_that_a_test_prints_leaves_the_server_nowhere(tmp_path: Path) -> None:
     key, value = "sk-ant-" + "a1B2" * 8, "open <sesame> \\1"
-    p = web_project(tmp_path / "p")
+    p = web_project(tmp_path / "p", {"tests/test_old.py": f"# {key} {value}\n"})  # there before: what a step adds would be refused
     p.env["SHOP_API_KEY"] = value
     spelled = f"''.join(map(chr, {[ord(c) for c in value]}))"  # as it stands it would not get into a commit
     prints = f"def test_tells():\n    assert 'sk-ant-' + 'a1B2' * 8 == {spelled}\n"
-    reds = {**REDS, "write": {"tests/test_add.py": prints}, "say": [key]}
+    reds = {**REDS, "write": {"tests/test_add.py": prints, "tests/test_old.py": f"# {key} {value}\n# older\n"}, "say": [key]}
     run = p.run("run", "x", "--agent", script(p, PLANS, reds, {"state": "GREEN", "fail": {"sort": "ModelUnavailable"}}), "--json")
     with served(p) as to:
         base = f"/api/runs/{run.json['run']}"
@@ -239,7 +239,7 @@ def test_a_secret_that_a_test_prints_leaves_the_server_nowhere(tmp_path: Path) -
         for path in ("", f"/events/{red}", "/events", f"/diff?event={red}", f"/tests?event={red}", "/output", "/proof"):
             told = str(to.get(base + path))
             assert key not in told and value not in told, path
-        assert "[redacted]" in to.get(f"{base}/events/{red}")["output"]
+        assert "[redacted]" in to.get(f"{base}/events/{red}")["output"] and "[redacted]" in to.get(f"{base}/diff?event={red}")["text"]
         with asked(to, f"{base}/stream?after=0") as answer:
             heard = [f for f, _ in zip(frames(answer), range(red), strict=False)]
         assert key not in str(heard)
