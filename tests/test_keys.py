@@ -55,7 +55,20 @@ def test_only_added_lines_are_looked_at_and_named_by_path_and_line(tmp_path: Pat
     (p.root / "ä new.py").write_text(f"\n\nK = '{REAL}'\n")
     p.git("add", "-A")
     git = Git(find_place(p.root), p.env)
-    assert keys_added(git, before, p.git("write-tree"), {}) == ("two.py:5: an Anthropic key", "ä new.py:3: an Anthropic key")
+    assert keys_added(git.patch(before, p.git("write-tree"))[1], {}) == ("two.py:5: an Anthropic key", "ä new.py:3: an Anthropic key")
+
+
+def test_no_attribute_setting_or_nul_hides_a_key(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p", {"old.py": "a = 1\n", ".gitattributes": "*.py -diff\n*.txt diff=shown\n"})
+    for name, value in {"diff.shown.textconv": "true", "diff.noprefix": "true", "diff.mnemonicPrefix": "true"}.items():
+        p.git("config", name, value)
+    before = p.git("rev-parse", "HEAD^{tree}")
+    for name in ("a.py", "b.txt", "c.bin"):
+        (p.root / name).write_text(f"\0\nK = '{REAL}'\n")
+    p.git("add", "-A")
+    changes, patch = Git(find_place(p.root), p.env).patch(before, p.git("write-tree"))
+    assert changes == [("A", "a.py"), ("A", "b.txt"), ("A", "c.bin")]
+    assert keys_added(patch, {}) == tuple(f"{name}:2: an Anthropic key" for name in ("a.py", "b.txt", "c.bin"))
 
 
 def test_a_persons_word_allows_a_file_by_its_name_and_no_other() -> None:

@@ -54,6 +54,7 @@ class RepoLook:
         self._said = ""
         self._branch: Branch | None = None
         self._changed: tuple[Changed, ...] | None = None
+        self._patch = b""
         self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
@@ -245,7 +246,7 @@ class RepoLook:
 
     def changed(self) -> tuple[Changed, ...]:
         if self._changed is None:
-            pairs = self.scene.git.changes(self.scene.marks.good, self.tree)
+            pairs, self._patch = self.scene.git.patch(self.scene.marks.good, self.tree)
             self._changed = tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
         return self._changed
 
@@ -258,7 +259,8 @@ class RepoLook:
     def keys_added(self) -> tuple[str, ...]:
         from detent.evidence.keys import keys_added
 
-        return keys_added(self.scene.git, self.scene.marks.good, self.tree, self.scene.keys)
+        self.changed()
+        return keys_added(self._patch, self.scene.keys)
 
     def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
         base = self.scene.collect.suite.base

@@ -6,8 +6,6 @@ A key is known by its form, or by its value where our own environment holds it. 
 import re
 from collections.abc import Iterator, Mapping
 
-from detent.git.repo import Git
-
 SHORTEST = 16  # of a value in the environment; a shorter one may be a word
 KINDS = {
     "an Anthropic key": r"\bsk-ant-[A-Za-z0-9_-]{24,}",
@@ -21,10 +19,10 @@ NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}",
 HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
 
 
-def keys_added(git: Git, old: str, new: str, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Every key that a tree has on a line that another does not have, as `path:line: kind`. `known` are values with the names of their variables."""
+def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Every key on a line that a patch adds, as `path:line: kind`. `known` are values with the names of their variables."""
     found = []
-    for path, line, text in added(git, old, new):
+    for path, line, text in added(patch):
         for at, kind in keys_in(text, known):
             found.append(f"{path}:{line + at}: {kind}")
     return tuple(found)
@@ -41,10 +39,10 @@ def keys_in(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
             yield text.count("\n", 0, at), f"the value of {name}"
 
 
-def added(git: Git, old: str, new: str) -> Iterator[tuple[str, int, str]]:
-    """What a tree adds to another: path, first line and text of each piece."""
+def added(patch: bytes) -> Iterator[tuple[str, int, str]]:
+    """What a patch without context adds: path, first line and text of each piece."""
     path, line, piece = "", 0, list[str]()
-    for raw in [*_diff(git, old, new).split(b"\n"), b"@@ "]:
+    for raw in [*patch.split(b"\n"), b"@@ "]:
         if raw.startswith(b"+") and line:
             piece.append(raw[1:].decode("utf-8", "replace"))
             continue
@@ -55,7 +53,3 @@ def added(git: Git, old: str, new: str) -> Iterator[tuple[str, int, str]]:
             line = int(hunk[1]) if hunk else 0
         elif raw.startswith(b"+++ ") and not line:
             path = raw[4:].decode("utf-8", "surrogateescape").rstrip("\t").removeprefix("b/")
-
-
-def _diff(git: Git, old: str, new: str) -> bytes:
-    return git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--unified=0", old, new, "--").raw

@@ -31,6 +31,8 @@ SETTINGS = (
 )  # fmt: skip
 OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is made anew each time; the objects are what must last
 
+PATCH = ("--patch", "--unified=0", "--text", "--no-ext-diff", "--no-textconv")
+
 
 class GitError(DetentError):
     """git said no."""
@@ -143,8 +145,13 @@ class Git:
 
     def changes(self, old: str, new: str) -> list[tuple[str, str]]:
         """(letter, path) for every path that differs between two trees; renames are a deletion and an addition."""
-        parts = self.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new).items
-        return list(zip(parts[::2], parts[1::2], strict=True))
+        return self.patch(old, new, ())[0]
+
+    def patch(self, old: str, new: str, how: Sequence[str] = PATCH) -> tuple[list[tuple[str, str]], bytes]:
+        """The same, and the patch without context; what stands in a file is shown whatever attributes or settings say."""
+        raw, _, patch = self.run("diff-tree", "-r", "-z", "--no-renames", "--raw", *how, old, new).raw.partition(b"\0\0")
+        parts = [part.decode("utf-8", "surrogateescape") for part in raw.split(b"\0") if part]
+        return [(row[-1], path) for row, path in zip(parts[::2], parts[1::2], strict=True)], patch
 
     def config(self, key: str) -> str:
         out = self.call("config", "--get", key)
