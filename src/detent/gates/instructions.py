@@ -15,8 +15,9 @@ def is_instruction(path: str) -> bool:
 
 def instructions_kept(look: Look[Data]) -> str | None:
     """What the project tells its agents is as it was, but for files that a person has named: it steers whoever works next."""
-    said = asked(look)
-    wrong = [c.path for c in look.changed() if is_instruction(c.path) and not names(said, c.path)]
+    touched = [c.path for c in look.changed() if is_instruction(c.path)]
+    said = asked(look) if touched else ""
+    wrong = [path for path in touched if not names(said, path)]
     if not wrong:
         return None
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
