@@ -12,7 +12,7 @@ import pytest
 from tests.laid_out import Places
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
-COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py", "test_land.py", "test_web_api.py"})
+COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
 COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 

@@ -137,6 +137,19 @@ def test_odd_file_names_survive_a_snapshot(repo: Path) -> None:
     assert {*names, os.fsdecode(b"b\xff.py")} <= set(listed)
 
 
+def test_an_edit_in_the_very_moment_in_which_git_looked_is_seen(repo: Path) -> None:
+    moment = 1_700_000_000
+    sh(repo, "git", "config", "core.trustctime", "false")  # as if the clock had stood still: only the time of a change can be set by hand
+    for path in ("a.py", ".git/index"):
+        sh(repo, "git", "update-index", "-q", "--refresh")
+        os.utime(repo / path, (moment, moment))
+    text = (repo / "a.py").read_text()
+    (repo / "a.py").write_text(text[::-1])
+    os.utime(repo / "a.py", (moment, moment))
+    snap = take(git_at(repo), "run")
+    assert sh(repo, "git", "show", f"{snap.tree}:a.py") == text[::-1].strip() != text.strip()
+
+
 def test_a_file_that_changes_after_the_snapshot_is_seen(repo: Path) -> None:
     git = git_at(repo)
     write(repo, {"new.py": "n = 1\n"})
