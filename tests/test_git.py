@@ -295,6 +295,11 @@ def test_the_main_branch_is_detected_and_never_assumed(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     sh(tmp_path, "git", "clone", "-q", str(odd), str(clone))
     assert main_branch(git_at(clone), "") == "refs/heads/trunk"
+    sh(clone, "git", "checkout", "-q", "-b", "feat/one")
+    sh(clone, "git", "branch", "-q", "-D", "trunk")
+    with pytest.raises(DetentError) as told:
+        main_branch(git_at(clone), "")
+    assert told.value.hint == "make it here: git branch trunk origin/trunk"
 
 
 def test_a_branch_is_made_once_however_often_it_is_asked_for(repo: Path) -> None:
