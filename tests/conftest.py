@@ -13,6 +13,8 @@ from tests.laid_out import Places
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
+# Tests that go over the same lines thousands of times: they run uncounted.
+UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_tables.py", "test_random_walk.py", "test_real_walk.py"})
 COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
@@ -53,6 +55,16 @@ def chromium() -> Iterator[Any]:
     expect.set_options(timeout=20_000)
     with browser() as opened:
         yield opened
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """To count covered lines makes a test up to three times as slow: of one with many cases only the first is counted."""
+    seen = set[str]()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        if test in seen or item.path.name in UNCOUNTED:
+            item.add_marker(pytest.mark.no_cover)
+        seen.add(test)
 
 
 @pytest.hookimpl(tryfirst=True)
