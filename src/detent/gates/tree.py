@@ -2,7 +2,6 @@
 
 import re
 
-from detent.evidence.conftest import NAME, deciding
 from detent.evidence.look import Look
 from detent.gates.item import ItemData
 from detent.gates.plan import PlanData, entry_text
@@ -48,7 +47,12 @@ def only_tests_changed(look: Look[Data]) -> str | None:
 
 def conftest_stays_plain(look: Look[Data]) -> str | None:
     """What a RED step adds to a conftest.py is imports, fixtures that tests ask for, functions and plain values: nothing that decides how tests are run."""
-    for path in (c.path for c in look.changed() if c.path.rpartition("/")[2] == NAME):
+    touched = [c.path for c in look.changed() if c.path.rpartition("/")[2] == "conftest.py"]
+    if not touched:
+        return None
+    from detent.evidence.conftest import deciding  # it reads Python, and most steps touch none
+
+    for path in touched:
         before, now = (deciding(look.read(at) or "") for at in (f"GOOD:{path}", path))
         if before == now or names(asked(look), path):
             continue
