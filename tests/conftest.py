@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.laid_out import Places
-
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
 # Tests that go over the same lines thousands of times: they run uncounted.
@@ -20,12 +18,11 @@ ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
 
 @pytest.fixture(autouse=True)
-def own_environment(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's settings out of the test, and the test out of the user's state folder."""
     for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-    Places.of(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import atexit
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -28,20 +29,18 @@ def home() -> Path:
 class Places:
     """The places of the test that runs now."""
 
-    folder: Path | None = None  # of the test
+    test = ""
     taken = 0
-
-    @classmethod
-    def of(cls, folder: Path) -> None:
-        """Another test begins."""
-        cls.folder, cls.taken = folder, 0
 
     @classmethod
     def take(cls, folder: Path) -> Path:
         """Where a project of the test is to stand. One that is not in the test's own folder, or there already, stays where it is."""
-        if folder.parent != cls.folder or folder.exists():
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+        own = re.sub(r"\W", "_", test.rpartition("::")[2])[:30]  # as pytest names the folder of a test
+        if not own or not folder.parent.name.startswith(own) or folder.exists():
             return folder
-        cls.taken += 1
+        cls.taken = cls.taken + 1 if test == cls.test else 1
+        cls.test = test
         place = home() / "now" / str(cls.taken)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
