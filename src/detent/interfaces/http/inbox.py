@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from detent.app import App
-from detent.app.asked import at_work, choices
+from detent.app.asked import at_work, choices, ways
 from detent.app.outline import title_of
 from detent.app.push import STUCK
 from detent.door import AnyRun
@@ -147,7 +147,7 @@ def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
 def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Option, ...]:
     if asked is None:
         return tuple(
-            shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in choices(app, run).items()
+            shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
         )
     plain = tuple(shapes.Option(value=v, words="note", needed=v == "guidance") for v in asked.options if v in ANSWERS[asked.kind])
     if asked.kind == "approval":
@@ -179,9 +179,9 @@ def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, d
         return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
     if now.row.decision != WAITS:
         return now.row.run, "answer", {"decision": now.row.decision, "value": asked.value, "note": asked.note, "to": asked.to}
-    sent = choices(app, app.door.load(now.row.run).run).get(asked.value)
+    sent = ways(app, app.door.load(now.row.run).run).get(asked.value)
     if sent is None:
         raise DetentError(f"'{asked.value}' is no answer here", f"it takes: {', '.join(o.value for o in now.options)}")
-    if sent.verb == "resume":
-        return now.row.run, "resume", {"guidance": asked.note}
+    if sent.verb != "answer":
+        return now.row.run, sent.verb, {"guidance": asked.note}
     return now.row.run, "answer", {"decision": sent.decision, "value": sent.value, "note": asked.note}
