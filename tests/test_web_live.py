@@ -14,6 +14,7 @@ from detent.interfaces.http.board import Board, runs
 from detent.interfaces.http.shapes import RunsAsked
 from detent.interfaces.http.tally import Tally
 from tests.driven import CYCLE, PLANS, REDS, running
+from tests.test_pr_surroundings import exhausted
 from tests.test_web_api import asked, frames
 from tests.webbed import QUICKLY, Served, Watched, copies, remarks, script, served, visit, web_project, worktree
 from tests.webbed_world import approving, stuck
@@ -172,6 +173,18 @@ def test_a_driver_that_dies_is_told_at_once_on_the_page_and_in_the_terminal(tmp_
             assert watching.stdout is not None
             assert any("No process drives it. Go on: detent resume" in line for line in watching.stdout)
             to.ask(f"/api/runs/{run}/abort", {})
+
+
+@pytest.mark.slow
+def test_a_review_that_finds_no_end_is_told_with_its_findings_and_the_run_may_be_ended(tmp_path: Path) -> None:
+    p = exhausted(tmp_path / "p")
+    with served(p) as to:
+        (row,) = to.get("/api/decisions")["decisions"]
+        shown = to.get(f"/api/decisions/{row['id']}")
+        assert "after the last round" in shown["text"] and "- calc.py:2: adds wrongly (mend it)" in shown["text"], shown["text"]
+        assert [o["value"] for o in shown["options"]] == ["resume", "approve", "another-round", "abort"]
+        status, told = to.ask(f"/api/decisions/{row['id']}", {"shown": shown["shown"], "value": "abort", "note": "enough"})
+        assert (status, told["status"], told["state"]) == (200, "SUCCESS", "ABORTED")
 
 
 def test_an_end_by_ctrl_c_with_a_page_open_is_quiet(chromium: Browser, tmp_path: Path) -> None:

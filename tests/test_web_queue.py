@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPResponse
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from playwright.sync_api import Browser, expect
 
 from detent.app.queueing import open_queue
 from detent.git.place import find_place
+from detent.interfaces.http.board import Board
+from detent.interfaces.http.executing import Desk, executions
+from detent.interfaces.http.shapes_execute import ExecutionsAsked
+from detent.interfaces.http.tally import Tally
 from detent.queue.protocol import Job
 from tests.driven import running, scripted
 from tests.executions import WORKS, Till
@@ -189,6 +194,21 @@ def test_executions_are_searched_at_the_server_and_what_happens_elsewhere_is_see
         assert found("q=taxes&all=true") == [("Add taxes", "cancelled")], "a run that was ended has left the queue"
 
 
+def test_whoever_looks_at_the_queue_sees_what_happened_outside_of_it(tmp_path: Path) -> None:
+    till = Till(tmp_path, remote=False)
+    one, two = till.file("Add prices"), till.file("Add taxes", depends_on=("it-1",))
+    till.project.run("queue", "add", one, two, "--agent", "command:true")
+
+    def seen(desk: Desk) -> list[tuple[str, str]]:
+        return [(e.item, e.state) for e in executions(app, desk, ExecutionsAsked()).executions]
+
+    with till.app() as app, closing(Desk(Board(Tally()), 3600)) as once, closing(Desk(Board(Tally()), 0)) as again:
+        assert seen(once) == seen(again) == [(one, "ready"), (two, "waiting")]
+        till.change(one, status="closed")  # by a program that knows nothing of the queue
+        assert seen(once)[1] == (two, "waiting"), "the tracker is not asked with every look"
+        assert seen(again) == [(one, "ready"), (two, "ready")]
+
+
 @pytest.mark.slow
 def test_an_execution_that_waits_for_a_person_is_answered_or_given_up_on_the_page(chromium: Browser, tmp_path: Path) -> None:
     till = Till(tmp_path, PULL_REQUESTS)
@@ -208,6 +228,7 @@ def test_an_execution_that_waits_for_a_person_is_answered_or_given_up_on_the_pag
         expect(row.locator(".cost")).to_have_text("$0.50")
         row.get_by_role("link", name="Answer").click()
         expect(page.locator(".answer .buttons button")).to_have_text(["Stop the run", "Open it all the same", "Review again"])
+        expect(page.locator(".asked")).to_contain_text("No error handling (high bug): words are added too")
         page.get_by_role("button", name="Stop the run").click()
         page.get_by_role("button", name="Stop it").click()
         expect(page.get_by_text("Nobody waits for you")).to_be_visible()

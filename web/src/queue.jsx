@@ -136,10 +136,10 @@ function Execution({ e, among, onLoad, onBack }) {
   return (
     <section class="shown" aria-label={`Execution ${e.id}`}>
       <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3><T text={e.title || e.item} /></h3><Chip tone={TONES[e.state]}>{e.state}</Chip><span class="grow" />
-        {e.run_state && <Link to={at("runs", e.id)} class="button plain">See the run</Link>}
+        {e.run_state && <Link to={at("runs", e.id)} class="button">See the run</Link>}
         <Acts e={e} among={among} kind="primary" onAsk={setAsking} onDone={onLoad} />
       </header>
-      <p class="muted second">{e.item}, attempt {e.attempt}, {ago(e.ended ?? e.started ?? e.added)}{spent(e) && <>, took {spent(e)}</>}{e.worker && <span title={e.worker}>, with a worker</span>}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.reason && <>: <T text={e.reason} /></>}</p>
+      <p class="muted second">{e.item}, attempt {e.attempt}, {!e.started ? `queued ${ago(e.added)}` : e.ended ? `${spent(e)}, ended ${ago(e.ended)}` : `${spent(e)} so far`}{e.worker && <span title={e.worker}>, with a worker</span>}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.reason && <>: <T text={e.reason} /></>}</p>
       <Lines lines={kept.current} count={count} cut={dropped > 0 && `${dropped.toLocaleString()} earlier characters are no longer kept`} />
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </section>

@@ -50,7 +50,7 @@ def waiting(app: App, run: str) -> Iterator[AnyRun]:
 def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
     """The question of a state that takes answers by name, as a row like any other."""
     event = app.door.load(run.id)
-    said = f"{event.briefing.goal if event.briefing else run.state}\n{run.last_reason}".strip()
+    said = f"{app.door.briefing(event).goal}\n{run.last_reason}".strip()
     by_name: dict[str, list[str]] = {}
     for word, sent in ways(app, run).items():
         if sent.verb == "answer":

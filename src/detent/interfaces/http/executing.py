@@ -36,8 +36,8 @@ AFRESH = 5.0  # seconds after which somebody who looks has the journal and the t
 class Desk:
     """The queue of the repository, opened when it is first asked for, by whichever thread; a repository without one has an empty one."""
 
-    def __init__(self, board: Board) -> None:
-        self.board = board
+    def __init__(self, board: Board, afresh: float = AFRESH) -> None:
+        self.board, self.afresh = board, afresh
         self._lock = threading.Lock()
         self._queue: DurableQueue | None = None
         self._looked = float("-inf")
@@ -60,12 +60,12 @@ class Desk:
                 self._queue = open_queue(app.place, app.world.outer)
             return self._queue
 
-    def current(self, app: App, after: float = 0.0) -> "DurableQueue":
-        """The queue, brought up to the journal and the tracker, unless that was done within the last so many seconds."""
+    def current(self, app: App, at_once: bool = False) -> "DurableQueue":
+        """The queue, brought up to the journal and the tracker: at once, or if that was not done a moment ago."""
         from detent.app.queueing import reconcile
 
         queue = self.queue(app)
-        if time.monotonic() - self._looked >= after:
+        if at_once or time.monotonic() - self._looked >= self.afresh:
             self._looked = time.monotonic()
             with suppress(DetentError):  # what cannot be asked now is asked again the next time
                 reconcile(app, queue)
@@ -86,7 +86,7 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
 
     if not desk.there(app):
         return shapes.Executions(executions=(), counts=dict.fromkeys(LIVE, 0), next=None, slots=0, workers=0, paused="", paused_by="")
-    queue = desk.current(app, AFRESH)
+    queue = desk.current(app)
     end = asked.offset + min(asked.limit, MOST)
     states = (asked.state,) if asked.state else () if asked.all else LIVE
     found = queue.all(states, min(end + 1, SAFE), asked.q.split())
@@ -242,7 +242,7 @@ def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
     except UnknownItem as e:
         raise NotThere(e.message, "GET /api/items?all=true lists them") from e
     if desk.there(app):
-        desk.current(app)
+        desk.current(app, at_once=True)
     return shapes.ItemRow(**msgspec.structs.asdict(closed))
 
 
