@@ -137,7 +137,7 @@ def test_the_board_says_how_the_queue_stands_and_cancels_and_tries_again(chromiu
         page = visit(chromium, to.link)
         bar, first, second = page.locator(".standing"), page.locator("[data-run=execute-it-1-1]"), page.locator("[data-run=execute-it-2-1]")
         expect(bar).to_have_text("No worker, 1 next, 1 waiting")
-        expect(first.locator(".state")).to_have_text("queuednext")
+        expect(first.locator(".state")).to_have_text("next")
         expect(second.locator(".state")).to_contain_text("waits for it-1")
         assert to.ask("/api/queue", {"paused": True})[0] == 200
         expect(bar.locator(".chip")).to_have_text("paused")
@@ -145,7 +145,7 @@ def test_the_board_says_how_the_queue_stands_and_cancels_and_tries_again(chromiu
         page.get_by_label("Why").fill("not now")
         page.get_by_role("button", name="Cancel it").click()
         first.get_by_role("button", name="Try again").click()
-        expect(page.locator("[data-run=execute-it-1-2] .state")).to_have_text("queuednext")
+        expect(page.locator("[data-run=execute-it-1-2] .state")).to_have_text("next")
         expect(first.get_by_role("button")).to_have_count(0)  # only the newest one of an item is tried again
         bar.click()
         shown = page.locator(".event")

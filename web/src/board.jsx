@@ -58,6 +58,7 @@ export function Board() {
     return () => removeEventListener("keydown", keys);
   }, [rows, at]);
   const queued = queue.value;
+  const soon = queued === null && all.some((r) => r.workflow === "execute"); // its place is kept, so that nothing jumps
   useEffect(() => { // slots and places change without the journal; a repository that queues nothing is asked only when its runs change
     loadQueue().catch(() => {});
     const every = setInterval(() => document.hidden || !inUse(queue.value) || loadQueue().catch(() => {}), 3000);
@@ -77,8 +78,8 @@ export function Board() {
         <select aria-label="Workflow" value={f.workflow} onChange={(e) => { filter.value = { ...f, workflow: e.target.value }; }}>
           <option value="">Every workflow</option>{["tdd", "pr", "pipeline", "execute"].map((w) => <option key={w}>{w}</option>)}
         </select>
-        {inUse(queued) && <Link to="/queue" class="standing muted"><span>{standing(queued)}</span>{queued.paused && <Chip tone="warn" title={plain(queued.paused)}>paused</Chip>}</Link>}
-        <span class="grow" />{all.length >= total && spent > 0 && <span class="muted wide-only">{money(spent)} spent in all</span>}
+        {(inUse(queued) || soon) && <Link to="/queue" class="standing muted"><span>{queued && standing(queued)}</span>{queued?.paused && <Chip tone="warn" title={plain(queued.paused)}>paused</Chip>}</Link>}
+        {all.length >= total && spent > 0 && <span class="muted wide-only last">{money(spent)} spent in all</span>}
       </div>
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
       {rows.length === 0 && loaded.value
@@ -92,7 +93,7 @@ export function Board() {
 }
 
 // What is at hand, without saying again what the chip says.
-const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const what = rest.length ? rest.join(": ").replace(`${kind} of `, "") : run.cause ? words(run.cause) : ""; return run.title.includes(what) ? "" : what; };
+const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const what = rest.length ? rest.join(": ").replace(`${kind} of `, "") : run.cause ? words(run.cause) : ""; return run.title.includes(what) || what === words(run.acting_state || run.state) ? "" : what; };
 
 // `e`: the run as the queue has it, where it does.
 function Row({ run, e, here, onAsk }) {
@@ -106,7 +107,7 @@ function Row({ run, e, here, onAsk }) {
     <div class={`row ${here ? "at" : ""}`} role="listitem" data-run={run.run}>
       <div class="what"><i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><div class="lines"><Link to={`/runs/${run.run}`} class="title"><T text={run.title} /></Link>
         <div class="muted under"><span>{run.workflow}</span><code>{run.run}</code><span class="clip"><T text={doing(run)} /></span></div></div></div>
-      <div class="state"><StateChip run={run} />{paused && <Chip title="No process drives it now">paused</Chip>}{place && <Chip tone={TONES[e.state]} title={plain(e.reason)}>{place}</Chip>}</div>
+      <div class="state">{(run.state !== "QUEUED" || !place) && <StateChip run={run} />}{paused && <Chip title="No process drives it now">paused</Chip>}{place && <Chip tone={TONES[e.state]} title={plain(e.reason) || place}>{place}</Chip>}</div>
       <div class="plan">{run.parts > 0 ? <><progress max={run.parts} value={run.done} aria-label={`${run.done} of ${run.parts} done`} /><span class="num">{run.done}/{run.parts}</span></> : <span class="muted">–</span>}</div>
       <div class="num cost" title={`${many(tokens(run.usage))} tokens`}>{money(run.usage.usd)}</div>
       <div class="num time">{e ? took(e) : run.started ? between(run.started, run.group === "ended" ? run.at : new Date(clock.value).toISOString()) : "–"}</div>
