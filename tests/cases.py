@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.laid_out import Places
 from tests.project import GREEN, START, Project
 
 BYTECODE = Path(tempfile.gettempdir()) / f"detent-tests-bytecode-{os.getuid()}"  # shared, so that not every repository compiles pytest anew
@@ -28,6 +29,8 @@ WRONG = "def add(a, b):\n    return 0\n"
 
 def project(folder: Path, config: str = "", files: dict[str, str] | None = None, branch: str = "main", made: bool = False) -> Project:
     """A project with this detent.toml and these further files; `made`: it lies there already. Every run of its tests leaves a line in `runs(project)`."""
+    if not made:
+        folder = Places.take(folder)
     trace = folder.parent / f"{folder.name}.runs"
     start = (
         f"import os\n\nGATE = {str(_gate(folder))!r}\n\n\ndef test_start():\n    with open({str(trace)!r}, 'a') as f:\n        f.write('ran\\n')\n"

@@ -1,12 +1,9 @@
 """A throw-away project with a run of `tdd` in it: the real repository, tests and gates, called in this process where the command line adds nothing."""
 
-import atexit
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ from detent.app.start_tdd import start_tdd
 from detent.interfaces.cli.tell import exit_code
 from detent.kernel.model import Run, Sent, Verdict
 from tests.cases import INI, project, runs
+from tests.laid_out import home
 from tests.project import Project, Ran
 from tests.repos import sh, write
 
@@ -143,18 +141,10 @@ STEPS: dict[str, Callable[[Feature], object]] = {
 }
 
 
-@cache
-def home() -> Path:
-    """A folder of this process. Every project stands at one place in it, since a run knows the path of its checkout."""
-    folder = Path(tempfile.mkdtemp(prefix="detent-features-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
 def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Feature:
     """A project whose run stands at a phase. Made once in a process, and laid out anew from a copy each time."""
     key = hashlib.sha256(json.dumps([phase, config, files]).encode()).hexdigest()
-    kept, place = home() / key, home() / "now"
+    kept, place = home() / key, home() / "feature"
     if kept.is_dir():
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(kept, place, symlinks=True)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.laid_out import laid_out
 from tests.repos import PLAIN, make_repo, sh, write
 
 ROOT = Path(__file__).parent.parent
@@ -92,6 +93,7 @@ class Project:
         plan = {"masterPlanPath": PLAN, "prTitle": title, "summary": "s", "verificationPlan": "v"}
         self.write({"ACTIVE_PR.json": json.dumps({**plan, "tasks": [{"taskName": "add", "status": "TODO", "tdd_steps": steps}]})})
 
+    @laid_out
     def planned(self, *types: str) -> "Project":
         """At the first step of a plan, on its branch."""
         self.task()
@@ -104,6 +106,7 @@ class Project:
         self.write({"tests/test_add.py": test})
         return self.submit(test_command="pytest tests/test_add.py", expectation="FAIL")
 
+    @laid_out
     def reddened(self, *types: str) -> "Project":
         """At the GREEN step, its RED proved."""
         self.planned(*types)
@@ -115,6 +118,7 @@ class Project:
         self.write({"calc.py": code})
         return self.submit(test_command="pytest tests/test_add.py", expectation="PASS")
 
+    @laid_out
     def debugging(self, failures: int = 1) -> "Project":
         """In DEBUGGING at a GREEN step, after some failures."""
         self.reddened()
@@ -122,6 +126,7 @@ class Project:
             assert self.green(f"def add(a, b):\n    return {n + 10}\n")["status"] == "FAILURE"
         return self
 
+    @laid_out
     def reviewing(self) -> "Project":
         """In CODE_REVIEW, every step proved."""
         self.reddened()
@@ -129,12 +134,14 @@ class Project:
         assert self.task()["state"] == "CODE_REVIEW"
         return self
 
+    @laid_out
     def finalizing(self) -> "Project":
         self.reviewing()
         self.write({"FINDINGS.json": "[]"})
         assert self.task()["state"] == "AWAITING_FINALIZATION"
         return self
 
+    @laid_out
     def squashed(self) -> "Project":
         self.finalizing()
         self.git("reset", "-q", "--soft", "main")
@@ -146,6 +153,7 @@ class Project:
         text = (self.root / PLAN).read_text()
         self.write({PLAN: text.replace("- feat: add numbers\n", f"- feat: add numbers [DONE] {self.git('rev-parse', 'HEAD')[:10]}\n")})
 
+    @laid_out
     def marked(self) -> "Project":
         """Ready to be merged."""
         self.squashed()

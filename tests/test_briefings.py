@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 import detent.workflows
-from detent.gates.item import BranchReview, Issue
+from detent.gates.item import BranchReview, Issue, WorkItem
 from detent.gates.plan import ActivePr, Step, Task
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Briefing, Data, Found, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
-from detent.workflows.execute_data import ExecuteData, Project, WorkItem
+from detent.workflows.execute_data import ExecuteData, Project
 from detent.workflows.pr import PR
 from detent.workflows.pr_data import PrData, Setup, next_pr
 from detent.workflows.pr_facts import WAYS_OUT

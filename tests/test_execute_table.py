@@ -9,14 +9,14 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.look import Changed, Outcome, TestReport
-from detent.gates.item import BranchReview, Issue, blocked_reason, final_report, read_review
+from detent.gates.item import BranchReview, Issue, WorkItem, blocked_reason, final_report, read_review
 from detent.gates.judge import judge
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
 from detent.workflows.common import alive
 from detent.workflows.execute import EXECUTE
-from detent.workflows.execute_data import ExecuteData, ItemChange, Setup, WorkItem, children, follow_up_of, item_after, public_status
+from detent.workflows.execute_data import ExecuteData, ItemChange, Setup, children, follow_up_of, item_after, public_status
 from detent.workflows.pr_data import PrData
 from detent.workflows.tdd_data import TddData
 from tests.looks import LiteralLook

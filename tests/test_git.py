@@ -137,6 +137,19 @@ def test_odd_file_names_survive_a_snapshot(repo: Path) -> None:
     assert {*names, os.fsdecode(b"b\xff.py")} <= set(listed)
 
 
+def test_an_edit_in_the_very_moment_in_which_git_looked_is_seen(repo: Path) -> None:
+    moment = 1_700_000_000
+    sh(repo, "git", "config", "core.trustctime", "false")  # as if the clock had stood still: only the time of a change can be set by hand
+    for path in ("a.py", ".git/index"):
+        sh(repo, "git", "update-index", "-q", "--refresh")
+        os.utime(repo / path, (moment, moment))
+    text = (repo / "a.py").read_text()
+    (repo / "a.py").write_text(text[::-1])
+    os.utime(repo / "a.py", (moment, moment))
+    snap = take(git_at(repo), "run")
+    assert sh(repo, "git", "show", f"{snap.tree}:a.py") == text[::-1].strip() != text.strip()
+
+
 def test_a_file_that_changes_after_the_snapshot_is_seen(repo: Path) -> None:
     git = git_at(repo)
     write(repo, {"new.py": "n = 1\n"})
@@ -282,6 +295,11 @@ def test_the_main_branch_is_detected_and_never_assumed(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     sh(tmp_path, "git", "clone", "-q", str(odd), str(clone))
     assert main_branch(git_at(clone), "") == "refs/heads/trunk"
+    sh(clone, "git", "checkout", "-q", "-b", "feat/one")
+    sh(clone, "git", "branch", "-q", "-D", "trunk")
+    with pytest.raises(DetentError) as told:
+        main_branch(git_at(clone), "")
+    assert told.value.hint == "make it here: git branch trunk origin/trunk"
 
 
 def test_a_branch_is_made_once_however_often_it_is_asked_for(repo: Path) -> None:

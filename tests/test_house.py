@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -102,6 +103,11 @@ def room_of(name: str) -> str:
 
 def read(root: Path) -> tuple[Module, ...]:
     return tuple(read_module(root, path) for path in sorted(root.rglob("*.py")))
+
+
+@cache
+def source() -> tuple[Module, ...]:
+    return read(SOURCE)
 
 
 def read_module(root: Path, path: Path) -> Module:
@@ -205,7 +211,7 @@ def name_of(rule: Rule) -> str:
 
 @pytest.mark.parametrize("rule", RULES, ids=name_of)
 def test_the_source_keeps_the_rule(rule: Rule) -> None:
-    modules = read(SOURCE)
+    modules = source()
     assert modules, f"no module was found under {SOURCE}"
     assert not rule(modules), "\n".join(rule(modules))
 

@@ -92,7 +92,7 @@ def test_what_is_not_plain_is_left_to_click(argv: list[str]) -> None:
 
 # -- modules -----------------------------------------------------------------------------------------------------------------
 
-HEAVY = {"click", "rich", "dataclasses", "tomllib", "importlib.resources", "traceback", "difflib", "asyncio", "detent.evidence.mutate"}
+HEAVY = {"ast", "click", "rich", "dataclasses", "tomllib", "importlib.resources", "traceback", "difflib", "asyncio", "detent.evidence.mutate"}
 
 
 def imported(project: Project, *args: str) -> tuple[str, set[str]]:

@@ -12,6 +12,7 @@ from detent.workflows.pipeline_data import Manual, PipelineData
 from detent.workflows.report import report_of
 from detent.workflows.session import Proof
 from detent.world.pipeline import JOBS
+from tests.repos import sh
 from tests.sessions import TEAM, Driven, till
 from tests.sessions import session as driven
 from tests.test_pipeline_tables import FULL, a_task, session
@@ -61,6 +62,24 @@ def test_a_session_lands_as_it_is_configured_and_may_leave_its_branch_alone(tmp_
         assert p.git("log", "--format=%s", "main") == "start"  # main is where it was, and stays there
         assert p.git("log", "--format=%s", f"main..{branch}") == "T-001: add"
         p.git("merge", "-q", branch)  # by whoever decides what main gets
+        assert s.go()["state"] == "DONE"
+
+
+def test_a_session_may_end_as_a_pull_request_that_is_opened_once_and_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    opener, bare = tmp_path / "open.sh", tmp_path / "bare.git"
+    opener.write_text(f"#!/bin/sh\necho opened >> {tmp_path}/opened\n")
+    opener.chmod(0o755)
+    p = till(tmp_path / "p", f"[git]\nmerge = 'pull-request'\npr_command = '{opener}'\n[sandbox]\nlevel = 'none'\n")
+    sh(tmp_path, "git", "clone", "-q", "--bare", str(p.root), str(bare))
+    p.git("remote", "add", "origin", str(bare))
+    with driven(p, *TEAM, lean=True) as s:
+        assert [s.go()["state"] for _ in range(2)] == ["LANDING", "LANDING"]
+        assert (tmp_path / "opened").read_text() == "opened\n"
+        branch = s.run.data.branch
+        assert sh(bare, "git", "rev-parse", branch) == p.git("rev-parse", branch)
+        assert sh(bare, "git", "log", "--format=%s", "main") == "start"
+        sh(bare, "git", "update-ref", "refs/heads/main", branch)  # by whoever takes the pull request
         assert s.go()["state"] == "DONE"
 
 

@@ -23,7 +23,7 @@ from detent.kernel.decide import Decision as Decided
 from detent.kernel.decide import decide, refusal
 from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.kernel.table import Table
-from detent.kernel.walk import problems, walk
+from detent.kernel.walk import problems
 from detent.workflows.briefs import brief
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pipeline_children import children
@@ -156,10 +156,10 @@ RESUME = Sent("resume", by="human")
 # -- both tables -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover  # the same lines thousands of times
 @pytest.mark.parametrize("name", TABLES)
 def test_the_walk_finds_no_dead_end_no_overrun_and_no_row_that_cannot_be_taken(name: str) -> None:
     assert problems(TABLES[name], SMALL[name]) == ()
-    assert len(walk(TABLES[name], SMALL[name]).nodes) < 20_000
 
 
 @pytest.mark.parametrize("name", TABLES)

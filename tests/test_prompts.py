@@ -13,13 +13,13 @@ import msgspec
 import pytest
 
 import detent.workflows
-from detent.gates.item import BranchReview, Issue
+from detent.gates.item import BranchReview, Issue, WorkItem
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Run
 from detent.kernel.table import Table
 from detent.workflows.briefs import brief
 from detent.workflows.execute import EXECUTE
-from detent.workflows.execute_data import ExecuteData, Project, WorkItem
+from detent.workflows.execute_data import ExecuteData, Project
 from detent.workflows.ground import Ground
 from detent.workflows.pipeline import PIPELINE
 from detent.workflows.pr import PR

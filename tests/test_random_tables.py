@@ -9,6 +9,7 @@ import pytest
 
 from detent.door import Case, Door, Hands
 from detent.fakes import MemoryJudge, MemoryLook, MemoryWorld, run_tests, tree_id
+from detent.gates.item import WorkItem
 from detent.gates.judge import judge
 from detent.kernel.codec import from_entry
 from detent.kernel.holder import this_process
@@ -16,7 +17,7 @@ from detent.kernel.journal import SqliteJournal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent
 from detent.workflows import all_tables
 from detent.workflows.briefs import brief
-from detent.workflows.execute_data import ExecuteData, WorkItem
+from detent.workflows.execute_data import ExecuteData
 from detent.workflows.execute_data import Setup as ExecuteSetup
 from detent.workflows.pipeline_data import PipelineData
 from detent.workflows.task_data import is_prepared

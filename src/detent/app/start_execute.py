@@ -14,13 +14,14 @@ from detent.config import Settings
 from detent.effects.publish import exclude
 from detent.errors import DetentError
 from detent.evidence.runners import Command
+from detent.gates.item import WorkItem
 from detent.git import fingerprint
 from detent.git.commits import main_branch
 from detent.git.repo import Git
 from detent.kernel.journal import Head
 from detent.kernel.model import Run, Sent
 from detent.tracker import Item, Tracker, open_of
-from detent.workflows.execute_data import ExecuteData, Project, Setup, WorkItem, stem
+from detent.workflows.execute_data import ExecuteData, Project, Setup, stem
 
 LONGEST_TITLE = 200
 

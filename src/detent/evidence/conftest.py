@@ -6,7 +6,6 @@ one piece that decides.
 
 import ast
 
-NAME = "conftest.py"
 DECIDING = ("pytest_", "collect_ignore")  # what pytest itself looks for in such a file, by its name
 DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "dataclass", "staticmethod", "classmethod", "property"})
 VALUES = frozenset(

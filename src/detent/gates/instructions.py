@@ -1,9 +1,27 @@
-"""The project's own instructions to agents: which files they are. Whoever changes them steers later agents, so a person is asked. Knows names only."""
+"""The project's own instructions to agents. Whoever changes them steers later agents, so a person must want it. Knows names only."""
 
-NAMES = ("AGENTS.md", "CLAUDE.md", "copilot-instructions.md")
-FOLDERS = (".claude/", ".github/instructions/")
+from detent.evidence.look import Look
+from detent.gates.tree import asked, names
+from detent.kernel.model import Data
+
+NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md")
+FOLDERS = (".claude/", ".codex/", ".gemini/", ".cursor/rules/", ".github/instructions/")
 
 
 def is_instruction(path: str) -> bool:
     """Whether a file tells agents how to work, wherever in the project it lies."""
     return path.rpartition("/")[2] in NAMES or path.startswith(FOLDERS)
+
+
+def instructions_kept(look: Look[Data]) -> str | None:
+    """What the project tells its agents is as it was, but for files that a person has named: it steers whoever works next."""
+    touched = [c.path for c in look.changed() if is_instruction(c.path)]
+    said = asked(look) if touched else ""
+    wrong = [path for path in touched if not names(said, path)]
+    if not wrong:
+        return None
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    return (
+        f"{wrong[0]}{more} changed; it tells later agents how to work, so a person must want that: take the change back. "
+        f'If it belongs to the work, a person allows it: detent steer "{wrong[0]} may change"'
+    )

@@ -16,6 +16,21 @@ FENCE = re.compile(r"\s*(?:```|~~~)")
 BLOCKED = re.compile(r"BLOCKED:\s*(\S.*)")
 
 
+class WorkItem(Value, frozen=True):
+    """The item as the tracker had it when the execution was queued."""
+
+    id: str = ""
+    title: str = ""
+    description: str = ""
+
+
+class ItemData(Data, frozen=True):
+    """What the gates need of a run that works on an item."""
+
+    item: WorkItem = WorkItem()
+    context: str = ""  # what the user added to the prompt
+
+
 class Issue(Value, frozen=True, omit_defaults=False):
     """One issue that the review of a branch found. It becomes an item."""
 

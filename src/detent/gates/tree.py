@@ -2,8 +2,8 @@
 
 import re
 
-from detent.evidence.conftest import NAME, deciding
 from detent.evidence.look import Look
+from detent.gates.item import ItemData
 from detent.gates.plan import PlanData, entry_text
 from detent.gates.testlist import ListData
 from detent.kernel.model import Data
@@ -47,9 +47,14 @@ def only_tests_changed(look: Look[Data]) -> str | None:
 
 def conftest_stays_plain(look: Look[Data]) -> str | None:
     """What a RED step adds to a conftest.py is imports, fixtures that tests ask for, functions and plain values: nothing that decides how tests are run."""
-    for path in (c.path for c in look.changed() if c.path.rpartition("/")[2] == NAME):
+    touched = [c.path for c in look.changed() if c.path.rpartition("/")[2] == "conftest.py"]
+    if not touched:
+        return None
+    from detent.evidence.conftest import deciding  # it reads Python, and most steps touch none
+
+    for path in touched:
         before, now = (deciding(look.read(at) or "") for at in (f"GOOD:{path}", path))
-        if before == now or names(_asked(look), path):
+        if before == now or names(asked(look), path):
             continue
         piece = next((p for p in (*now, *before) if p not in before or p not in now), path).strip().splitlines()[0]
         return (
@@ -74,7 +79,7 @@ def config_frozen(look: Look[Data]) -> str | None:
 
 
 def _config_not_named(look: Look[Data]) -> list[str]:
-    return [c.path for c in look.changed() if c.sort == "config" and not names(_asked(look), c.path)]
+    return [c.path for c in look.changed() if c.sort == "config" and not names(asked(look), c.path)]
 
 
 def config_flagged(look: Look[Data]) -> str | None:
@@ -83,11 +88,13 @@ def config_flagged(look: Look[Data]) -> str | None:
     return Flag(f"{_named(touched)} changed; it decides how tests are run, so look at it") if touched else None
 
 
-def _asked(look: Look[Data]) -> str:
-    """What people say that the work is about: the request, or the plan's entry as the branch found it, and what they told the run meanwhile."""
+def asked(look: Look[Data]) -> str:
+    """What people say that the work is about: the request, the item, or the plan's entry as the branch found it, and what they told the run meanwhile."""
     data, said = look.run.data, (look.run.guidance, *look.run.steers)
     if isinstance(data, ListData):
         return " ".join((data.feature_request, *said))
+    if isinstance(data, ItemData):
+        return " ".join((data.item.title, data.item.description, data.context, *said))
     plan = data.plan if isinstance(data, PlanData) else None
     entry = entry_text(plan.prTitle, look.read(f"BASE:{look.setting('pr.plan')}") or "") if plan else ""
     return " ".join((entry, *said))

@@ -193,8 +193,10 @@ def main_branch(git: Git, configured: str) -> str:
         "main",
         "master",
     ]
-    for name in [configured] if configured else names:
-        if name and git.resolve(f"refs/heads/{name}"):
+    looked = [name for name in ([configured] if configured else names) if name]
+    for name in looked:
+        if git.resolve(f"refs/heads/{name}"):
             return f"refs/heads/{name}"
-    hint = "set [git] main in detent.toml"
+    away = next((name for name in looked if git.resolve(f"refs/remotes/origin/{name}")), "")  # as in a clone of one branch
+    hint = f"make it here: git branch {away} origin/{away}" if away else "set [git] main in detent.toml"
     raise DetentError(f"there is no branch '{configured}'" if configured else "the main branch cannot be told", hint)

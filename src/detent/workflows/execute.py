@@ -19,6 +19,7 @@ from detent.effects.execute import (
     watch_items,
 )
 from detent.effects.owed import commit_judged_tree, snapshot, stop_children
+from detent.gates.instructions import instructions_kept
 from detent.gates.item import (
     blocked_reason,
     branch_review_is_readable,
@@ -97,6 +98,7 @@ MOVES: dict[str, Move] = {
 }
 
 RUNNABLE = (dependencies_closed, not_failed_twice)
+CLEAN = (no_keys_added, instructions_kept)
 WORK = (something_changed, files_within_budget, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass)
 TESTS = (at_least_one_ran, canary_held, all_pass)
 
@@ -129,7 +131,7 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("QUEUED",        "started",           (),                           RUNNABLE, go("RUNNING", keep_workspace),                         SKIPPED),
     Row("QUEUED",        "started-child",     (),                           RUNNABLE, go("RUNNING_CHILD", keep_workspace),                   SKIPPED),
     Row("QUEUED",        "not-runnable",      (),                           (),       SKIPPED),
-    Row("RUNNING",       "done",              (no_keys_added,),             WORK,     PROVED,                                                RETRY),
+    Row("RUNNING",       "done",              CLEAN,                        WORK,     PROVED,                                                RETRY),
     Row("RUNNING",       "blocked",           (says_blocked,),              (),       BLOCKED),
     Row("RUNNING_CHILD", "child-proved",      (),                           TESTS,    go("PUSHING", keep_proof, owes=(note_on_item,)),       NO_TESTS),
     Row("RUNNING_CHILD", "child-stopped",     (),                           (),       STOPPED),

@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from detent.errors import CannotTell
-from detent.gates.item import BranchReview, blocked_reason, final_report, read_review
-from detent.kernel.model import Data, Found, Run, Sent, StepShown, Value
+from detent.gates.item import BranchReview, ItemData, WorkItem, blocked_reason, final_report, read_review
+from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.kernel.rows import Child
 from detent.workflows import pr_data, tdd_data
 from detent.workflows.ground import Ground
@@ -38,14 +38,6 @@ TITLES: Mapping[str, str] = {
     "time": "Timeout",
     "silence": "Timeout without output",
 }  # the causes that file a follow-up item
-
-
-class WorkItem(Value, frozen=True):
-    """The item as the tracker had it when the execution was queued."""
-
-    id: str = ""
-    title: str = ""
-    description: str = ""
 
 
 class Project(Value, frozen=True):
@@ -91,12 +83,10 @@ AFTER: Mapping[str, ItemChange] = {
 }
 
 
-class ExecuteData(Data, frozen=True):
+class ExecuteData(ItemData, frozen=True):
     """One execution: one item, one branch, one workspace, one fresh agent."""
 
-    item: WorkItem = WorkItem()
     project: Project = Project()
-    context: str = ""  # what the user added to the prompt
     again: bool = False  # a person asked for this attempt, whatever became of earlier ones
     setup: Setup = Setup()
     branch: str = ""

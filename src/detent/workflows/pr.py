@@ -25,6 +25,7 @@ from detent.gates.branch import (
     tree_as_judged,
 )
 from detent.gates.command import expects_fail, expects_pass, real_test_command
+from detent.gates.instructions import instructions_kept
 from detent.gates.keys import no_keys_added
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
 from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
@@ -166,11 +167,12 @@ SOUND_RED = (
     files_are_ours,
     on_its_branch,
     no_keys_added,
+    instructions_kept,
     expects_fail,
     real_test_command,
     starts_from_green,
 )  # asked first: a miss is REFUSED
-SOUND = (files_are_ours, on_its_branch, no_keys_added, expects_pass, real_test_command)
+SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept, expects_pass, real_test_command)
 RED = (
     at_least_one_ran,
     only_tests_changed,

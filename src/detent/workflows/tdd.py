@@ -6,6 +6,7 @@ The machine runs all tests itself after every phase and decides by them; an agen
 from detent.effects.jobs import land_branch
 from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, undo_strays, write_note
 from detent.gates.branch import on_its_branch
+from detent.gates.instructions import instructions_kept
 from detent.gates.keys import no_keys_added
 from detent.gates.testlist import (
     FILE,
@@ -102,7 +103,7 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-LIST = (on_its_branch, no_keys_added, list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
+LIST = (on_its_branch, no_keys_added, instructions_kept, list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
 NEXT = (*LIST, reply_names_a_test, current_is_open, base_was_green)
 LAST = (*LIST, every_box_is_ticked)
 START = (*LIST, base_was_green)
