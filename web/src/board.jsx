@@ -24,8 +24,8 @@ export function Board() {
   const f = filter.value;
   const all = [...runs.value.values()].filter((r) => !r.parent);
   const total = GROUPS.reduce((n, [g]) => n + counts.value[g], 0);
-  const [next, setNext] = useState(null); // where the next page of those that fit begins
-  const busy = useRef(false);
+  const [next, setNext] = useState({ at: null }); // where the next page of those that fit begins
+  const turn = useRef(0), busy = useRef(false), end = useRef(false);
   const found = all.filter((r) => fits(r, f)).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
   const rows = useMemo(() => GROUPS.flatMap(([group, name]) => {
     const mine = found.filter((r) => r.group === group);
@@ -34,11 +34,15 @@ export function Board() {
   const heights = useMemo(() => rows.map((r) => (r.group ? 40 : phone.value ? 104 : 58)), [rows, phone.value]);
   // What fits is searched for at the server: the page has only the part of the runs that was looked at.
   const more = async (offset) => {
-    if (busy.current) return;
+    const mine = ++turn.current;
     busy.current = true;
-    await attempt(async () => setNext(await load(f, offset)));
+    const then = await attempt(() => load(f, offset));
+    if (mine !== turn.current) return; // something else is searched for by now
     busy.current = false;
+    if (then !== undefined) setNext({ at: then });
   };
+  const further = () => { if (end.current && next.at !== null && !busy.current) { end.current = false; more(next.at); } };
+  useEffect(further, [next]); // whoever is at the end before the next page is known gets it too
   useEffect(() => {
     const soon = setTimeout(() => more(0), f.q ? 150 : 0);
     return () => clearTimeout(soon);
@@ -84,7 +88,7 @@ export function Board() {
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
       {rows.length === 0 && loaded.value
         ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = { q: "", group: "", workflow: "" }; }}>Show all</button></Empty>
-        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(end) => end && next !== null && more(next)} row={(i) => (rows[i].group
+        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(there) => { end.current = there; further(); }} row={(i) => (rows[i].group
           ? <h2 key={rows[i].group} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>
           : <Row key={rows[i].run.run} run={rows[i].run} e={queued?.by.get(rows[i].run.run)} here={i === at} onAsk={setAsking} />)} />}
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
