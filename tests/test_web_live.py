@@ -283,7 +283,7 @@ def test_a_run_beyond_the_first_page_is_found_by_search_and_by_scrolling(chromiu
         page.get_by_label("Search runs").fill("x00007")
         expect(page.locator(".row")).to_have_count(1)
         held: list[Route] = []
-        page.route(FIRST_PAGE, held.append)  # who scrolls before the page knows of a next one gets it all the same
+        page.route(FIRST_PAGE, lambda route: held.append(route))  # who scrolls before the page knows of a next one gets it all the same
         with page.expect_request(FIRST_PAGE):
             page.get_by_label("Search runs").fill("")
         expect(page.locator("[data-run=pr-x00299]")).to_be_visible()
