@@ -36,7 +36,7 @@ def views(to: Served) -> dict[str, tuple[str, str, tuple[str, ...]]]:
     turn = next(t["attempt"] for t in to.get(f"/api/runs/{work}/transcripts")["transcripts"] if t["state"] == "RED" and not t["open"])
     session = next(r["run"] for r in found if r["title"].startswith("A till that adds"))
     return {
-        "board": ("/", ".row", ()),
+        "board": ("/", ".standing span:not(:empty)", ()),
         "run": (f"/runs/{work}", ".log .line", ()),
         "timeline": (f"/runs/{work}/timeline/{failed}", ".test.failed", ()),
         "changes": (f"/runs/{done}/changes", ".file", ()),

@@ -22,6 +22,7 @@ from detent.queue.protocol import Outcome, Pace
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 from tests.queues import lives
+from tests.test_pr_table import at_a_terminal
 
 SLEEPS = (
     "import os, subprocess, sys, time\nopen(sys.argv[1], 'a').write(f'{os.getpid()}\\n')\nprint('at work', flush=True)\ntime.sleep(600)\n"
@@ -72,6 +73,27 @@ def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -
     shown = queue(till, "show", one)
     assert (shown["id"], shown["run_state"]) == (again["id"], "QUEUED")
     assert [e["state"] for e in queue(till, "list", "--all")["executions"]] == ["ready", "waiting", "cancelled"]
+
+
+def test_where_decisions_need_a_terminal_the_queue_takes_none_from_elsewhere(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[decisions]\nrequire = 'terminal'\n", remote=False)
+    one = till.file()
+    queue(till, "add", one)  # to begin is to decide nothing
+    for args in (
+        ("queue", "cancel", one),
+        ("queue", "retry", one),
+        ("queue", "add", one, "--again"),
+        ("queue", "pause"),
+        ("queue", "resume"),
+        ("items", "close", one),
+        ("run", "--workflow", "execute", one, "--again", "--agent", "command:true"),
+    ):
+        ran = till.project.run(*args)
+        assert ran.code == 2 and "this is for a person at a terminal to say (decisions.require)" in ran.err, (args, ran)
+    listed = queue(till, "list")
+    assert ([e["state"] for e in listed["executions"]], listed["paused"], till.item(one).status) == (["ready"], None, "open")
+    assert at_a_terminal(till.project, "queue", "cancel", one) == 0
+    assert till.run("execute-it-1-1").state == "CANCELLED"
 
 
 def test_what_cannot_be_is_said_in_a_sentence(till: Till) -> None:

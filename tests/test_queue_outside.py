@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
+from detent.app.asked import choices, ways
 from detent.app.sweep import forget_landed, sweep
 from detent.git.workspace import choose_root, make_workspace
+from detent.kernel.model import Run
+from detent.workflows.execute_data import ExecuteData
+from detent.workflows.pr_data import PrData
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 
@@ -84,14 +88,33 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
         f"Close the items of its review, then: detent resume --run {RUN}. Or: detent answer REVIEW override --run {RUN}"
     )
     told = till.project.run("decisions").out
-    assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: override" in told, told
+    assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: override, abort" in told, told
     (row,) = till.project.run("decisions", "--run", RUN, "--json").json["decisions"]
-    assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override"], RUN)
+    assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override", "abort"], RUN)
     said = till.project.run("answer", "REVIEW", "override", "--run", RUN)
     assert f"Next: It is queued again, and a worker goes on with it (detent work). Look: detent queue show {RUN}" in said.out, said
     assert states(till) == {"it-1": "ready", "it-2": "waiting"}
     assert till.project.run("resume", "--run", RUN).code == 0, "or a person goes on with it at once"
     assert states(till) == {"it-1": "done", "it-2": "ready"}
+
+
+def test_what_a_table_takes_for_an_answer_is_offered_and_an_end_where_it_is_one(tmp_path: Path) -> None:
+    pr = {cause: Run("p", "pr", "HALTED", 4, PrData(), cause=cause) for cause in ("review rounds", "conflict")}
+    with Till(tmp_path, remote=False).app() as app:
+        waits: Run[ExecuteData] = Run("e", "execute", "NOT_READY", 4, ExecuteData(), cause="review")
+        assert list(ways(app, waits)) == [*choices(app, waits), "abort"] == ["override", "review", "abort"]
+        assert list(ways(app, pr["review rounds"])) == ["resume", "approve", "another-round", "abort"]
+        assert list(ways(app, pr["conflict"])) == ["resume"]
+
+
+@pytest.mark.slow
+def test_an_answer_can_give_a_queued_execution_up(tmp_path: Path) -> None:
+    till = Till(tmp_path, PULL_REQUESTS)
+    till.project.run("queue", "add", till.file(), "--agent", scripted(till.project, WORKS, NOT_READY))
+    assert till.project.run("work", "--once").code == 10
+    said = till.project.run("answer", "REVIEW", "abort", "--note", "not now", "--run", RUN)
+    assert said.code == 0 and f"Next: The run has ended. To try its item again: detent queue retry {RUN}" in said.out, said
+    assert (till.run(RUN).state, states(till)) == ("CANCELLED", {"it-1": "cancelled"})
 
 
 def test_a_worker_clears_up_after_what_another_machine_ended_and_keeps_what_lies_there(tmp_path: Path) -> None:

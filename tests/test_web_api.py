@@ -387,6 +387,7 @@ def test_where_a_terminal_is_required_the_page_may_not_speak(tmp_path: Path) -> 
         to.ask("/api/items", {"title": "Add prices"})
         assert to.ask("/api/executions", {"items": ["it-1"], "agent": "command:true"})[0] == 201
         for path, body in (
+            ("/api/executions", {"items": ["it-1"], "again": True}),
             ("/api/executions/it-1/cancel", {}),
             ("/api/executions/it-1/retry", {}),
             ("/api/queue", {"paused": True}),

@@ -7,18 +7,20 @@ import signal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from detent.app import open_app
 from detent.interfaces.http.board import Board, runs
 from detent.interfaces.http.shapes import RunsAsked
 from detent.interfaces.http.tally import Tally
 from tests.driven import CYCLE, PLANS, REDS, running
+from tests.test_pr_surroundings import exhausted
 from tests.test_web_api import asked, frames
 from tests.webbed import QUICKLY, Served, Watched, copies, remarks, script, served, visit, web_project, worktree
 from tests.webbed_world import approving, stuck
 
 PLAN = {"docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}
+FIRST_PAGE = re.compile(r"/api/runs\?.*offset=0$")
 HIDE = """hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
   document.dispatchEvent(new Event('visibilitychange')) }"""
 
@@ -174,6 +176,18 @@ def test_a_driver_that_dies_is_told_at_once_on_the_page_and_in_the_terminal(tmp_
             to.ask(f"/api/runs/{run}/abort", {})
 
 
+@pytest.mark.slow
+def test_a_review_that_finds_no_end_is_told_with_its_findings_and_the_run_may_be_ended(tmp_path: Path) -> None:
+    p = exhausted(tmp_path / "p")
+    with served(p) as to:
+        (row,) = to.get("/api/decisions")["decisions"]
+        shown = to.get(f"/api/decisions/{row['id']}")
+        assert "after the last round" in shown["text"] and "- calc.py:2: adds wrongly (mend it)" in shown["text"], shown["text"]
+        assert [o["value"] for o in shown["options"]] == ["resume", "approve", "another-round", "abort"]
+        status, told = to.ask(f"/api/decisions/{row['id']}", {"shown": shown["shown"], "value": "abort", "note": "enough"})
+        assert (status, told["status"], told["state"]) == (200, "SUCCESS", "ABORTED")
+
+
 def test_an_end_by_ctrl_c_with_a_page_open_is_quiet(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     p.task()
@@ -268,8 +282,13 @@ def test_a_run_beyond_the_first_page_is_found_by_search_and_by_scrolling(chromiu
         assert page.locator(".row").count() < 60
         page.get_by_label("Search runs").fill("x00007")
         expect(page.locator(".row")).to_have_count(1)
-        page.get_by_label("Search runs").fill("")
+        held: list[Route] = []
+        page.route(FIRST_PAGE, lambda route: held.append(route))  # who scrolls before the page knows of a next one gets it all the same
+        with page.expect_request(FIRST_PAGE):
+            page.get_by_label("Search runs").fill("")
         expect(page.locator("[data-run=pr-x00299]")).to_be_visible()
         page.locator(".rows").evaluate("e => { e.scrollTop = e.scrollHeight }")
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        held[0].continue_()
         expect(page.locator(".whole")).to_have_attribute("style", f"height: {40 + 301 * 58}px;")
         page.context.close()

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPResponse
 from pathlib import Path
 
@@ -11,10 +12,15 @@ from playwright.sync_api import Browser, expect
 
 from detent.app.queueing import open_queue
 from detent.git.place import find_place
+from detent.interfaces.http.board import Board
+from detent.interfaces.http.executing import Desk, executions
+from detent.interfaces.http.shapes_execute import ExecutionsAsked
+from detent.interfaces.http.tally import Tally
 from detent.queue.protocol import Job
-from tests.driven import running
-from tests.executions import WORKS
+from tests.driven import running, scripted
+from tests.executions import WORKS, Till
 from tests.project import Project
+from tests.test_queue_outside import NOT_READY, PULL_REQUESTS
 from tests.test_web_api import asked, frames
 from tests.webbed import Served, served, visit, web_project
 
@@ -78,6 +84,13 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(chrom
     page.get_by_role("link", name="See the run").click()
     expect(page.locator(".node.now[data-state=COMPLETED]")).to_be_visible()
     page.keyboard.press("g")
+    page.keyboard.press("b")
+    expect(page.locator(".standing")).to_have_text("0 of 3 slots, 0 next, 0 waiting")
+    row = page.locator("[data-run=execute-it-1-2]")
+    expect(row.get_by_role("button")).to_have_text(["Review"])
+    row.get_by_role("button", name="Review").click()
+    expect(page.get_by_role("status").filter(has_text="one thing is missing").last).to_be_visible(timeout=40_000)
+    page.keyboard.press("g")
     page.keyboard.press("q")
     page.get_by_role("button", name="New item").click()
     page.get_by_label("Title").fill("Round <i>prices</i>")
@@ -116,6 +129,112 @@ def test_a_long_log_is_shown_whole_and_many_executions_stay_quick(chromium: Brow
         expect(page.locator(".event.here")).to_contain_text("Job")
         queue.close()
         page.context.close()
+
+
+def test_the_board_says_how_the_queue_stands_and_cancels_and_tries_again(chromium: Browser, tmp_path: Path) -> None:
+    with served(web_project(tmp_path / "p")) as to:
+        two_queued(to)
+        page = visit(chromium, to.link)
+        bar, first, second = page.locator(".standing"), page.locator("[data-run=execute-it-1-1]"), page.locator("[data-run=execute-it-2-1]")
+        expect(bar).to_have_text("No worker, 1 next, 1 waiting")
+        expect(first.locator(".state")).to_have_text("next")
+        expect(second.locator(".state")).to_contain_text("waits for it-1")
+        assert to.ask("/api/queue", {"paused": True})[0] == 200
+        expect(bar.locator(".chip")).to_have_text("paused")
+        first.get_by_role("button", name="Cancel").click()
+        page.get_by_label("Why").fill("not now")
+        page.get_by_role("button", name="Cancel it").click()
+        first.get_by_role("button", name="Try again").click()
+        expect(page.locator("[data-run=execute-it-1-2] .state")).to_have_text("next")
+        expect(first.get_by_role("button")).to_have_count(0)  # only the newest one of an item is tried again
+        bar.click()
+        shown = page.locator(".event")
+        expect(shown).to_have_count(3)
+        page.keyboard.press("/")
+        page.keyboard.type("not now")
+        expect(shown).to_have_count(1)
+        expect(shown).to_contain_text("it-1")
+        expect(page.locator(".shown h3")).to_have_text("Add prices", timeout=5_000)  # what is looked at stays, whether it fits or not
+        page.get_by_label("State").select_option("Waits for others")
+        expect(page.get_by_text("No execution fits")).to_be_visible()
+        page.get_by_role("button", name="Show all").click()
+        expect(shown).to_have_count(3)
+        page.context.close()
+
+
+def two_queued(to: Served) -> None:
+    """Two items that are queued; the second waits for the first, and no worker is there."""
+    for title, needs in (("Add prices", []), ("Add taxes", ["it-1"])):
+        assert to.ask("/api/items", {"title": title, "depends_on": needs})[0] == 201
+    status, told = to.ask("/api/executions", {"items": ["it-1", "it-2"], "agent": "command:true"})
+    assert (status, told["counts"]) == (201, {"waiting": 1, "ready": 1, "running": 0}), told
+
+
+def test_executions_are_searched_at_the_server_and_what_happens_elsewhere_is_seen_at_once(tmp_path: Path) -> None:
+    p = web_project(tmp_path / "p")
+
+    def found(asked: str) -> list[tuple[str, str]]:
+        return [(e["title"], e["state"]) for e in to.get(f"/api/executions?{asked}")["executions"]]
+
+    with served(p) as to:
+        assert to.get("/api/executions")["counts"] == {"waiting": 0, "ready": 0, "running": 0}, "asking makes no queue"
+        two_queued(to)
+        queue = open_queue(find_place(p.root), p.env)
+        queue.add([Job("x-1", title="Round 50% of ÄRGER"), Job("x-2", title="Round 500 prices")])
+        queue.close()
+        assert found("q=round%20PRICES") == [("Round 500 prices", "ready")] and found("q=50%25") == [("Round 50% of ÄRGER", "ready")]
+        assert found("q=%C3%84RGER") == [("Round 50% of ÄRGER", "ready")] and found("q=execute-it-1") == [("Add prices", "ready")]
+        assert found("state=waiting") == [("Add taxes", "waiting")] and found("q=it-2&state=ready") == []
+        first = to.get("/api/executions?q=round&limit=1")
+        assert (len(first["executions"]), first["next"], first["counts"]["ready"]) == (1, 1, 3)
+        assert to.ask("/api/executions?state=nothing")[0] == 400
+        to.ask("/api/items/it-1/close", {"reason": "done by hand"})
+        assert found("q=taxes") == [("Add taxes", "ready")], "what waited for a closed item may run"
+        to.ask("/api/runs/execute-it-2-1/abort", {"reason": "not now"})
+        assert found("q=taxes&all=true") == [("Add taxes", "cancelled")], "a run that was ended has left the queue"
+
+
+def test_whoever_looks_at_the_queue_sees_what_happened_outside_of_it(tmp_path: Path) -> None:
+    till = Till(tmp_path, remote=False)
+    one, two = till.file("Add prices"), till.file("Add taxes", depends_on=("it-1",))
+    till.project.run("queue", "add", one, two, "--agent", "command:true")
+
+    def seen(desk: Desk) -> list[tuple[str, str]]:
+        return [(e.item, e.state) for e in executions(app, desk, ExecutionsAsked()).executions]
+
+    with till.app() as app, closing(Desk(Board(Tally()), 3600)) as once, closing(Desk(Board(Tally()), 0)) as again:
+        assert seen(once) == seen(again) == [(one, "ready"), (two, "waiting")]
+        till.change(one, status="closed")  # by a program that knows nothing of the queue
+        assert seen(once)[1] == (two, "waiting"), "the tracker is not asked with every look"
+        assert seen(again) == [(one, "ready"), (two, "ready")]
+
+
+@pytest.mark.slow
+def test_an_execution_that_waits_for_a_person_is_answered_or_given_up_on_the_page(chromium: Browser, tmp_path: Path) -> None:
+    till = Till(tmp_path, PULL_REQUESTS)
+    one, two = till.file("Add prices"), till.file("Add taxes")
+    agent = scripted(till.project, {**WORKS, "again": True, "usage": {"usd": 0.5}}, {**NOT_READY, "again": True})
+    till.project.run("queue", "add", one, two, "--agent", agent)
+    assert till.project.run("work", "--once").code == 10
+    with served(till.project) as to:
+        waits = to.get("/api/executions?state=blocked")["executions"]
+        assert {(e["item"], e["run_state"], e["usage"]["usd"]) for e in waits} == {(two, "NOT_READY", 0.5), (one, "NOT_READY", 0.5)}
+        asked = to.get("/api/decisions/execute-it-1-1:waits")
+        assert [o["value"] for o in asked["options"]] == ["override", "review", "abort"]
+        assert to.ask("/api/decisions/execute-it-1-1:waits", {"shown": asked["shown"], "value": "override"})[1]["state"] == "OPENING"
+        assert to.get("/api/executions/it-1")["state"] == "ready", "it goes on in the queue, with a worker"
+        page = visit(chromium, to.link)
+        row = page.locator("[data-run=execute-it-2-1]")
+        expect(row.locator(".cost")).to_have_text("$0.50")
+        row.get_by_role("link", name="Answer").click()
+        expect(page.locator(".answer .buttons button")).to_have_text(["Stop the run", "Open it all the same", "Review again"])
+        expect(page.locator(".asked")).to_contain_text("No error handling (high bug): words are added too")
+        page.get_by_role("button", name="Stop the run").click()
+        page.get_by_role("button", name="Stop it").click()
+        expect(page.get_by_text("Nobody waits for you")).to_be_visible()
+        assert [e["state"] for e in to.get("/api/executions?q=it-2&all=true")["executions"]] == ["cancelled"]
+        page.context.close()
+    assert till.run("execute-it-2-1").state == "CANCELLED" and till.item(two).status == "open"
 
 
 def test_executions_are_listed_polled_streamed_and_stopped_over_the_api(at_work: tuple[Project, Served]) -> None:

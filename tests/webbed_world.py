@@ -206,15 +206,14 @@ def slugify(folder: Path) -> Project:
     return made
 
 
-WORKER = """import pathlib, sys, time
-told = sys.stdin.read()
+WORKER = """import time
 print("reading the item", "writing a test for it", "\\x1b[32m12 passed\\x1b[0m in 0.08s", sep="\\n", flush=True)
-if "receipt" in told:
-    time.sleep(600)
-pathlib.Path("total.py").write_text("def total(prices):\\n    return sum(prices)\\n")
-pathlib.Path("tests/test_total.py").write_text("from total import total\\n\\n\\ndef test_total():\\n    assert total([1, 2]) == 3\\n")
-print("The total is shown, and a test says so.")
+time.sleep(600)
 """
+TOTAL = {
+    "total.py": "def total(prices):\n    return sum(prices)\n",
+    "tests/test_total.py": "from total import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n",
+}
 ITEMS = (
     ("Show the total of a basket", ()),
     ("Print a receipt", ()),
@@ -225,13 +224,14 @@ ITEMS = (
 
 def queued(p: Project) -> "subprocess.Popen[str]":
     """Items, executions of some of them, and a worker that is at it; what it has begun is there when this returns."""
-    agent = p.root.parent / "worker.py"
-    agent.write_text(WORKER)
+    worker = p.root.parent / "worker.py"
+    worker.write_text(WORKER)
     for title, needs in ITEMS:
         words = [word for need in needs for word in ("--dep", need)]
         assert p.run("items", "add", title, "-d", "Totals show fractions of a cent.", *words).code == 0
-    spec = f"command:{sys.executable} {agent}"
-    assert p.run("queue", "add", "it-1", "it-2", "it-3", "--agent", spec).code == 0
+    total = script(p, *paid({"state": "RUNNING", "write": TOTAL, "reply": "The total is shown, and a test says so."}), name="total")
+    for agent, items in ((total, ("it-1",)), (f"command:{sys.executable} {worker}", ("it-2", "it-3"))):
+        assert p.run("queue", "add", *items, "--agent", agent).code == 0
     child = subprocess.Popen(
         p.argv("work", "--slots", "2"),
         cwd=p.root,

@@ -120,10 +120,14 @@ class Door:
             return (
                 inner if inner.actor != "none" else self.next(run)
             )  # it ended by a move of the machine's own: what does that mean for the parent?
-        briefing = event.briefing or self.hands.brief(self._table(event.run.workflow), event.run)
+        briefing = self.briefing(event)
         if waits:
             return msgspec.structs.replace(briefing, last_error=waits, briefing=f"> {waits}\n\n{briefing.briefing}")
         return msgspec.structs.replace(briefing, last_error=event.found.unclear) if event.status == "ERROR" else briefing
+
+    def briefing(self, event: AnyEvent) -> Briefing:
+        """The briefing for whoever acts after an event: as it was kept, or made anew where something is due first. Changes nothing."""
+        return event.briefing or self.hands.brief(self._table(event.run.workflow), event.run)
 
     def tend(self, run: str) -> tuple[str, ...]:
         """Perform the system moves that are due in a run itself; its children at work, none where it waits for no children."""

@@ -1,12 +1,13 @@
-// The board: every run by whom it waits for, with what it took, and what can be done about it.
+// The board: every run and execution by whom it waits for, with what it took, and what can be done about it; slots and queue in a few words.
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
+import { Acts, TONES, inUse, loadQueue, queue, standing, took } from "./executions.jsx";
 import { ago, between, clock, many, money, tokens, toneOf, words } from "./format.js";
-import { Ask, Button, Chip, Empty, Link, StateChip } from "./parts.jsx";
+import { Ask, Button, Chip, Empty, Link, STOP, StateChip } from "./parts.jsx";
 import { starting } from "./start.jsx";
 import { asks, attempt, counts, go, load, loaded, phone, runs, told } from "./store.js";
-import { T } from "./text.jsx";
+import { T, plain } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
 
 const GROUPS = [["waiting", "For you"], ["working", "At work"], ["ended", "Ended"]];
@@ -23,8 +24,8 @@ export function Board() {
   const f = filter.value;
   const all = [...runs.value.values()].filter((r) => !r.parent);
   const total = GROUPS.reduce((n, [g]) => n + counts.value[g], 0);
-  const [next, setNext] = useState(null); // where the next page of those that fit begins
-  const busy = useRef(false);
+  const [next, setNext] = useState({ at: null }); // where the next page of those that fit begins
+  const turn = useRef(0), busy = useRef(false), end = useRef(false);
   const found = all.filter((r) => fits(r, f)).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
   const rows = useMemo(() => GROUPS.flatMap(([group, name]) => {
     const mine = found.filter((r) => r.group === group);
@@ -33,11 +34,15 @@ export function Board() {
   const heights = useMemo(() => rows.map((r) => (r.group ? 40 : phone.value ? 104 : 58)), [rows, phone.value]);
   // What fits is searched for at the server: the page has only the part of the runs that was looked at.
   const more = async (offset) => {
-    if (busy.current) return;
+    const mine = ++turn.current;
     busy.current = true;
-    await attempt(async () => setNext(await load(f, offset)));
+    const then = await attempt(() => load(f, offset));
+    if (mine !== turn.current) return; // something else is searched for by now
     busy.current = false;
+    if (then !== undefined) setNext({ at: then });
   };
+  const further = () => { if (end.current && next.at !== null && !busy.current) { end.current = false; more(next.at); } };
+  useEffect(further, [next]); // whoever is at the end before the next page is known gets it too
   useEffect(() => {
     const soon = setTimeout(() => more(0), f.q ? 150 : 0);
     return () => clearTimeout(soon);
@@ -56,6 +61,13 @@ export function Board() {
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
   }, [rows, at]);
+  const queued = queue.value;
+  const soon = queued === null && all.some((r) => r.workflow === "execute"); // its place is kept, so that nothing jumps
+  useEffect(() => { // slots and places change without the journal; a repository that queues nothing is asked only when its runs change
+    loadQueue().catch(() => {});
+    const every = setInterval(() => document.hidden || !inUse(queue.value) || loadQueue().catch(() => {}), 3000);
+    return () => clearInterval(every);
+  }, [runs.value.size]);
   const spent = all.reduce((sum, r) => sum + r.usage.usd, 0);
   if (loaded.value && !total) return <First />;
   return (
@@ -70,45 +82,45 @@ export function Board() {
         <select aria-label="Workflow" value={f.workflow} onChange={(e) => { filter.value = { ...f, workflow: e.target.value }; }}>
           <option value="">Every workflow</option>{["tdd", "pr", "pipeline", "execute"].map((w) => <option key={w}>{w}</option>)}
         </select>
-        <span class="grow" />{all.length >= total && spent > 0 && <span class="muted wide-only">{money(spent)} spent in all</span>}
+        {(inUse(queued) || soon) && <Link to="/queue" class="standing muted"><span>{queued && standing(queued)}</span>{queued?.paused && <Chip tone="warn" title={plain(queued.paused)}>paused</Chip>}</Link>}
+        {all.length >= total && spent > 0 && <span class="muted wide-only last">{money(spent)} spent in all</span>}
       </div>
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
       {rows.length === 0 && loaded.value
         ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = { q: "", group: "", workflow: "" }; }}>Show all</button></Empty>
-        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(end) => end && next !== null && more(next)} row={(i) => (rows[i].group
+        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(there) => { end.current = there; further(); }} row={(i) => (rows[i].group
           ? <h2 key={rows[i].group} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>
-          : <Row key={rows[i].run.run} run={rows[i].run} here={i === at} onAsk={setAsking} />)} />}
+          : <Row key={rows[i].run.run} run={rows[i].run} e={queued?.by.get(rows[i].run.run)} here={i === at} onAsk={setAsking} />)} />}
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </div>
   );
 }
 
 // What is at hand, without saying again what the chip says.
-const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const what = rest.length ? rest.join(": ").replace(`${kind} of `, "") : run.cause ? words(run.cause) : ""; return run.title.includes(what) ? "" : what; };
+const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const what = rest.length ? rest.join(": ").replace(`${kind} of `, "") : run.cause ? words(run.cause) : ""; return run.title.includes(what) || what === words(run.acting_state || run.state) ? "" : what; };
 
-function Row({ run, here, onAsk }) {
+// `e`: the run as the queue has it, where it does.
+function Row({ run, e, here, onAsk }) {
   clock.value; // what is told as "ago" goes on
-  const stop = () => onAsk({
-    title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept.",
-    onSay: async (text) => told(await attempt(() => call(`/api/runs/${run.run}/abort`, { reason: text })), "The run was stopped."),
-  });
+  const stop = () => onAsk({ ...STOP, onSay: async (text) => told(await attempt(() => call(`/api/runs/${run.run}/abort`, { reason: text })), "The run was stopped.") });
   const on = async () => told(await attempt(() => call(`/api/runs/${run.run}/resume`, {})), "The run goes on.");
-  const queued = run.workflow === "execute";
-  const paused = run.group === "working" && run.pushed && !run.driven && !queued;
+  const alone = !e && (run.workflow !== "execute" || queue.value !== null); // of no queue, as far as is known
+  const paused = alone && run.group === "working" && run.pushed && !run.driven;
+  const place = !e ? "" : e.waits_for.length ? `waits for ${e.waits_for.join(", ")}` : e.state === "ready" ? "next" : run.group === "working" && e.state !== "running" ? e.state : "";
   return (
     <div class={`row ${here ? "at" : ""}`} role="listitem" data-run={run.run}>
       <div class="what"><i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><div class="lines"><Link to={`/runs/${run.run}`} class="title"><T text={run.title} /></Link>
         <div class="muted under"><span>{run.workflow}</span><code>{run.run}</code><span class="clip"><T text={doing(run)} /></span></div></div></div>
-      <div class="state"><StateChip run={run} />{paused && <Chip title="No process drives it now">paused</Chip>}</div>
+      <div class="state">{(run.state !== "QUEUED" || !place) && <StateChip run={run} />}{paused && <Chip title="No process drives it now">paused</Chip>}{place && <Chip tone={TONES[e.state]} title={plain(e.reason) || place}>{place}</Chip>}</div>
       <div class="plan">{run.parts > 0 ? <><progress max={run.parts} value={run.done} aria-label={`${run.done} of ${run.parts} done`} /><span class="num">{run.done}/{run.parts}</span></> : <span class="muted">–</span>}</div>
       <div class="num cost" title={`${many(tokens(run.usage))} tokens`}>{money(run.usage.usd)}</div>
-      <div class="num time">{run.started ? between(run.started, run.group === "ended" ? run.at : new Date(clock.value).toISOString()) : "–"}</div>
+      <div class="num time">{e ? took(e) : run.started ? between(run.started, run.group === "ended" ? run.at : new Date(clock.value).toISOString()) : "–"}</div>
       <div class="muted when">{ago(run.at)}</div>
       <div class="acts">
-        {run.group === "waiting" && <Link to={asks(run)} class="button">Answer</Link>}
+        {e && <Acts e={{ ...e, run_state: run.state }} among={queue.value.executions} onAsk={onAsk} onDone={loadQueue} />}
+        {run.group === "waiting" && alone && <Link to={asks(run)} class="button">Answer</Link>}
         {paused && <Button onClick={on}>Go on</Button>}
-        {queued && <Link to="/queue" class="button plain">Queue</Link>}
-        {run.group !== "ended" && !queued && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
+        {run.group !== "ended" && alone && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
       </div>
     </div>
   );

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { ago, sentence, words } from "./format.js";
-import { Button, Chip, Empty, Link, Pick, Tabs, useSteps } from "./parts.jsx";
+import { Ask, Button, Chip, Empty, Link, Pick, STOP, Tabs, useSteps } from "./parts.jsx";
 import { ask, at, go, phone, questions, tell, told } from "./store.js";
 import { Ansi, Document, Markdown, T } from "./text.jsx";
 
@@ -35,9 +35,12 @@ export default function Inbox({ id }) {
   );
 }
 
-const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict" };
-const title = (q) => (q.security ? "A security question" : TITLES[q.kind] ?? sentence(q.kind));
-const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope" };
+const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict", review: "Not ready for a pull request", "review rounds": "Rounds of review are used up", plan: "Is the plan done?", model: "The model is not available" };
+const title = (q) => (q.security ? "A security question" : q.decision === "waits" && q.kind === "budget" ? "A limit is reached" : TITLES[q.kind] ?? sentence(q.kind));
+const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope", override: "Open it all the same", review: "Review again", replan: "Plan anew", abort: "Stop the run" };
+// What is offered first is the last button, unless there is a safer one; where security is at stake, that is to have it mended.
+const RANK = { abort: -2, override: -1, review: 1 };
+const rank = (o, security) => (security && o.value === "fix" ? 1 : RANK[o.value] ?? 0);
 
 const CALM = 700; // milliseconds in which a question that has just come up takes no answer: a click may have been meant for the one before
 
@@ -47,6 +50,7 @@ function Question({ id, asked, onBack, onAnswered }) {
   const [text, setDraft] = useState(drafts.get(id) ?? "");
   const [to, setTo] = useState("");
   const [calm, setCalm] = useState(false);
+  const [asking, setAsking] = useState(null);
   const setText = (words) => { setDraft(words); drafts.set(id, words); };
   useEffect(() => {
     const soon = setTimeout(() => setCalm(true), CALM);
@@ -69,10 +73,10 @@ function Question({ id, asked, onBack, onAnswered }) {
     await ask();
     await load();
   };
-  const pick = (o) => send(o.words === "changes" ? { value: `${o.value}: ${text.trim()}`, to } : { value: o.value, note: text.trim() });
+  const end = () => setAsking({ ...STOP, onSay: async (why) => { await send({ value: "abort", note: why }); return true; } });
+  const pick = (o) => (o.value === "abort" ? end() : send(o.words === "changes" ? { value: `${o.value}: ${text.trim()}`, to } : { value: o.value, note: text.trim() }));
   const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
-  // What is offered first is the last button; where security is at stake, that is to have it mended.
-  const ordered = [...got.options].reverse().sort((a, b) => (row.security ? (a.value === "fix") - (b.value === "fix") : 0));
+  const ordered = [...got.options].reverse().sort((a, b) => rank(a, row.security) - rank(b, row.security));
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
   const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it goes on" : "A note, kept with the answer (may be empty)";
   return (
@@ -93,6 +97,7 @@ function Question({ id, asked, onBack, onAnswered }) {
           {ordered.map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={!calm || ((o.needed || o.words === "changes") && !text.trim())} onClick={() => pick(o)}>{NAMES[o.value] ?? words(o.value)}</Button>)}
         </div>
       </footer>
+      {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </section>
   );
 }

@@ -86,6 +86,9 @@ export function Dialog({ title, onClose, children, class: name = "" }) {
   );
 }
 
+// What is asked before a run is ended.
+export const STOP = { title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept." };
+
 // One field and one button: what is said to a run.
 export function Ask({ title, label, action, kind = "primary", needed = true, hint, onSay, onClose }) {
   const [text, setText] = useState("");

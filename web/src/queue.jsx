@@ -1,6 +1,7 @@
-// The queue: work items, their executions by state, what each writes, and what can be done about it.
+// The queue: work items, their executions by state, what each writes and took, and what can be done about it.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
+import { Acts, GROUPS, LIVE, TONES, spent, standing } from "./executions.jsx";
 import { ago, words } from "./format.js";
 import { Lines } from "./log.jsx";
 import { Ask, Button, Chip, Dialog, Empty, Link, Pick, Portions, Tabs, useSteps } from "./parts.jsx";
@@ -8,32 +9,39 @@ import { at, attempt, attend, go, phone, runs, tell } from "./store.js";
 import { T } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
 
-const TONES = { running: "info", ready: "quiet", waiting: "quiet", done: "good", failed: "bad", blocked: "wait", cancelled: "quiet" };
-const GROUPS = [["running", "At work"], ["ready", "Next"], ["waiting", "Waits for others"], ["blocked", "Blocked"], ["failed", "Failed"], ["done", "Done"], ["cancelled", "Cancelled"]];
-const AGAIN = ["failed", "blocked", "cancelled"];
-const LIVE = ["running", "ready", "waiting"];
 const PAGE = 200;
+const EVERYTHING = { q: "", state: "" };
 
 // `id`: the execution that is looked at, or "items". It stands in the address; nothing else is put in its place.
 export default function Queue({ id }) {
   const [got, setGot] = useState(null);
   const [items, setItems] = useState([]);
   const [most, setMost] = useState(PAGE);
+  const [f, setFilter] = useState(EVERYTHING);
+  const [apart, setApart] = useState(null); // what is looked at and does not fit, or is further down
   const [filing, setFiling] = useState(false);
   const tab = id === "items" ? "items" : "executions";
+  const named = id && tab === "executions";
+  const asked = useRef(0), newest = useRef(0);
   const load = async () => {
-    const [all, listed] = await Promise.all([call(`/api/executions?all=true&limit=${most}`), call("/api/items")]);
+    const mine = ++asked.current;
+    const [all, listed] = await Promise.all([call(`/api/executions?${new URLSearchParams({ ...f, all: true, limit: most })}`), call("/api/items")]);
+    const away = named && !all.executions.some((e) => e.id === id) ? await call(`/api/executions/${encodeURIComponent(id)}`).catch(() => null) : null;
+    if (mine < newest.current) return; // what was asked for later is there already
+    newest.current = mine;
+    setApart(away);
     setGot(all);
     setItems(listed.items);
   };
   useEffect(() => {
-    attempt(load);
+    const soon = setTimeout(() => attempt(load), f.q ? 150 : 0);
     const every = setInterval(() => document.hidden || load().catch(() => {}), 3000);
-    return () => clearInterval(every);
-  }, [most]);
+    return () => { clearTimeout(soon); clearInterval(every); };
+  }, [most, f, id]);
   useEffect(() => { load().catch(() => {}); }, [runs.value]);
   const all = got?.executions ?? [];
-  const chosen = all.find((e) => e.id === id);
+  const chosen = all.find((e) => e.id === id) ?? (apart?.id === id ? apart : undefined);
+  const filtered = f.q !== "" || f.state !== "";
   const rows = useMemo(() => GROUPS.flatMap(([state, name]) => {
     const mine = all.filter((e) => e.state === state);
     return mine.length ? [{ name, count: mine.length }, ...mine] : [];
@@ -45,27 +53,40 @@ export default function Queue({ id }) {
   useSteps(tab === "executions" ? listed.length : 0, listed.indexOf(chosen), (i) => pick(listed[i].id, true));
   if (!got) return <div class="loading" aria-busy="true" />;
   const enqueue = (body) => attempt(async () => { await call("/api/executions", body); await load(); pick(""); tell("Queued.", "good"); });
-  const count = (s) => all.filter((e) => e.state === s).length;
-  const none = all.length === 0 && <Empty title="Nothing is queued"><p>File a work item, then queue it. Each gets a branch, a workspace and an agent of its own.</p><Button kind="primary" onClick={() => setFiling(true)}>File the first item</Button></Empty>;
+  const none = all.length === 0 && !filtered && <Empty title="Nothing is queued"><p>File a work item, then queue it. Each gets a branch, a workspace and an agent of its own.</p><Button kind="primary" onClick={() => setFiling(true)}>File the first item</Button></Empty>;
+  const some = all.length > 0 || items.length > 0 || filtered;
   return (
     <div class="board">
-      {(all.length > 0 || items.length > 0) && <div class="tools">
-        {got.workers > 0 ? <><b>{count("running")} of {got.slots} slots</b><span class="muted">{count("ready")} next, {count("waiting")} waiting, {got.workers} {got.workers === 1 ? "worker" : "workers"}</span></> : <span class="muted">No worker is there.</span>}
+      {some && <div class="tools">
+        <span class="muted">{standing(got)}{got.workers > 1 && `, ${got.workers} workers`}</span>
         {got.paused && <Chip tone="warn" title={got.paused_by}>paused: <T text={got.paused} /></Chip>}
         <span class="grow" />
         <Button kind="plain" onClick={() => attempt(async () => { await call("/api/queue", { paused: !got.paused }); await load(); })}>{got.paused ? "Let it go on" : "Pause"}</Button>
         <Button onClick={() => setFiling(true)}>New item</Button>
         {items.length > 0 && <Button kind="primary" onClick={() => enqueue({ ready: true })}>Queue all that is ready</Button>}
       </div>}
-      {got.workers === 0 && all.some((e) => LIVE.includes(e.state)) && <div class="gone hint">What is queued starts once a worker is there. In a terminal: <code>detent work</code></div>}
-      {(all.length > 0 || items.length > 0) && <Tabs tabs={[{ id: "executions", name: "Executions", count: got.next ? `${all.length}+` : all.length }, { id: "items", name: "Items", count: items.length }]} at={tab} onPick={(t) => pick(t === "items" ? t : "")} label="Queue" of="queue" />}
+      {got.workers === 0 && LIVE.some((state) => got.counts[state]) && <div class="gone hint">What is queued starts once a worker is there. In a terminal: <code>detent work</code></div>}
+      {some && <Tabs tabs={[{ id: "executions", name: "Executions", count: got.next ? `${all.length}+` : all.length }, { id: "items", name: "Items", count: items.length }]} at={tab} onPick={(t) => pick(t === "items" ? t : "")} label="Queue" of="queue" />}
       {tab === "items" ? <Items items={items} onQueue={(item) => enqueue({ items: [item] })} onLoad={load} /> : none || (
         <div class={`split ${id ? "picked" : ""}`}>
-          <Windowed class="events" label="Executions" count={rows.length} heights={heights} reveal={rows.indexOf(chosen)} picked={id} onEnd={(end) => end && got.next && setMost(most + PAGE)} row={(i) => (rows[i].id ? <Row key={rows[i].id} e={rows[i]} here={rows[i] === chosen} onPick={() => pick(rows[i].id)} />
-            : <h2 key={rows[i].name} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>)} />
-          {chosen ? <Execution key={chosen.id} e={chosen} onLoad={load} onBack={() => pick("")} /> : id && <section class="shown"><Empty title="It is not in this list">The queue keeps what ended for 30 days. <Link to={at("runs", id)} class="button">See its run</Link></Empty></section>}
+          <div class="column">
+            <Find f={f} onFilter={setFilter} />
+            {rows.length > 0 ? <Windowed class="events" label="Executions" count={rows.length} heights={heights} reveal={rows.indexOf(chosen)} picked={id} onEnd={(end) => end && got.next && setMost(most + PAGE)} row={(i) => (rows[i].id ? <Row key={rows[i].id} e={rows[i]} here={rows[i] === chosen} onPick={() => pick(rows[i].id)} />
+              : <h2 key={rows[i].name} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>)} />
+              : <Empty title="No execution fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => setFilter(EVERYTHING)}>Show all</button></Empty>}
+          </div>
+          {chosen ? <Execution key={chosen.id} e={chosen} among={all} onLoad={load} onBack={() => pick("")} /> : id && <section class="shown"><Empty title="It is not in this list">The queue keeps what ended for 30 days. <Link to={at("runs", id)} class="button">See its run</Link></Empty></section>}
         </div>)}
       {filing && <NewItem onClose={() => setFiling(false)} onLoad={load} />}
+    </div>
+  );
+}
+
+function Find({ f, onFilter }) {
+  return (
+    <div class="find">
+      <input type="search" aria-label="Search executions" placeholder={phone.value ? "Search" : "Search  /"} value={f.q} onInput={(e) => onFilter({ ...f, q: e.target.value })} />
+      <select aria-label="State" value={f.state} onChange={(e) => onFilter({ ...f, state: e.target.value })}><option value="">Every state</option>{GROUPS.map(([state, name]) => <option key={state} value={state}>{name}</option>)}</select>
     </div>
   );
 }
@@ -75,7 +96,7 @@ function Row({ e, here, onPick }) {
     <Pick here={here} onPick={onPick} data-id={e.id}>
       <i class={`dot ${TONES[e.state]} ${e.state === "running" ? "alive" : ""}`} />
       <span class="lines"><span class="first"><b class="clip"><T text={e.title || e.item} /></b></span><span class="muted clip">{e.item} <T text={e.waits_for.length ? `waits for ${e.waits_for.join(", ")}` : e.reason} /></span></span>
-      <span class="right"><Chip tone={TONES[e.state]}>{e.state === "running" && e.run_state ? words(e.run_state) : e.state}</Chip><span class="muted num">{ago(e.ended ?? e.started ?? e.added)}</span></span>
+      <span class="right"><Chip tone={TONES[e.state]}>{e.state === "running" && e.run_state ? words(e.run_state) : e.state}</Chip><span class="muted num">{spent(e) || ago(e.added)}</span></span>
     </Pick>
   );
 }
@@ -91,7 +112,7 @@ function inWords(line) {
   return e.outcome ? `${words(e.outcome)}: ${words(e.state)}` : e.text ?? e.error ?? null;
 }
 
-function Execution({ e, onLoad, onBack }) {
+function Execution({ e, among, onLoad, onBack }) {
   const kept = useRef([]);
   const [count, setCount] = useState(0);
   const [dropped, setDropped] = useState(0);
@@ -112,19 +133,13 @@ function Execution({ e, onLoad, onBack }) {
     });
     return () => { stop(); cancelAnimationFrame(soon); };
   }, [e.id]);
-  const letting = e.state === "cancelled" && e.run_state !== "" && e.run_state !== "CANCELLED"; // its worker still lets it go
-  const act = (verb, body, good) => attempt(async () => { await call(`/api/executions/${e.id}/${verb}`, body); tell(good, "good"); await onLoad(); return true; });
-  const review = () => attempt(async () => { const r = await call("/api/reviews", { branch: e.branch }); tell(r.summary || "Reviewed.", r.pr_ready ? "good" : "warn", r.items.length ? `Filed: ${r.items.join(", ")}` : ""); await onLoad(); });
-  const cancel = () => setAsking({ title: "Cancel this execution?", label: "Why (kept in the journal)", action: "Cancel it", kind: "danger", needed: false, hint: "Its processes end. Its branch stays, and it can be tried again.", onSay: (text) => act("cancel", { reason: text || "cancelled on the page" }, "It was cancelled.") });
   return (
     <section class="shown" aria-label={`Execution ${e.id}`}>
       <header><button type="button" class="button plain phone-only" onClick={onBack}>← Back</button><h3><T text={e.title || e.item} /></h3><Chip tone={TONES[e.state]}>{e.state}</Chip><span class="grow" />
-        {LIVE.includes(e.state) && <Button kind="plain" onClick={cancel}>Cancel</Button>}
-        {e.branch && e.state === "done" && <Button onClick={review} title="A fresh agent reads the branch; what it finds becomes items">Review</Button>}
         {e.run_state && <Link to={at("runs", e.id)} class="button">See the run</Link>}
-        {AGAIN.includes(e.state) && !letting && <Button kind="primary" onClick={() => act("retry", {}, "It is queued again.")}>Try again</Button>}
+        <Acts e={e} among={among} kind="primary" onAsk={setAsking} onDone={onLoad} />
       </header>
-      <p class="muted second">{e.item}, attempt {e.attempt}{e.worker && <span title={e.worker}>, with a worker</span>}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.reason && <>: <T text={e.reason} /></>}</p>
+      <p class="muted second">{e.item}, attempt {e.attempt}, {!e.started ? `queued ${ago(e.added)}` : e.ended ? `${spent(e)}, ended ${ago(e.ended)}` : `${spent(e)} so far`}{e.worker && <span title={e.worker}>, with a worker</span>}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.reason && <>: <T text={e.reason} /></>}</p>
       <Lines lines={kept.current} count={count} cut={dropped > 0 && `${dropped.toLocaleString()} earlier characters are no longer kept`} />
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </section>

@@ -5,7 +5,7 @@ import { Diagram } from "./diagram.jsx";
 import { Diff } from "./diff.jsx";
 import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
 import { Log } from "./log.jsx";
-import { Ask, Button, Card, Chip, Empty, Hash, Link, State, StateChip, Tabs, Where } from "./parts.jsx";
+import { Ask, Button, Card, Chip, Empty, Hash, Link, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
 import { at, attempt, attend, go, phone, told } from "./store.js";
 import { Markdown, T } from "./text.jsx";
 import { Timeline } from "./timeline.jsx";
@@ -101,7 +101,7 @@ function Head({ got, onAsk, drawing, onDraw }) {
           {paused && <Button kind="primary" onClick={() => say("resume", "guidance", "The run goes on.")("")}>Go on</Button>}
           {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "It stands in its next briefing", action: "Tell it", hint: "The agent reads it before its next step. What it does now is not stopped.", onSay: say("steer", "text", "It was noted for the next briefing.") })} title="Tell the agent something; it reads it before its next step">Tell the agent</Button>}
           {queued && <Link to={at("queue", run.run)} class="button">In the queue</Link>}
-          {open && !queued && <Button onClick={() => onAsk({ title: "Stop this run for good?", label: "Why (kept in the journal)", action: "Stop it", kind: "danger", needed: false, hint: "Files and branch stay as they are; a snapshot is kept.", onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
+          {open && !queued && <Button onClick={() => onAsk({ ...STOP, onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
           <button type="button" class="button plain" aria-pressed={drawing} onClick={onDraw} title="The state diagram (d)">Diagram</button>
         </div>
       </div>

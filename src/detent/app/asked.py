@@ -9,6 +9,7 @@ from detent.kernel.model import Sent
 SESSION = ("pipeline", "task")
 CHANGES = "changes-requested: TEXT"
 ANSWER = "answer with the note"
+END = "abort"
 STATE = "state"  # the kind of a question that a state asks by itself
 
 
@@ -49,9 +50,9 @@ def waiting(app: App, run: str) -> Iterator[AnyRun]:
 def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
     """The question of a state that takes answers by name, as a row like any other."""
     event = app.door.load(run.id)
-    said = f"{event.briefing.goal if event.briefing else run.state}\n{run.last_reason}".strip()
+    said = f"{app.door.briefing(event).goal}\n{run.last_reason}".strip()
     by_name: dict[str, list[str]] = {}
-    for word, sent in choices(app, run).items():
+    for word, sent in ways(app, run).items():
         if sent.verb == "answer":
             by_name.setdefault(sent.decision, []).append(word)
     for name, options in by_name.items():
@@ -86,6 +87,14 @@ def choices(app: App, run: AnyRun) -> dict[str, Sent]:
     return found
 
 
+def ways(app: App, run: AnyRun) -> dict[str, Sent]:
+    """The choices, and with them the answer that ends the run for good, where its table takes one for what it asks."""
+    table, found = app.door.hands.tables[run.workflow], choices(app, run)
+    asked = {sent.decision for sent in found.values() if sent.verb == "answer" and run.workflow not in SESSION}
+    said = (Sent("answer", by="human", decision=name, value=END) for name in sorted(asked))
+    return found | {sent.value: sent for sent in said if table.kind(run, sent) == END}
+
+
 def _of_decision(run: AnyRun) -> dict[str, Sent]:
     """The answers to the open question of a session; one that ends in a colon, or has no words of its own, takes the remark for its words."""
     from detent.gates.human import CORRECTIONS, pending
@@ -107,6 +116,6 @@ def _meant(how: str) -> Sent | None:
     match how.split():
         case ["detent", "answer", decision, value, *_]:
             return Sent("answer", by="human", decision=decision, value=value)
-        case ["detent", "resume", *_]:
-            return Sent("resume", by="human")
+        case ["detent", ("resume" | "review") as verb, *_]:
+            return Sent(verb, by="human")
     return None

@@ -11,8 +11,16 @@ from detent.queue.database import Database
 from detent.queue.protocol import DROPPED, LIVE, Execution, Pause, Piece, UnknownExecution, Worker
 
 AT_ONCE = 1000
+SEARCHED = ("id", "item", "title", "reason")
 FIRST = {"running": 0, "ready": 1, "waiting": 2}
 COLUMNS = Execution._fields[:-1]
+
+
+def _holds(jobs: sa.Table, word: str) -> sa.ColumnElement[bool]:
+    """Whether a word stands in a job, as it is written or in other letters of ASCII: the embedded database knows no others."""
+    columns = [jobs.c[name] for name in SEARCHED]
+    lower = [sa.func.lower(column).contains(word.lower(), autoescape=True) for column in columns]
+    return sa.or_(*lower, *(column.contains(word, autoescape=True) for column in columns))
 
 
 class TableBoard:
@@ -21,14 +29,18 @@ class TableBoard:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def all(self, states: Sequence[str] = (), limit: int = 1000) -> Sequence[Execution]:
-        """The executions in these states, in all where none is named: what runs, what comes next, what waits, then the newest end."""
+    def all(self, states: Sequence[str] = (), limit: int = 1000, words: Sequence[str] = ()) -> Sequence[Execution]:
+        """The executions in these states, in all where none is named: what runs, what comes next, what waits, then the newest end.
+
+        Where words are given, each of them stands in the id, the item, the title or the reason.
+        """
         j = self.database.tables.jobs
         rank = sa.case(FIRST, value=j.c.state, else_=3)
         columns = [j.c[name] for name in COLUMNS]
         query = sa.select(*columns).order_by(rank, sa.case((rank < 3, j.c.priority), else_=0), sa.func.coalesce(-j.c.ended, j.c.added))
+        wanted = [j.c.state.in_(states)] if states else []
         with self.database.engine.begin() as c:
-            rows = c.execute((query.where(j.c.state.in_(states)) if states else query).limit(limit)).all()
+            rows = c.execute(query.where(*wanted, *(_holds(j, word) for word in words)).limit(limit)).all()
             return self._with_needs(c, [Execution._make((*row, ())) for row in rows])
 
     def one(self, id: str) -> Execution:

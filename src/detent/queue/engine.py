@@ -108,8 +108,8 @@ class DurableQueue:
 
     # -- looking -----------------------------------------------------------------------------------------------------------------
 
-    def all(self, states: Sequence[str] = (), limit: int = 1000) -> Sequence[Execution]:
-        return self.board.all(states, limit)
+    def all(self, states: Sequence[str] = (), limit: int = 1000, words: Sequence[str] = ()) -> Sequence[Execution]:
+        return self.board.all(states, limit, words)
 
     def one(self, id: str) -> Execution:
         return self.board.one(id)

@@ -172,6 +172,12 @@ def keep_findings(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     return replace(run, data=replace(_noted(run.data, sent), plan=replace(plan, tasks=(*plan.tasks, *fresh))))
 
 
+def open_findings(data: PrData) -> tuple[str, ...]:
+    """What the review found and nobody has dealt with yet, a line for each."""
+    tasks = [t for t in data.plan.tasks if t.finding and any(s.status == "TODO" for s in t.tdd_steps)] if data.plan else []
+    return tuple(t.tdd_steps[-1].description.removeprefix("Fix: ") for t in tasks)
+
+
 def _task_for(finding: Finding) -> Task:
     where = f"{finding.file_path}:{finding.line_number}: " if finding.file_path else ""
     what = f"{where}{finding.description}" + (f" ({finding.recommendation})" if finding.recommendation else "")

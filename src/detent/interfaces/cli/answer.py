@@ -41,10 +41,12 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
 
 
 def _goes_on(app: App, run: str) -> str:
-    """An execution of the queue goes on there; any other when a person says so."""
+    """An execution of the queue goes on there; any other when a person says so; one that was ended does not."""
     from detent.app.queueing import catch_up, go_on
 
     catch_up(app, run)
+    if app.journal.heads(run)[0].ended:
+        return f"The run has ended. To try its item again: detent queue retry {run}"
     if go_on(app, run):
         return f"It is queued again, and a worker goes on with it (detent work). Look: detent queue show {run}"
     return f"Go on with it: detent resume --run {run}"

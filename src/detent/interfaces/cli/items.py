@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from detent.app import App
-from detent.interfaces.cli.tell import plain
+from detent.interfaces.cli.tell import channel, plain
 from detent.tracker import STATUSES, Change, Item, NewItem, Tracker
 
 KINDS = ("task", "bug", "feature", "epic", "chore")
@@ -108,8 +108,10 @@ def show(id: str, as_json: bool) -> None:
 def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     """Close items. What waits for them may run then."""
     from detent.app.queueing import catch_up
+    from detent.interfaces.cli.runner import allowed
 
     app, here = opened()
+    allowed(app, channel())
     closed = [here.change(id, Change("closed", note=reason)) for id in ids]
     catch_up(app)
     if as_json:

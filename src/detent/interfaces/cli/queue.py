@@ -32,6 +32,14 @@ def opened() -> "Iterator[tuple[App, DurableQueue]]":
         queue.close()
 
 
+def may(app: "App", *runs: str) -> None:
+    """Refuse what only people say, where the configuration says that they must be elsewhere. Without a run: as it is configured now."""
+    from detent.interfaces.cli.runner import allowed
+
+    for run in runs or (None,):
+        allowed(app, channel(), run)
+
+
 def said(verb: str, note: str = "") -> Any:
     """What a person says, as the journal keeps it."""
     from detent.app.policy import user
@@ -77,6 +85,8 @@ def add(items: tuple[str, ...], ready: bool, priority: int | None, agent: str, c
     from detent.app.queueing import add as add_items
 
     with opened() as (app, queue):
+        if again:
+            may(app)
         terms = Terms("", agent=said_agent(agent), context=context, again=again)
         added = add_items(app, queue, items, ready, Asked(terms, said("start"), priority))
         if as_json:
@@ -174,6 +184,7 @@ def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     from detent.app.queueing import cancel as cancel_one
 
     with opened() as (app, queue):
+        may(app, *(queue.one(id).id for id in ids))
         done = [cancel_one(app, queue, id, reason, said("cancel", reason)) for id in ids]
         click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(told(e) for e in done))
 
@@ -186,6 +197,7 @@ def retry(ids: tuple[str, ...], as_json: bool) -> None:
     from detent.app.queueing import retry as retry_one
 
     with opened() as (app, queue):
+        may(app, *(queue.one(id).id for id in ids))
         done = [retry_one(app, queue, id, said("start")) for id in ids]
         click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(told(e) for e in done))
 
@@ -197,7 +209,8 @@ def pause(reason: str, as_json: bool) -> None:
     """Let nothing new start, on any machine. What runs goes on. The queue pauses by itself after five failures in a row."""
     from detent.app.policy import user
 
-    with opened() as (_, queue):
+    with opened() as (app, queue):
+        may(app)
         held = queue.pause(reason or "a person paused it", user())
         row = {"paused": held.reason, "by": held.by, "since": held.since}
         click.echo(json.dumps(row) if as_json else f"Paused by {held.by}: {plain(held.reason)}. Go on: detent queue resume")
@@ -207,7 +220,8 @@ def pause(reason: str, as_json: bool) -> None:
 @AS_JSON
 def resume(as_json: bool) -> None:
     """Let executions start again. Failures in a row are counted anew."""
-    with opened() as (_, queue):
+    with opened() as (app, queue):
+        may(app)
         before = queue.resume()
         if as_json:
             click.echo(json.dumps({"paused": None, "was": before.reason or None}))

@@ -16,8 +16,10 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     not buy new attempts.
     """
     from detent.app.rollback import roll_back
-    from detent.interfaces.cli.runner import here
+    from detent.interfaces.cli.runner import allowed, here
 
     app = here()
-    fresh = roll_back(app, app.chosen(run), to, channel())
+    chosen = app.chosen(run)
+    allowed(app, channel(), chosen)
+    fresh = roll_back(app, chosen, to, channel())
     return tell_briefing(app.door.next(fresh), as_json)

@@ -39,6 +39,8 @@ def begin(app: App, workflow: str, terms: "Terms", by: str = "") -> str:
     if workflow == "execute" and terms.agent:
         from detent.app.start_execute import start
 
+        if terms.again:
+            allowed(app, sent.channel)
         if not terms.request.strip():
             raise DetentError("there is no item to execute", "name one: detent run --workflow execute ID (see `detent items list`)")
         return start(app, terms.request.strip(), sent, terms)
@@ -133,7 +135,7 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
 
 def allowed(app: App, by: str, run: str | None = None) -> None:
     """Whether a person may decide through this channel, as the run was configured when it began; without a run, as it is configured now."""
-    if run:
+    if run and app.journal.heads(run):
         wanted = app.world.kit_of(app.door.load(run).run).settings.get("decisions.require", "")
     else:
         from detent.app.kit import settings_at

@@ -56,7 +56,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -> Starlette:
     """The server of one checkout. `once` holds the words that are each good for being handed the token, with who took them."""
-    board, desk, wire = Board(Tally()), executing.Desk(), Wire(os.environ)
+    board, wire = Board(Tally()), Wire(os.environ)
+    desk = executing.Desk(board)
     limiter = anyio.CapacityLimiter(THREADS)
 
     @asynccontextmanager

@@ -38,8 +38,9 @@ def stands(app: App) -> dict[str, Stamp]:
     return {h.run: Stamp(h, tuple(sorted(below.get(h.run, ()))), _driver(app, h, held)) for h in heads}
 
 
-def stamp_of(app: App, head: Head) -> Stamp:
-    return Stamp(head, tuple(app.journal.children(head.run)), _driver(app, head, locks_held()))
+def stamp_of(app: App, head: Head, held: frozenset[str] | None = None) -> Stamp:
+    """Where one run stands. `held`: the locks that are held now, where many are asked about."""
+    return Stamp(head, tuple(app.journal.children(head.run)), _driver(app, head, locks_held() if held is None else held))
 
 
 def _driver(app: App, head: Head, held: frozenset[str]) -> str:

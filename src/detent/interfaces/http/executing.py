@@ -1,21 +1,25 @@
 """Work items and their executions, as the queue and the tracker have them, and what people ask of both. The same functions as the command line's."""
 
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from detent.app import App
+from detent.app.crew import locks_held
 from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
 from detent.errors import DetentError
 from detent.interfaces.cli.queue_text import as_row
 from detent.interfaces.cli.runner import allowed, spoken
 from detent.interfaces.http import shapes_execute as shapes
-from detent.interfaces.http.board import MOST
+from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere
 from detent.interfaces.http.shape import SAFE
+from detent.interfaces.http.shapes import Usage
 from detent.interfaces.http.speaking import CHANNEL, drive_on
 from detent.interfaces.http.stream import News, Place, Pulse
 from detent.kernel.model import Sent
@@ -26,14 +30,17 @@ if TYPE_CHECKING:
 
 EVERY = 0.3  # seconds between two looks at growing output
 PIECES = 50  # of output in one go of a stream
+AFRESH = 5.0  # seconds after which somebody who looks has the journal and the tracker asked again
 
 
 class Desk:
     """The queue of the repository, opened when it is first asked for, by whichever thread; a repository without one has an empty one."""
 
-    def __init__(self) -> None:
+    def __init__(self, board: Board, afresh: float = AFRESH) -> None:
+        self.board, self.afresh = board, afresh
         self._lock = threading.Lock()
         self._queue: DurableQueue | None = None
+        self._looked = float("-inf")
 
     def there(self, app: App) -> bool:
         """Whether there is a queue at all: asking alone makes none."""
@@ -53,6 +60,17 @@ class Desk:
                 self._queue = open_queue(app.place, app.world.outer)
             return self._queue
 
+    def current(self, app: App, at_once: bool = False) -> "DurableQueue":
+        """The queue, brought up to the journal and the tracker: at once, or if that was not done a moment ago."""
+        from detent.app.queueing import reconcile
+
+        queue = self.queue(app)
+        if at_once or time.monotonic() - self._looked >= self.afresh:
+            self._looked = time.monotonic()
+            with suppress(DetentError):  # what cannot be asked now is asked again the next time
+                reconcile(app, queue)
+        return queue
+
     def close(self) -> None:
         if self._queue is not None:
             self._queue.close()
@@ -67,13 +85,15 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
     from detent.queue.protocol import LIVE
 
     if not desk.there(app):
-        return shapes.Executions(executions=(), next=None, slots=0, workers=0, paused="", paused_by="")
-    queue = desk.queue(app)
+        return shapes.Executions(executions=(), counts=dict.fromkeys(LIVE, 0), next=None, slots=0, workers=0, paused="", paused_by="")
+    queue = desk.current(app)
     end = asked.offset + min(asked.limit, MOST)
-    found = queue.all(() if asked.all else LIVE, min(end + 1, SAFE))
+    states = (asked.state,) if asked.state else () if asked.all else LIVE
+    found = queue.all(states, min(end + 1, SAFE), asked.q.split())
     workers, pause = [w for w in queue.workers() if w.left >= 0], queue.paused()
     return shapes.Executions(
-        executions=tuple(row(app, as_row(e)) for e in found[asked.offset : end]),
+        executions=tuple(rows(app, desk, found[asked.offset : end])),
+        counts=queue.counts(),
         next=end if len(found) > end else None,
         slots=sum(w.slots for w in workers),
         workers=len(workers),
@@ -82,11 +102,19 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
     )
 
 
-def row(app: App, told: dict[str, Any]) -> shapes.ExecutionRow:
-    heads = app.journal.heads(told["id"])
-    branch = getattr(app.door.load(told["id"]).run.data, "branch", "") if heads else ""
-    more = {"run_state": heads[0].state if heads else "", "branch": branch.removeprefix("refs/heads/")}
-    return msgspec.convert({**told, **more, "worker": told["worker"] or "", "reason": told["reason"] or ""}, shapes.ExecutionRow)
+def rows(app: App, desk: Desk, found: "Sequence[Execution]") -> Iterator[shapes.ExecutionRow]:
+    """Executions with what the journal knows of their runs."""
+    held = locks_held()
+    for each in found:
+        told, heads = as_row(each), app.journal.heads(each.id)
+        run = desk.board.row(app, stamp_of(app, heads[0], held)) if heads else None
+        state, branch, usage = (run.state, run.branch, run.usage) if run else ("", "", Usage())
+        told |= {"waits_for": each.waits_for, "worker": each.worker, "reason": each.reason}
+        yield shapes.ExecutionRow(**told, run_state=state, branch=branch, usage=usage)
+
+
+def row(app: App, desk: Desk, found: "Execution") -> shapes.ExecutionRow:
+    return next(rows(app, desk, (found,)))
 
 
 def found(app: App, desk: Desk, id: str) -> "Execution":
@@ -100,7 +128,7 @@ def found(app: App, desk: Desk, id: str) -> "Execution":
 
 
 def one(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
-    return row(app, as_row(found(app, desk, id)))
+    return row(app, desk, found(app, desk, id))
 
 
 def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions:
@@ -110,6 +138,8 @@ def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions
 
     if not asked.items and not asked.ready:
         raise DetentError("there is nothing to queue", "name items, or say ready")
+    if asked.again:
+        allowed(app, CHANNEL)
     terms = Terms("", agent=said_agent(asked.agent), context=asked.context, again=asked.again)
     add(app, desk.queue(app), asked.items, asked.ready, Asked(terms, said("start"), asked.priority))
     return executions(app, desk, shapes.ExecutionsAsked())
@@ -119,16 +149,16 @@ def cancel(app: App, desk: Desk, id: str, reason: str) -> shapes.ExecutionRow:
     from detent.app.queueing import cancel as cancel_one
 
     run = found(app, desk, id).id
-    allowed(app, CHANNEL, run if app.journal.heads(run) else None)
-    return row(app, as_row(cancel_one(app, desk.queue(app), run, reason, said("cancel", reason))))
+    allowed(app, CHANNEL, run)
+    return row(app, desk, cancel_one(app, desk.queue(app), run, reason, said("cancel", reason)))
 
 
 def retry(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
     from detent.app.queueing import retry as retry_one
 
     run = found(app, desk, id).id
-    allowed(app, CHANNEL, run if app.journal.heads(run) else None)
-    return row(app, as_row(retry_one(app, desk.queue(app), run, said("start"))))
+    allowed(app, CHANNEL, run)
+    return row(app, desk, retry_one(app, desk.queue(app), run, said("start")))
 
 
 def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
@@ -201,15 +231,19 @@ def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
     return shapes.ItemRow(**msgspec.structs.asdict(made))
 
 
-def close_item(app: App, id: str, reason: str) -> shapes.ItemRow:
+def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
+    """Close an item. What waited for it may run at once."""
     from detent.app.start_execute import items_of
     from detent.tracker import Change, UnknownItem
 
     allowed(app, CHANNEL)
     try:
-        return shapes.ItemRow(**msgspec.structs.asdict(items_of(app).change(id, Change("closed", note=reason))))
+        closed = items_of(app).change(id, Change("closed", note=reason))
     except UnknownItem as e:
         raise NotThere(e.message, "GET /api/items?all=true lists them") from e
+    if desk.there(app):
+        desk.current(app, at_once=True)
+    return shapes.ItemRow(**msgspec.structs.asdict(closed))
 
 
 def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from detent.app import App
-from detent.app.asked import at_work, choices
+from detent.app.asked import at_work, choices, ways
 from detent.app.outline import title_of
 from detent.app.push import STUCK
 from detent.door import AnyRun
@@ -16,6 +16,8 @@ from detent.interfaces.http import shapes
 from detent.interfaces.http.board import MOST, Board, Stamp, stands
 from detent.interfaces.http.heads import Changed, NotThere, head_of
 from detent.kernel.journal import Head
+from detent.workflows.execute_data import ExecuteData
+from detent.workflows.pr_data import PrData, open_findings
 from detent.world.session import kept_documents, read_document
 
 CHANGES = "changes-requested"
@@ -28,6 +30,10 @@ WHY = {  # what led there, for a person who has the buttons at hand; the briefin
     "subagent_failure": "The agent ended several times without a usable answer.",
     "model": "The configured model is not available, and no other one is tried. Mend the configuration, then let it go on.",
     "budget": "A limit is reached. If it goes on, the same amount is granted again.",
+    "review": "The review says that no pull request may be opened yet. Each issue is filed as an item; once all of them are closed, trying the "
+    "execution again opens it.",
+    "review rounds": "The review still has findings after the last round. Approve the tree as it is, or let the agent work on them.",
+    "plan": "The agent says that no pull request is left, and the plan has an open entry. If it goes on, the agent is sent back to the plan.",
     "conflict": "The finished branch could not be landed; what was in the way stands below. Mend it, or merge by hand, then let it go on.",
 }
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
@@ -82,7 +88,6 @@ def _row(app: App, top: AnyRun, run: AnyRun, asked: Decision) -> shapes.Decision
 def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes.DecisionRow:
     """A run that waits to be released, or asks something that its table alone knows."""
     event = app.door.load(run.id)
-    briefing = event.briefing
     return shapes.DecisionRow(
         id=f"{run.id}:{WAITS}",
         run=run.id,
@@ -91,7 +96,7 @@ def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes.DecisionRow:
         state=run.state,
         kind=run.cause or "halted",
         decision=WAITS,
-        question=run.last_reason or (briefing.goal if briefing else "") or "The run waits for a person.",
+        question=run.last_reason or app.door.briefing(event).goal or "The run waits for a person.",
         asked_at=event.at,
         security=False,
         status="pending",
@@ -134,20 +139,32 @@ def _open(app: App, id: str) -> tuple[AnyRun, shapes.DecisionRow]:
 def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
     """The words that a person reads, in markdown."""
     if asked is None:
-        event = app.door.load(run.id)
-        if run.state in STUCK:
-            return "\n\n".join(filter(None, (WHY.get(run.cause, STOPPED), getattr(run.data, "report", "") or run.last_reason)))
-        return event.briefing.briefing if event.briefing else run.last_error or run.last_reason
+        if run.state in STUCK or run.cause in WHY:
+            return "\n\n".join(
+                filter(None, (WHY.get(run.cause, STOPPED), _reviewed(run) or getattr(run.data, "report", "") or run.last_reason))
+            )
+        return app.door.briefing(app.door.load(run.id)).briefing
     points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points)
     question = asked.question.partition("\n")[0] if points and all(p.id in asked.question for p in asked.points) else asked.question
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
     return question.removeprefix("NEEDS_DECISION: ") + (f"\n\n### Findings\n{points}" if points else "") + trouble
 
 
+def _reviewed(run: AnyRun) -> str:
+    """What the review found that a run waits because of."""
+    if run.cause == "review" and isinstance(run.data, ExecuteData) and run.data.review:
+        told = run.data.review
+        issues = (f"- **{i.title}** ({i.severity} {i.type}{i.file_path and f', {i.file_path}'}): {i.description}" for i in told.issues)
+        return "\n".join((told.summary, "", *issues))
+    if run.cause == "review rounds" and isinstance(run.data, PrData):
+        return "\n".join(("### Findings", "", *(f"- {finding}" for finding in open_findings(run.data))))
+    return ""
+
+
 def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Option, ...]:
     if asked is None:
         return tuple(
-            shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in choices(app, run).items()
+            shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
         )
     plain = tuple(shapes.Option(value=v, words="note", needed=v == "guidance") for v in asked.options if v in ANSWERS[asked.kind])
     if asked.kind == "approval":
@@ -179,9 +196,9 @@ def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, d
         return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
     if now.row.decision != WAITS:
         return now.row.run, "answer", {"decision": now.row.decision, "value": asked.value, "note": asked.note, "to": asked.to}
-    sent = choices(app, app.door.load(now.row.run).run).get(asked.value)
+    sent = ways(app, app.door.load(now.row.run).run).get(asked.value)
     if sent is None:
         raise DetentError(f"'{asked.value}' is no answer here", f"it takes: {', '.join(o.value for o in now.options)}")
-    if sent.verb == "resume":
-        return now.row.run, "resume", {"guidance": asked.note}
+    if sent.verb != "answer":
+        return now.row.run, sent.verb, {"guidance": asked.note}
     return now.row.run, "answer", {"decision": sent.decision, "value": sent.value, "note": asked.note}

@@ -186,7 +186,7 @@ ROUTES: tuple[Route, ...] = (
         work.ExecutionsAsked,
         work.Executions,
         lambda c: executing.executions(c.app, c.desk, c.asked),
-        "What runs, what comes next, what waits; with `all`, what has ended too.",
+        "What runs, what comes next, what waits; with `all`, what has ended too; with `state` and `q`, what fits.",
     ),
     Route(
         POST, "/api/executions", work.ExecuteAsked, work.Executions, lambda c: executing.start(c.app, c.desk, c.asked), "Queue items.", 201
@@ -240,7 +240,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/items/{id}/close",
         work.CancelAsked,
         work.ItemRow,
-        lambda c: executing.close_item(c.app, c.path["id"], c.asked.reason),
+        lambda c: executing.close_item(c.app, c.desk, c.path["id"], c.asked.reason),
         "Close an item.",
     ),
     Route(

@@ -1,11 +1,12 @@
 """What goes over the wire about work items and their executions. No behaviour."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from detent.gates.item import Issue
 from detent.interfaces.http.shape import WRITTEN, Line, Most, Number, Shape, Text
+from detent.interfaces.http.shapes import Usage
 
 Title = Annotated[str, Meta(max_length=300, pattern=WRITTEN)]
 Priority = Annotated[int, Meta(ge=0, le=4)]
@@ -13,6 +14,10 @@ Priority = Annotated[int, Meta(ge=0, le=4)]
 
 class ExecutionsAsked(Shape, frozen=True, kw_only=True):
     all: bool = False  # also what has ended
+    state: Literal["", "waiting", "ready", "running", "done", "failed", "blocked", "cancelled"] = (
+        ""  # only these, also where they have ended
+    )
+    q: Line = ""  # words of the title, the item, the id or the reason
     limit: Most = 200
     offset: Number = 0
 
@@ -78,10 +83,12 @@ class ExecutionRow(Shape, frozen=True, kw_only=True):
     waits_for: tuple[str, ...]
     run_state: str
     branch: str
+    usage: Usage  # what its agents took, those of its inner runs too
 
 
 class Executions(Shape, frozen=True, kw_only=True):
     executions: tuple[ExecutionRow, ...]
+    counts: dict[str, int]  # how many run, come next and wait, whatever is filtered
     next: int | None
     slots: int
     workers: int

@@ -8,6 +8,7 @@ from detent.app.crew import driver_of
 from detent.app.fit import Terms
 from detent.app.policy import read_policies
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
+from detent.app.queueing import catch_up, go_on
 from detent.interfaces.cli.runner import begin, only_for, spoken
 from detent.interfaces.http import shapes
 from detent.interfaces.http.heads import head_of
@@ -50,8 +51,11 @@ def steer(app: App, run: str, text: str) -> Verdict:
 
 def abort(app: App, run: str, reason: str) -> Verdict:
     """End a run for good. The process that drives it notices by itself."""
-    head_of(app, run)
-    return spoken(app, CHANNEL, "abort", run, note=reason)
+    head = head_of(app, run)
+    verdict = spoken(app, CHANNEL, "abort", run, note=reason)
+    if head.workflow == "execute":
+        catch_up(app, run)
+    return verdict
 
 
 def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
@@ -66,9 +70,16 @@ def _driven(app: App, run: str, verdict: Verdict) -> Verdict:
 
 
 def drive_on(app: App, run: str) -> None:
-    """See to it that a process drives the run, where it is the machine's to drive. It lives on when this server ends."""
+    """See to it that a process drives the run, where it is the machine's to drive. It lives on when this server ends.
+
+    An execution of the queue goes on there, with a worker.
+    """
     head = head_of(app, run)
     top = head_of(app, head.parent) if head.parent else head
+    if top.workflow == "execute":
+        catch_up(app, top.run)
+        if go_on(app, top.run):
+            return
     if top.ended or not is_pushed(app.door.load(top.run).run) or driver_of(app, top.run):
         return
     words = ["-C", str(app.place.root), "run", "--run", top.run, "--json"]
