@@ -85,7 +85,7 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
     assert till.project.run("work", "--once").code == 10
     assert reason(till) == (
         "it waits for a person in NOT_READY: One issue is left. "
-        f"Close the items of its review, then: detent resume --run {RUN}. Or: detent answer REVIEW override --run {RUN}"
+        f"It goes on once the items of its review are closed. Or: detent answer REVIEW override --run {RUN}"
     )
     told = till.project.run("decisions").out
     assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: override, abort" in told, told
@@ -96,6 +96,18 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
     assert states(till) == {"it-1": "ready", "it-2": "waiting"}
     assert till.project.run("resume", "--run", RUN).code == 0, "or a person goes on with it at once"
     assert states(till) == {"it-1": "done", "it-2": "ready"}
+
+
+@pytest.mark.slow
+def test_a_branch_that_its_review_held_back_goes_on_once_the_items_of_the_review_are_closed(tmp_path: Path) -> None:
+    till = Till(tmp_path, PULL_REQUESTS)
+    till.project.run("queue", "add", till.file(), "--agent", scripted(till.project, WORKS, NOT_READY))
+    assert till.project.run("work", "--once").code == 10
+    assert till.project.run("work", "--once", "--json").json["done"] == 0, "an item is open"
+    (found,) = [i["id"] for i in till.project.run("items", "list", "--json").json["items"] if i["title"] == ISSUE["title"]]
+    till.change(found, status="closed")  # where the queue does not see it
+    worked = till.project.run("work", "--once", "--json")
+    assert (worked.code, worked.json["done"], states(till)) == (0, 1, {"it-1": "done"}), worked
 
 
 def test_what_a_table_takes_for_an_answer_is_offered_and_an_end_where_it_is_one(tmp_path: Path) -> None:

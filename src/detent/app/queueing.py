@@ -16,11 +16,12 @@ from detent.app.fit import Terms
 from detent.app.overtime import seconds_until
 from detent.app.shared import queue_settings, shared_url
 from detent.config import Settings
-from detent.errors import DetentError
+from detent.errors import CannotTell, DetentError
 from detent.git.place import Place
 from detent.kernel.model import Sent
 from detent.queue.protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
 from detent.tracker import TrackerError
+from detent.world.execute_review import watch_items
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 WAY = "Look: detent status --run {run}. Then: detent resume --run {run}"
 WAYS = {
     "HALTED": "Mend that, then: detent resume --run {run}",
-    "NOT_READY": "Close the items of its review, then: detent resume --run {run}. Or: detent answer REVIEW override --run {run}",
+    "NOT_READY": "It goes on once the items of its review are closed. Or: detent answer REVIEW override --run {run}",
 }  # what a person can do where an execution waits for one
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
 GRACE = 600.0  # seconds beyond the run's own limits; the run itself is to end it, this is for one that cannot
@@ -135,7 +136,8 @@ def retry(app: App, queue: "DurableQueue", id: str, sent: Sent) -> Execution:
 
 
 def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None:
-    """Bring the queue up to the journal and the tracker: runs that came to their end without a worker, items that were closed by hand.
+    """Bring the queue up to the journal and the tracker: runs that came to their end without a worker,
+    items that were closed by hand, and branches that waited for those of their review.
 
     Looked at are what failed or waits for a person, and the named runs.
     """
@@ -143,11 +145,24 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
         outcome = _end_of(app.journal, found.id)
         if outcome is not None and outcome.state != found.state:
             queue.store.correct(found.id, outcome)
+        elif outcome is None and found.state == "blocked" and _may_go_on(app, found.id):
+            queue.retry(found.id)
     if needed := queue.store.needed():
         from detent.app.start_execute import items_of
 
         with suppress(TrackerError):  # one that does not answer is asked again the next time
             queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
+
+
+def _may_go_on(app: App, run: str) -> bool:
+    """Whether a branch was held back by its review, and every item that it filed is closed by now."""
+    heads = app.journal.heads(run)
+    if not heads or heads[0].state != "NOT_READY":
+        return False
+    now = app.door.load(run).run
+    with suppress(CannotTell):  # a tracker that does not answer is asked again the next time
+        return watch_items(app.worlds.of(now), now) is not None
+    return False
 
 
 def _queued(queue: "DurableQueue", run: str) -> list[Execution]:

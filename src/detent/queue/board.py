@@ -95,6 +95,13 @@ class TableBoard:
             found.append(Worker(id, holder.host, holder.pid, slots, since, left))
         return found
 
+    def slots(self) -> int:
+        """How many executions may run at once: what the living workers have, and no more than is set over all of them."""
+        meta, have = self.database.tables.meta, sum(w.slots for w in self.workers() if w.left >= 0)
+        with self.database.engine.begin() as c:
+            most = c.execute(sa.select(meta.c.value).where(meta.c.key == "slots")).scalar()
+        return min(have, int(most)) if most else have
+
     def paused(self) -> Pause:
         meta = self.database.tables.meta
         with self.database.engine.begin() as c:

@@ -123,6 +123,9 @@ class DurableQueue:
     def workers(self) -> Sequence[Worker]:
         return self.board.workers()
 
+    def slots(self) -> int:
+        return self.board.slots()
+
     def paused(self) -> Pause:
         return self.board.paused()
 

@@ -48,7 +48,7 @@ def _live() -> Any:
 def picture(queue: "DurableQueue") -> str:
     """The slots that are taken, each with the last that was said there; and what comes next."""
     counts, pause, workers = queue.counts(), queue.paused().reason, [w for w in queue.workers() if w.left >= 0]
-    slots = f"{counts['running']} running on {len(workers)} workers with {sum(w.slots for w in workers)} slots"
+    slots = f"{counts['running']} running on {len(workers)} workers with {queue.slots()} slots"
     head = [f"{slots}, {counts['ready']} ready, {counts['waiting']} waiting" + (f"  PAUSED: {pause}" if pause else "")]
     found = queue.all(LIVE, counts["running"] + NEXT)
     for e in found:

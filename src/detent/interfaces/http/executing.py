@@ -95,7 +95,7 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
         executions=tuple(rows(app, desk, found[asked.offset : end])),
         counts=queue.counts(),
         next=end if len(found) > end else None,
-        slots=sum(w.slots for w in workers),
+        slots=queue.slots(),
         workers=len(workers),
         paused=pause.reason,
         paused_by=pause.by,
