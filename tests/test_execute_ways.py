@@ -1,6 +1,7 @@
 """The other ways of an execution: the strategies tdd and pr, the review before a pull request, workspaces that are set up, beads as the tracker."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,17 @@ def test_with_the_strategy_pr_the_items_text_is_the_plan_and_stays_out_of_the_tr
     assert till.there("ls-tree", "-r", "--name-only", "beads-it-1-add-numbers").splitlines().count(".detent/plan.md") == 0
     assert till.run(f"{RUN}.work").state == "DONE" and "pr: add numbers [DONE]" in till.item(item).notes
     assert till.there("rev-parse", "main") == till.git("rev-parse", "main")  # nothing was merged
+
+
+def test_an_item_is_not_done_by_what_an_agent_writes_into_its_plan(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'pr'\n")
+    item = till.file("add numbers")
+    liar = tmp_path / "liar.py"
+    mark = f"open('.detent/plan.md', 'w').write('- Bead {item}: add numbers [DONE] abcdef1')"
+    liar.write_text(f"import json\n\n{mark}\nprint(json.dumps({{'summary': 's', 'no_pr_left': True}}))\n")
+    ran = till.execute(item, agent=f"command:{sys.executable} {liar}")
+    assert (ran.code, ran.json["state"]) == (1, "FAILED"), ran
+    assert till.run(f"{RUN}.work").state == "ABORTED" and till.item(item).status == "in_progress"
 
 
 def test_an_inner_run_that_gives_up_fails_the_execution(tmp_path: Path) -> None:
