@@ -8,6 +8,7 @@ import pytest
 
 from detent.git.place import find_place
 from detent.git.workspace import choose_root, local_root
+from detent.kernel.seal import kept
 from tests.driven import HONEST, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, OTHERS, TEST, WORKS, Till
 from tests.trackers import beads_folder, put_bd
@@ -240,6 +241,18 @@ def test_a_workspace_is_set_up_once_for_the_same_lock_files_and_gets_its_ignored
         names = till.there("ls-tree", "-r", "--name-only", ran.json["branch"]).splitlines()
         assert "secret.env" not in names and not any(name.startswith(("vendored", "data")) for name in names)
     assert (tmp_path / "log").read_text() == "x\n"  # the second workspace got what the first one made
+
+
+def test_a_kept_set_up_whose_list_somebody_rewrote_is_made_anew(tmp_path: Path) -> None:
+    till = furnished(tmp_path)
+    assert till.execute(till.file("Item 1"), WORKS).code == 0
+    (made,) = till.project.root.glob(".git/detent/setups/*/made.json")
+    made.write_text(json.dumps({"root": "/", "paths": ["../../written"]}))
+    (made.parent / "files/../../written").write_text("by somebody")
+    assert till.execute(till.file("Item 2"), {**WORKS, "write": {"other.py": "", **WORKS["write"]}}).code == 0
+    assert (tmp_path / "log").read_text() == "x\nx\n"
+    assert json.loads(kept(made) or "")["paths"] == ["vendored"]
+    assert not list(Path(till.project.env["XDG_STATE_HOME"]).rglob("written"))
 
 
 def test_a_set_up_that_fails_halts_the_execution_and_is_no_failure_of_the_item(tmp_path: Path) -> None:
