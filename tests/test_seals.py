@@ -19,6 +19,7 @@ from detent.kernel.anchor import state_dir
 from detent.kernel.seal import KEY, keep, kept
 from detent.world.reviewer import kept_review
 from tests.cases import pass_all, project
+from tests.project import GREEN, Project
 from tests.repos import git_at, make_repo, sh
 
 
@@ -86,8 +87,7 @@ def test_a_review_is_paid_for_once(tmp_path: Path) -> None:
     assert paid == ["once"]
 
 
-@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "with a seal of its own"])
-def test_an_approval_that_an_agent_wrote_beforehand_is_none_and_the_reviewer_is_asked(tmp_path: Path, sealed: bool) -> None:
+def test_an_approval_that_an_agent_wrote_beforehand_is_none_and_the_reviewer_is_asked(tmp_path: Path) -> None:
     found = {"category": "style", "severity": "MINOR", "description": "a long name", "recommendation": "shorten it"}
     script = tmp_path / "reviewer"
     script.write_text(f"#!/bin/sh\ncat > /dev/null\necho asked >> {tmp_path}/asked\ncat {tmp_path}/answer\n")
@@ -95,15 +95,22 @@ def test_an_approval_that_an_agent_wrote_beforehand_is_none_and_the_reviewer_is_
     (tmp_path / "answer").write_text(json.dumps({"findings": [{"file_path": "calc.py", "line_number": 1, **found}]}))
     p = project(tmp_path / "p", f"[review]\nagent = 'command:{script}'\n").reddened()
     pass_all(p)
+    file = next_review(p)
+    forge(file, "")
+    file.write_text('{"findings": []}')
+    assert p.task()["step"]["type"] == "REFACTOR", "what the reviewer found has to be done"
+    assert json.loads(kept(file) or "")["findings"], "the name was the right one"
+    assert p.green(f"{GREEN}\n\nplus = add\n")["status"] == "SUCCESS"
+    forge(next_review(p), '{"findings": []}')
+    assert p.task()["step"]["type"] == "REFACTOR"
+    assert (tmp_path / "asked").read_text() == "asked\n" * 2
+
+
+def next_review(p: Project) -> Path:
+    """Where the review is kept that comes after the last step."""
     with closing((app := open_app(p.root, env=p.env)).journal):
         run = app.door.load(app.chosen(None)).run
-    file = p.root / ".git/detent/reviews" / f"{run.id}-{run.seq + 1}-{run.data.good_tree}.json"
-    forge(file, '{"findings": []}')
-    if not sealed:
-        file.write_text('{"findings": []}')
-    assert p.task()["step"]["type"] == "REFACTOR", "what the reviewer found has to be done"
-    assert (tmp_path / "asked").read_text() == "asked\n"
-    assert json.loads(kept(file) or "")["findings"], "the name was the right one"
+    return p.root / ".git/detent/reviews" / f"{run.id}-{run.seq + 1}-{run.data.good_tree}.json"
 
 
 def test_a_check_that_somebody_wrote_down_as_passed_is_run(tmp_path: Path) -> None:

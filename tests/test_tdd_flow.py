@@ -76,7 +76,9 @@ def test_what_passes_only_where_it_was_written_is_not_offered_until_it_passes_in
     assert f.app().door.next(f.run_id).state == "COMPLETE"
 
 
-@pytest.mark.parametrize(("config", "more"), [("", 1), ("[evidence]\nclean = true\n", 0)], ids=["here", "clean"])
+@pytest.mark.parametrize(
+    ("config", "more"), [pytest.param("", 1, marks=pytest.mark.slow), ("[evidence]\nclean = true\n", 0)], ids=["here", "clean"]
+)
 def test_what_is_offered_was_run_once_in_a_clean_checkout(config: str, more: int) -> None:
     f = finished(config, {"calc.py": GREEN})
     before = f.runs()

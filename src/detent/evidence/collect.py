@@ -246,7 +246,7 @@ class Collector:
         if base is not None and base.runner:
             canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
             if cwd == self.root and not isinstance(canary, str):
-                seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]))
+                seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
             return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
         if not command and base is None:
             raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
@@ -299,7 +299,7 @@ class Collector:
     def _created(self, paths: set[str]) -> None:
         if paths:
             made = {**self._made_before(), **{p: stamp(self.root / p) for p in paths}}
-            seal.keep(self._made, json.dumps({p: s for p, s in made.items() if s}))
+            seal.keep(self._made, json.dumps({p: s for p, s in made.items() if s}), durable=False)
 
 
 def _thin_out(store: Path) -> None:

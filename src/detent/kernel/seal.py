@@ -14,14 +14,15 @@ from detent.kernel.secret import own_secret
 KEY = "seal-key"
 
 
-def keep(file: Path, text: str) -> None:
-    """Write a text under a seal: whole or not at all."""
+def keep(file: Path, text: str, durable: bool = True) -> None:
+    """Write a text under a seal: whole or not at all. What may be lost with the power need not wait for the disk."""
     file.parent.mkdir(parents=True, exist_ok=True)
     scratch = file.with_name(f".{file.name}.{os.urandom(8).hex()}")
     with scratch.open("x", encoding="ascii") as out:
         out.write(json.dumps({"seal": _seal(own_secret(KEY), file, text), "kept": text}))
         out.flush()
-        os.fsync(out.fileno())  # what relies on it may be on the disk first
+        if durable:
+            os.fsync(out.fileno())
     os.replace(scratch, file)
 
 
