@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,21 +88,20 @@ class Stage:
                 events = [(e.on, e.state, e.status, e.tree) for e in journal.events(run, limit=1000)]
                 counts = json.loads(journal.at(run, len(events)).body)["run"].get("counts", {})  # type: ignore[union-attr]  # it has events
                 fault, owed = journal.first_fault(), list(journal.owed(run))
-        refs = sh(self.root, "git", "for-each-ref", "--format=%(refname)").splitlines()
-        named = {path for ref in refs for path in sh(self.root, "git", "ls-tree", "-r", "--name-only", ref).splitlines()}
+        refs = sh(self.root, "git", "for-each-ref", "--format=%(refname) %(tree)", "refs/heads/").splitlines()
+        reachable = (line.partition(" ")[2] for line in sh(self.root, "git", "rev-list", "--objects", "--all").splitlines())
         return {
             "events": [(*event[:3], _unhashed(self.root, event[3])) for event in events],
             "counts": counts,
             "fault": fault,
             "owed": owed,
             "branches": [
-                (ref, sh(self.root, "git", "log", "--topo-order", "--format=%s", ref), _unhashed(self.root, f"{ref}^{{tree}}"))
-                for ref in refs
-                if ref.startswith("refs/heads/")
+                (ref, sh(self.root, "git", "log", "--topo-order", "--format=%s", ref), _unhashed(self.root, tree))
+                for ref, _, tree in (line.partition(" ") for line in refs)
             ],
             "head": sh(self.root, "git", "symbolic-ref", "HEAD"),
             "status": sh(self.root, "git", "status", "--porcelain", "-uall"),
-            "strange": {path for path in named if path.startswith(("tests/", "calc", "docs/"))} - FILES - {"tests/test_start.py"},
+            "strange": {path for path in reachable if path.startswith(("tests/", "calc", "docs/"))} - FILES - {"tests/test_start.py"},
         }
 
     def killed_at(self, n: int, point: int) -> str:
@@ -117,6 +117,7 @@ class Stage:
         return "".join(f"turn {n}, point {point}: {name} is {now[name]}, was {calm[name]}\n" for name in calm if now[name] != calm[name])
 
 
+@cache
 def _unhashed(root: Path, tree: str) -> list[str]:
     """What a tree holds; the plan's line names a commit, whose time differs."""
     lines = sh(root, "git", "ls-tree", "-r", tree).splitlines() if tree else []
