@@ -384,7 +384,8 @@ def test_what_a_killed_run_left_behind_is_gone_when_the_next_task_is_asked_for(t
 
 def test_a_list_of_what_to_remove_that_somebody_else_wrote_removes_nothing(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
-    (tmp_path / "mine").write_text("mine\n")
+    mine = p.root.parent / "mine"
+    mine.write_text("mine\n")
     (p.root / ".git/detent/planted.json").write_text(json.dumps(["../mine", "calc.py"]))
     assert p.green()["status"] == "SUCCESS"
-    assert (tmp_path / "mine").exists() and (p.root / "calc.py").exists()
+    assert mine.exists() and (p.root / "calc.py").exists()
