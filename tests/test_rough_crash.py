@@ -33,6 +33,9 @@ WAY = [
 ]
 
 
+KNOWN = {path.rpartition("/")[2] for path in (*FILES, "tests/test_start.py")}
+
+
 class Turn(NamedTuple):
     """One turn of the undisturbed run: how many points it has, and how everything stood after it."""
 
@@ -101,7 +104,7 @@ class Stage:
             ],
             "head": sh(self.root, "git", "symbolic-ref", "HEAD"),
             "status": sh(self.root, "git", "status", "--porcelain", "-uall"),
-            "strange": {path for path in reachable if path.startswith(("tests/", "calc", "docs/"))} - FILES - {"tests/test_start.py"},
+            "strange": {path for path in reachable if path.endswith(".py") and path.rpartition("/")[2] not in KNOWN},
         }
 
     def killed_at(self, n: int, point: int) -> str:
