@@ -1,9 +1,11 @@
 """The canary: tests of the machine's own in each run. A runner that was tampered with does not give them back as they must be."""
 
+import json
 import os
 import shutil
 import sys
 from collections.abc import Iterable
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.pytest_filter import selects, wanted_by
 from detent.evidence.suite import Suite, environment, run_suite
+from detent.kernel.seal import keep
+from tests.cases import project
 from tests.feature import FILES, GREEN, RED, Feature
 from tests.repos import write
 
@@ -358,8 +362,30 @@ def test_what_a_killed_run_left_behind_is_no_part_of_a_change_and_goes_with_the_
     f = Feature(tmp_path / "p", files={**FILES, "calc.py": ""}).start()
     f.plan()
     f.lay({"tests/test_left.py": "def test_left():\n    assert 0\n", "tests/test_add.py": RED})
-    (f.root / ".git/detent/planted.json").write_text('["tests/test_left.py"]')
+    keep(f.root / ".git/detent/planted.json", '["tests/test_left.py"]')
     red = f.submit()
     assert red.status == "SUCCESS", red.reasons
     assert not (f.root / "tests/test_left.py").exists()
     assert "tests/test_left.py" not in f.git("ls-tree", "-r", "--name-only", "HEAD")
+
+
+def test_what_a_killed_run_left_behind_is_gone_when_the_next_task_is_asked_for(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reddened()
+    quick = p.run("get-task").out
+    planted, left = p.root / ".git/detent/planted.json", p.root / "tests/test_left.py"
+    left.write_text("def test_left():\n    assert 0\n")
+    keep(planted, '["tests/test_left.py"]')
+    with (planted.with_suffix(".lock")).open("a") as at_work:
+        flock(at_work, LOCK_EX)
+        assert p.run("get-task").out == quick and left.exists(), "that of a run that is at work stays"
+    assert p.run("get-task").out == quick
+    assert not left.exists() and not planted.exists()
+
+
+def test_a_list_of_what_to_remove_that_somebody_else_wrote_removes_nothing(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reddened()
+    mine = p.root.parent / "mine"
+    mine.write_text("mine\n")
+    (p.root / ".git/detent/planted.json").write_text(json.dumps(["../mine", "calc.py"]))
+    assert p.green()["status"] == "SUCCESS"
+    assert mine.exists() and (p.root / "calc.py").exists()

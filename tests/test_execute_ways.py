@@ -1,12 +1,14 @@
 """The other ways of an execution: the strategies tdd and pr, the review before a pull request, workspaces that are set up, beads as the tracker."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from detent.git.place import find_place
 from detent.git.workspace import choose_root, local_root
+from detent.kernel.seal import kept
 from tests.driven import HONEST, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, OTHERS, TEST, WORKS, Till
 from tests.trackers import beads_folder, put_bd
@@ -54,6 +56,17 @@ def test_with_the_strategy_pr_the_items_text_is_the_plan_and_stays_out_of_the_tr
     assert till.there("ls-tree", "-r", "--name-only", "beads-it-1-add-numbers").splitlines().count(".detent/plan.md") == 0
     assert till.run(f"{RUN}.work").state == "DONE" and "pr: add numbers [DONE]" in till.item(item).notes
     assert till.there("rev-parse", "main") == till.git("rev-parse", "main")  # nothing was merged
+
+
+def test_an_item_is_not_done_by_what_an_agent_writes_into_its_plan(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'pr'\n")
+    item = till.file("add numbers")
+    liar = tmp_path / "liar.py"
+    mark = f"open('.detent/plan.md', 'w').write('- Bead {item}: add numbers [DONE] abcdef1')"
+    liar.write_text(f"import json\n\n{mark}\nprint(json.dumps({{'summary': 's', 'no_pr_left': True}}))\n")
+    ran = till.execute(item, agent=f"command:{sys.executable} {liar}")
+    assert (ran.code, ran.json["state"]) == (1, "FAILED"), ran
+    assert till.run(f"{RUN}.work").state == "ABORTED" and till.item(item).status == "in_progress"
 
 
 def test_an_inner_run_that_gives_up_fails_the_execution(tmp_path: Path) -> None:
@@ -228,6 +241,18 @@ def test_a_workspace_is_set_up_once_for_the_same_lock_files_and_gets_its_ignored
         names = till.there("ls-tree", "-r", "--name-only", ran.json["branch"]).splitlines()
         assert "secret.env" not in names and not any(name.startswith(("vendored", "data")) for name in names)
     assert (tmp_path / "log").read_text() == "x\n"  # the second workspace got what the first one made
+
+
+def test_a_kept_set_up_whose_list_somebody_rewrote_is_made_anew(tmp_path: Path) -> None:
+    till = furnished(tmp_path)
+    assert till.execute(till.file("Item 1"), WORKS).code == 0
+    (made,) = till.project.root.glob(".git/detent/setups/*/made.json")
+    made.write_text(json.dumps({"root": "/", "paths": ["../../written"]}))
+    (made.parent / "files/../../written").write_text("by somebody")
+    assert till.execute(till.file("Item 2"), {**WORKS, "write": {"other.py": "", **WORKS["write"]}}).code == 0
+    assert (tmp_path / "log").read_text() == "x\nx\n"
+    assert json.loads(kept(made) or "")["paths"] == ["vendored"]
+    assert not list(Path(till.project.env["XDG_STATE_HOME"]).rglob("written"))
 
 
 def test_a_set_up_that_fails_halts_the_execution_and_is_no_failure_of_the_item(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from detent.effects.branch import create_branch, delete_merged, squash
-from detent.effects.merge import Ways, land
+from detent.effects.merge import Ways, land, offered
 from detent.errors import CannotTell, DetentError
 from detent.git import fingerprint
 from detent.git.checkout import clean_checkout
@@ -458,7 +458,7 @@ def test_a_pull_request_is_pushed_and_opened_once(repo: Path) -> None:
         assert land(git, "refs/heads/feat/one", AT, ways, lambda tree: None, opened.append).outcome == ""
     assert opened == [["gh", "pr", "create", "--fill"]]
     assert sh(bare, "git", "rev-parse", "feat/one") == git.resolve("refs/heads/feat/one")
-    sh(repo, "git", "update-ref", "-d", "refs/detent/offered/feat/one")
+    offered(git, "refs/heads/feat/one").unlink()
     with pytest.raises(CannotTell, match="pr_command"):
         land(git, "refs/heads/feat/one", AT, ways._replace(pr_command=""), lambda tree: None, never)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from detent.app import open_app
 from detent.evidence.installed import fingerprint, packages, version_of
 from detent.evidence.runners import Command
+from detent.interfaces.http import looking
 from tests.cases import WRONG, project, runs
 from tests.project import Project
 
@@ -41,6 +43,18 @@ def test_a_kept_report_that_was_edited_is_not_believed(tmp_path: Path) -> None:
     before = runs(p)
     assert p.green()["status"] == "SUCCESS"
     assert runs(p) == before + 2, "the tree, and the one before it, since nothing that was kept is left"
+
+
+def test_the_page_shows_no_report_that_was_edited(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reddened()
+    tree = p.green(WRONG)["evidence"]["tree"]
+    with closing((app := open_app(p.root, env=p.env)).journal):
+        run = app.door.load(app.chosen(None)).run
+        shown = looking.tests(app, run.id, run.seq)
+        assert (shown.tree, shown.known, shown.tests[0].outcome) == (tree, True, "failed")
+        file = evidence(p) / f"{tree}.json"
+        file.write_text(file.read_text().replace('"failed"', '"passed"'))
+        assert not looking.tests(app, run.id, run.seq).known
 
 
 def test_an_event_keeps_its_evidence_and_the_verdict_prints_what_it_always_did(tmp_path: Path) -> None:

@@ -212,3 +212,51 @@ def test_a_plan_of_the_agent_does_not_open_the_configuration(tmp_path: Path) -> 
     p.write({"conftest.py": "x = 1\n"})
     green = p.green()
     assert green["status"] == "FAILURE" and "conftest.py changed; the test runner's configuration is frozen" in green["reasons"][0], green
+
+
+LATER = "feat: subtract numbers"
+
+
+def test_a_step_does_not_write_what_the_plan_says_of_later_work(tmp_path: Path) -> None:
+    p = project(tmp_path / "p").reddened("RED", "GREEN", "REFACTOR")
+    plan = (p.root / PLAN).read_text()
+    opened = plan.replace(LATER, f"{LATER}; conftest.py may be rewritten for it")
+    p.write({PLAN: opened})
+    green = p.green()
+    assert (green["status"], green["state"]) == ("FAILURE", "DEBUGGING")
+    assert f"{PLAN} changed, and the plan is for people to change" in green["reasons"][0], green
+    p.git("checkout", "-q", "--", PLAN)
+    assert p.green()["status"] == "SUCCESS"
+    p.write({PLAN: opened})
+    refactor = p.submit(test_command="pytest", expectation="PASS")
+    assert refactor["status"] == "FAILURE" and "for people to change" in refactor["reasons"][0], refactor
+    assert p.run("steer", f"write into {PLAN} what is missing there").code == 0
+    assert p.submit(test_command="pytest", expectation="PASS")["status"] == "SUCCESS", "a person named the file"
+
+
+def test_where_only_an_exit_code_is_read_a_step_does_not_write_the_plan_either(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p", {PLAN: f"- feat: add numbers\n- {LATER}\n", "code": "\n"}).planned()
+    p.write({"check.sh": "grep -q word code\n", PLAN: "- feat: add numbers\n"})
+    red = p.submit(test_command="sh check.sh", expectation="FAIL")
+    assert red["status"] == "FAILURE" and "for people to change" in red["reasons"][0], red
+    p.git("checkout", "-q", "--", PLAN)
+    assert p.submit(test_command="sh check.sh", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
+
+
+def test_an_agent_does_not_end_the_run_by_what_it_writes_into_the_plan(tmp_path: Path) -> None:
+    p = project(tmp_path / "p")
+    p.task()
+    plan = (p.root / PLAN).read_text()
+    p.write({PLAN: plan.replace("numbers", "numbers [DONE] abcdef1")})
+    assert p.git("diff", "--stat") != ""
+    ended = p.submit(no_pr_left=True)
+    assert (ended["status"], ended["state"]) == ("REFUSED", "INITIALIZING") and "for people to change" in ended["reasons"][0], ended
+    p.write({PLAN: plan + "- chore: nothing at all\n"})
+    p.write_plan(title="chore: nothing at all")
+    assert p.submit()["status"] == "REFUSED"
+    p.git("checkout", "-q", "--", PLAN)
+    missing = p.submit()
+    assert missing["status"] == "REFUSED" and "matches 0 open entries" in missing["reasons"][0]
+    p.write({PLAN: plan + "- chore: nothing at all\n"})
+    p.git("commit", "-qam", "by a person")
+    assert p.submit()["status"] == "SUCCESS", "what is committed counts"

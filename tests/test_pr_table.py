@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from detent.app.preflight import default_preflight, missing_preflight
-from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, replan_fault, title_fits
+from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, read_plan, replan_fault, title_fits
 from detent.gates.review import Finding
 from detent.kernel.decide import decide
 from detent.kernel.model import Found, Run, Sent
@@ -89,6 +89,15 @@ def test_a_new_plan_replaces_the_failed_task_and_nothing_else(new: ActivePr, fau
 )
 def test_an_entry_is_open_until_its_line_or_what_is_below_it_is_done(text: str, left: tuple[str, ...]) -> None:
     assert tuple(e.text for e in open_entries(text)) == left
+
+
+@pytest.mark.timeout(20)
+def test_a_plan_of_any_size_or_depth_is_read_in_time() -> None:
+    deep = "\n".join(f"{' ' * 4 * n}- entry {n}" for n in range(1200))
+    assert len(open_entries(deep)) == 1200
+    assert open_entries(f"{deep} [DONE] abcdef1") == ()
+    _, faults = read_plan("{" + ", ".join(f'"key {n}": 0' for n in range(100_000)) + ', "key 7": 0}')
+    assert "key 7: stands there twice" in faults
 
 
 def test_a_title_must_match_exactly_one_open_entry() -> None:

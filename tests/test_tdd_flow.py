@@ -56,6 +56,36 @@ def test_a_feature_whose_list_is_all_ticked_completes_only_while_every_test_pass
     assert f.submit(NONE).state == "LANDING"
 
 
+def finished(config: str, files: dict[str, str | None]) -> Feature:
+    """At LANDING, with these files as the code of its one test."""
+    f = at("PLAN", config, {"test-list.md": "- [ ] adds two numbers\n", ".gitignore": "__pycache__/\nanswers.py\n"})
+    assert f.submit(named(ADD)).state == "RED"
+    assert f.lay({"tests/test_add.py": RED}).submit().state == "GREEN"
+    assert f.lay(files).submit().state == "REFACTOR"
+    assert f.submit().state == "PLAN" and f.submit(NONE).state == "LANDING"
+    return f
+
+
+def test_what_passes_only_where_it_was_written_is_not_offered_until_it_passes_in_a_clean_checkout() -> None:
+    f = finished("", {"calc.py": "from answers import add\n", "answers.py": GREEN})
+    assert f.app().door.next(f.run_id).state == "HALTED"
+    assert f.run.cause == "conflict" and "In a clean checkout" in f.run.last_error and "answers" in f.run.last_error
+    f.git("add", "-f", "answers.py")
+    f.git("commit", "-q", "-m", "by a person")
+    assert f.person("resume").state == "LANDING"
+    assert f.app().door.next(f.run_id).state == "COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("config", "more"), [pytest.param("", 1, marks=pytest.mark.slow), ("[evidence]\nclean = true\n", 0)], ids=["here", "clean"]
+)
+def test_what_is_offered_was_run_once_in_a_clean_checkout(config: str, more: int) -> None:
+    f = finished(config, {"calc.py": GREEN})
+    before = f.runs()
+    assert f.app().door.next(f.run_id).state == "COMPLETE"
+    assert f.runs() == before + more
+
+
 @pytest.mark.parametrize(
     ("summary", "subject"),
     [("Fix the sum", "fix"), (" fixes it", "fix"), ("fixture-free sums", "feat"), ("add sums", "feat"), ("prefix sums", "feat")],

@@ -8,7 +8,7 @@ call_reviewer = Job(
 )
 squash = Job("squash", "Make one commit of the branch, tree unchanged, message = title, where the machine does it.", ("squashed",))
 land_branch = Job(
-    "land_branch", "Land or offer the run's branch as [git] merge says; in a person's own checkout the work is on its branch already.",
+    "land_branch", "Land or offer the run's branch as [git] merge says, once it passes in a clean checkout; a person's own checkout is on it already.",
     ("landed", "offered", "conflict", "red-merge"),
 )  # fmt: skip
 merge = Job(

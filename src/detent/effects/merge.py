@@ -2,6 +2,8 @@
 
 import shlex
 from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import CannotTell
@@ -11,6 +13,7 @@ from detent.git.land import build_merge, fetch_main, go_to_main, move_main
 from detent.git.notes import HANDOFFS
 from detent.git.notes_remote import push_notes
 from detent.git.repo import Git
+from detent.kernel.seal import keep, kept
 
 TRIES = 5
 
@@ -68,15 +71,20 @@ def conflict_text(branch: str, main: str, files: str) -> str:
 
 def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], None]) -> str | None:
     """A person merges: what is offered was tested in a clean checkout, once. With a pull request the branch is pushed too; then the run waits."""
-    mark, tip = f"refs/detent/offered/{short(branch)}", git.resolve(f"{branch}^{{commit}}")
-    if git.resolve(mark) == tip:
+    mark, tip = offered(git, branch), git.resolve(f"{branch}^{{commit}}")
+    if kept(mark) == tip:
         return None
     if said := verify(git.tree(tip)):
         return said
     if ways.merge == "pull-request":
         _open(git, branch, ways, open_pr)
-    git.run("update-ref", mark, tip)
+    keep(mark, tip)
     return None
+
+
+def offered(git: Git, branch: str) -> Path:
+    """Where it is kept, under a seal, at which commit a branch was offered."""
+    return git.place.common_dir / "detent" / "offered" / f"{sha256(branch.encode()).hexdigest()[:24]}.json"
 
 
 def _open(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], None]) -> None:

@@ -4,7 +4,6 @@ Owns how a command line is run and what its end means; knows no tasks, no criter
 """
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from hashlib import sha256
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.evidence.collect import Collector, Wanted
+from detent.kernel.seal import keep, kept
 
 SHOWN = 4000  # characters of a failing command's output that are kept
 NOT_THERE = (126, 127)  # what a shell says of a program that it cannot start
@@ -29,7 +29,7 @@ class Checked(NamedTuple):
 
 def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[Checked, ...]:
     """Every command at a tree, each in a clean checkout of its own. All are run: whoever mends sees everything that fails."""
-    known, found = dict(_known(collect, tree)), []
+    known, found = _known(collect, tree), []
     for command in dict.fromkeys(commands):
         if command not in known:
             with collect.checkout(tree) as folder:
@@ -65,17 +65,10 @@ def _file(collect: Collector, tree: str) -> Path:
     return collect.store / f"checks-{tree}-{sha256(collect.key(tree).encode()).hexdigest()[:16]}.json"
 
 
-def _known(collect: Collector, tree: str) -> Mapping[str, float]:
-    try:
-        value = json.loads(_file(collect, tree).read_text("utf-8"))
-        return {str(k): float(v) for k, v in value.items()}
-    except (OSError, ValueError, AttributeError):
-        return {}
+def _known(collect: Collector, tree: str) -> dict[str, float]:
+    found: dict[str, float] = json.loads(kept(_file(collect, tree)) or "{}")
+    return found
 
 
 def _keep(collect: Collector, tree: str, known: Mapping[str, float]) -> None:
-    file = _file(collect, tree)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    scratch = file.with_name(f".{file.name}.{os.getpid()}")
-    scratch.write_text(json.dumps(known), "utf-8")
-    os.replace(scratch, file)
+    keep(_file(collect, tree), json.dumps(known))

@@ -7,8 +7,9 @@ trees with, never for skipping a run. A kept file can be edited, so one is belie
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
+from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
@@ -25,9 +26,11 @@ from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import folder_of
 from detent.evidence.suite import Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
+from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.snapshot import differs, stamp, untracked
 from detent.git.workspace import borrow
+from detent.kernel import seal
 from detent.kernel.redact import redactor, secrets_of
 from detent.sandbox.process import Ran
 
@@ -63,6 +66,12 @@ class Kept(msgspec.Struct, frozen=True):
 
     key: str
     report: TestReport
+    clean: bool = False  # it ran in a clean checkout
+
+
+def planted_file(place: Place) -> Path:
+    """Which files of a canary lie in a checkout, while its tests run and if we were killed meanwhile."""
+    return place.git_dir / "detent" / "planted.json"
 
 
 def nothing_stands(tree: str, digest: str) -> bool:
@@ -105,12 +114,12 @@ class Collector:
         kept = self._kept(tree)
         return kept.report if kept else None
 
-    def passed(self, tree: str) -> TestReport | None:
-        """The report of a tree, if it is a complete pass under the very same conditions."""
+    def passed(self, tree: str, clean: bool = False) -> TestReport | None:
+        """The report of a tree, if it is a complete pass under the very same conditions; where it is wanted, in a clean checkout."""
         kept = self._kept(tree)
-        if kept and kept.report.ids and not kept.report.bad and kept.report.exit_code == 0 and kept.key == self.key(tree):
-            return kept.report
-        return None
+        if not kept or not kept.report.ids or kept.report.bad or kept.report.exit_code != 0 or (clean and not kept.clean):
+            return None
+        return kept.report if kept.key == self.key(tree) else None
 
     def _kept(self, tree: str) -> Kept | None:
         try:
@@ -123,14 +132,14 @@ class Collector:
         except (OSError, msgspec.DecodeError):
             return None
 
-    def _keep(self, tree: str, report: TestReport) -> TestReport:
+    def _keep(self, tree: str, report: TestReport, clean: bool = False) -> TestReport:
         if not report.complete:
             return report
         base = self.suite.base
         version = version_of(base, self.home, self.env, self.store) if base and base.runner else ""
         report = msgspec.structs.replace(report, tree=tree, version=version)
         self.store.mkdir(parents=True, exist_ok=True)
-        data, scratch = msgspec.json.encode(Kept(self.key(tree), report)), self.store / f".{tree}.{os.getpid()}.{get_ident()}"
+        data, scratch = msgspec.json.encode(Kept(self.key(tree), report, clean)), self.store / f".{tree}.{os.getpid()}.{get_ident()}"
         scratch.write_bytes(data)
         os.replace(scratch, self.store / f"{tree}.json")
         self.digests[tree] = sha256(data).hexdigest()
@@ -165,7 +174,7 @@ class Collector:
             self.runs += 1
             report = self._run(selectors, folder, wanted, command, None if overlay else near)
             forget_bytecode(self.env, folder)
-        return report if overlay or selectors or command else self._keep(tree, report)
+        return report if overlay or selectors or command else self._keep(tree, report, clean=True)
 
     @contextmanager
     def checkout(self, tree: str, overlay: Mapping[str, bytes] | None = None) -> Iterator[Path]:
@@ -213,14 +222,15 @@ class Collector:
     @contextmanager
     def _our_run(self, what: str) -> Iterator[None]:
         """A run of ours in the workspace. What it makes there, and makes anew, is remembered as its own; what changes meanwhile makes it worthless."""
-        self._remove_planted()
-        before, ours = self._there or set(untracked(self.git)), self.created()
-        try:
-            yield
-        finally:
+        with self._planting():
             self._remove_planted()
-            self._there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
-            self._created((self._there - before) | ours)
+            before, ours = self._there or set(untracked(self.git)), self.created()
+            try:
+                yield
+            finally:
+                self._remove_planted()
+                self._there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
+                self._created((self._there - before) | ours)
         if changed := differs(self.git, self.run):
             raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
 
@@ -236,8 +246,7 @@ class Collector:
         if base is not None and base.runner:
             canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
             if cwd == self.root and not isinstance(canary, str):
-                self._planted.parent.mkdir(exist_ok=True)
-                self._planted.write_text(json.dumps([nest.path for nest in canary.nests]), "utf-8")
+                seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
             return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
         if not command and base is None:
             raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
@@ -259,14 +268,25 @@ class Collector:
 
     @property
     def _planted(self) -> Path:
-        return self.git.place.git_dir / "detent" / "planted.json"
+        return planted_file(self.git.place)
 
     def _left_planted(self) -> list[str]:
         """The files of a canary that lie in the workspace: while its tests run, and if we were killed meanwhile."""
-        try:
-            return [str(path) for path in json.loads(self._planted.read_text("utf-8"))]
-        except (OSError, ValueError):
-            return []
+        return [str(path) for path in json.loads(seal.kept(self._planted) or "[]")]
+
+    @contextmanager
+    def _planting(self, how: int = LOCK_EX) -> Iterator[None]:
+        """While this is held, the canary in the workspace is needed by whoever holds it. A process that is killed holds nothing."""
+        self._planted.parent.mkdir(exist_ok=True)
+        with self._planted.with_suffix(".lock").open("a") as lock:
+            flock(lock, how)
+            yield
+
+    def sweep(self) -> None:
+        """Take away the canary of a run that was killed; that of one that is at work stays."""
+        if self._planted.exists():
+            with suppress(BlockingIOError), self._planting(LOCK_EX | LOCK_NB):
+                self._remove_planted()
 
     def _remove_planted(self) -> None:
         for path in self._left_planted():
@@ -274,16 +294,12 @@ class Collector:
         self._planted.unlink(missing_ok=True)
 
     def _made_before(self) -> dict[str, str]:
-        try:
-            return {str(k): str(v) for k, v in json.loads(self._made.read_text("utf-8")).items()}
-        except (OSError, ValueError):
-            return {}
+        return {str(k): str(v) for k, v in json.loads(seal.kept(self._made) or "{}").items()}
 
     def _created(self, paths: set[str]) -> None:
         if paths:
             made = {**self._made_before(), **{p: stamp(self.root / p) for p in paths}}
-            self._made.parent.mkdir(exist_ok=True)
-            self._made.write_text(json.dumps({p: s for p, s in made.items() if s}), "utf-8")
+            seal.keep(self._made, json.dumps({p: s for p, s in made.items() if s}), durable=False)
 
 
 def _thin_out(store: Path) -> None:

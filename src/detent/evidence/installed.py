@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from detent.evidence.runners import Command
+from detent.kernel.seal import keep, kept
 
 ENVIRONMENTS = (".venv", "venv", ".tox/*")  # where a project keeps its own
 
@@ -79,11 +80,11 @@ def _packages_of(python: Path | None, env: Mapping[str, str], cache: Path) -> li
         ask = "import json, site, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
         real = python.resolve()
         stamp = cache / f"python-{sha256(f'{real}{real.stat().st_mtime_ns}'.encode()).hexdigest()[:16]}.json"
-        if not stamp.exists():
-            cache.mkdir(parents=True, exist_ok=True)
-            said = subprocess.run([str(python), "-c", ask], env=dict(env), capture_output=True, text=True, timeout=30)
-            stamp.write_text(said.stdout or "[]", "utf-8")
-        return [Path(p) for p in json.loads(stamp.read_text("utf-8")) if Path(p).is_dir()]
+        if (said := kept(stamp)) is None:
+            ran = subprocess.run([str(python), "-c", ask], env=dict(env), capture_output=True, text=True, timeout=30)
+            said = ran.stdout or "[]"
+            keep(stamp, said)
+        return [Path(p) for p in json.loads(said) if Path(p).is_dir()]
     except (OSError, ValueError, subprocess.SubprocessError):
         return []
 

@@ -19,7 +19,7 @@ class _Pairs(dict[str, Plain]):
 def json_value(text: str) -> object:
     """The value of a JSON text."""
     try:
-        value = json.loads(text, object_pairs_hook=_pairs)
+        value = json.loads(text, object_pairs_hook=paired)
         _refuse(_faults(value, ""))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -52,13 +52,15 @@ def _refuse(faults: Iterator[str]) -> None:
         raise ValueError(said)
 
 
-def _pairs(pairs: list[tuple[str, Plain]]) -> _Pairs:
+def paired(pairs: list[tuple[str, Plain]]) -> _Pairs:
+    """An object of JSON as it was read, which knows the keys that stood there twice."""
     found = _Pairs(pairs)
-    found.doubled = tuple(_twice([key for key, _ in pairs])) if len(found) < len(pairs) else ()
+    found.doubled = tuple(twice([key for key, _ in pairs])) if len(found) < len(pairs) else ()
     return found
 
 
-def _twice(keys: list[str]) -> list[str]:
+def twice(keys: list[str]) -> list[str]:
+    """The keys that stand there more than once."""
     return sorted(key for key, n in Counter(keys).items() if n > 1)
 
 
@@ -96,7 +98,7 @@ def _doubled_keys(node: object, path: str) -> Iterator[str]:
     if not isinstance(value, list):
         return
     pairs = [item for item in value if isinstance(item, tuple)]
-    yield from (f"{path}{_shown(key)}" for key in _twice([str(key.value) for key, _ in pairs]))
+    yield from (f"{path}{_shown(key)}" for key in twice([str(key.value) for key, _ in pairs]))
     for key, below in pairs:
         yield from _doubled_keys(below, f"{path}{_shown(str(key.value))}.")
     for i, below in enumerate(item for item in value if not isinstance(item, tuple)):

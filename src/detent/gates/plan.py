@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, cast
 
 from detent.evidence.look import Look
+from detent.gates.plain import paired
 from detent.kernel.model import OnBranch, Value
 
 FILE = "ACTIVE_PR.json"
@@ -65,6 +66,7 @@ class PlanData(OnBranch, frozen=True):
     reviewed_tree: str = ""
     last_commit_hash: str = ""  # the squashed commit
     judged_tree: str = ""  # the tree a RED run waits for analysis with
+    laid: str = ""  # a master plan that is in no tree, as the machine laid it: that of a work item
 
 
 def verified_from(plan: ActivePr | None) -> str:
@@ -73,27 +75,14 @@ def verified_from(plan: ActivePr | None) -> str:
     return task.verifies if task and task.tdd_steps[0].status == "TODO" else ""
 
 
-class _Pairs(dict[str, Json]):
-    """An object as it was read, with the keys that stood there twice."""
-
-    doubled: tuple[str, ...] = ()
-
-
 def read_plan(text: str) -> tuple[ActivePr | None, tuple[str, ...]]:
     """The plan, or every fault it has."""
     try:
-        raw = json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
+        raw = json.loads(text, object_pairs_hook=paired, parse_constant=_no_constant)
     except (ValueError, RecursionError) as e:
         return None, (f"{FILE} is not JSON: {e}",)
     faults = tuple(_plan_faults(raw))
     return (None, faults) if faults else (_build(cast(dict[str, Json], raw)), ())
-
-
-def _pairs(pairs: list[tuple[str, Json]]) -> _Pairs:
-    found = _Pairs(pairs)
-    keys = [k for k, _ in pairs]
-    found.doubled = tuple(sorted({k for k in keys if keys.count(k) > 1}))
-    return found
 
 
 def _no_constant(name: str) -> Json:
@@ -235,16 +224,27 @@ def entry_text(title: str, master: str) -> str:
 def open_entries(text: str) -> tuple[Entry, ...]:
     """The open entries. One is done when its line says so, when one above it is done, or when it has some below it and all are done."""
     found = entries(text)
-    below = [next((j for j in range(i + 1, len(found)) if found[j].depth <= e.depth), len(found)) for i, e in enumerate(found)]
-    covered = {j for i, e in enumerate(found) if e.done for j in range(i, below[i])}
+    ends, done_to, left, first = _ends(found), 0, list[Entry](), len(found)
+    covered = set[int]()
+    for i, entry in enumerate(found):
+        done_to = max(done_to, ends[i] if entry.done else 0)
+        if i < done_to:
+            covered.add(i)
+    for i in reversed(range(len(found))):
+        if i not in covered and (ends[i] == i + 1 or first < ends[i]):
+            first = i  # the first open one from here on
+            left.append(found[i])
+    return tuple(reversed(left))
 
-    def is_open(i: int) -> bool:
-        if i in covered:
-            return False
-        inner = range(i + 1, below[i])
-        return not inner or any(is_open(j) for j in inner)
 
-    return tuple(e for i, e in enumerate(found) if is_open(i))
+def _ends(found: list[Entry]) -> list[int]:
+    """Of each entry, where what stands below it ends."""
+    ends, above = [len(found)] * len(found), list[int]()
+    for i, entry in enumerate(found):
+        while above and found[above[-1]].depth >= entry.depth:
+            ends[above.pop()] = i
+        above.append(i)
+    return ends
 
 
 def is_done(line: str) -> bool:
@@ -272,7 +272,12 @@ def plan_is_sound(look: Look[PlanData]) -> str | None:
     ]
     if begun:
         return "\n".join(f"{path}: must be TODO at the start" for path in begun)
-    return title_fits(plan.prTitle, look.read(look.setting("pr.plan")) or "")
+    return title_fits(plan.prTitle, _master(look))
+
+
+def _master(look: Look[PlanData]) -> str:
+    """The master plan as people left it. A copy that lies in the workspace is for reading."""
+    return look.run.data.laid or look.read(look.setting("pr.plan")) or ""
 
 
 def title_fits(title: str, master: str) -> str | None:
@@ -283,7 +288,7 @@ def title_fits(title: str, master: str) -> str | None:
 
 def no_entry_is_open(look: Look[PlanData]) -> str | None:
     """The master plan has no open entry left."""
-    left = open_entries(look.read(look.setting("pr.plan")) or "")
+    left = open_entries(_master(look))
     lowest = (e for e, after in zip(left, [*left[1:], None], strict=True) if after is None or after.depth <= e.depth)
     return f"the plan still has an open entry: {next(lowest).text}" if left else None
 

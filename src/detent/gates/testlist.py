@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from detent.evidence.look import Look
+from detent.gates.plain import twice
 from detent.kernel.model import OnBranch, Value
 
 FILE = "test-list.md"
@@ -108,8 +109,7 @@ def read_reply(text: str) -> tuple[Reply | None, str]:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    keys = [k for k, _ in pairs]
-    if doubled := sorted({k for k in keys if keys.count(k) > 1}):
+    if doubled := twice([k for k, _ in pairs]):
         raise ValueError(f"{doubled[0]} stands there twice")
     return dict(pairs)
 

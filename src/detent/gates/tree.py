@@ -1,6 +1,7 @@
 """Gates over the tree: what a step may touch, and what must be as it was."""
 
 import re
+from posixpath import normpath
 
 from detent.evidence.look import Look
 from detent.gates.item import ItemData
@@ -27,7 +28,8 @@ def files_are_ours(look: Look[Data]) -> str | None:
 def strays_of_red(look: Look[Data]) -> list[str]:
     """The changed files that a RED step may not write. Stubs that throw, in the file that is to be written, are no such change."""
     strange = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
-    return [path for path in strange if not (path == _to_be_written(look.run.data) and look.only_stubs(path))]
+    wrong = [path for path in strange if not (path == _to_be_written(look.run.data) and look.only_stubs(path))]
+    return [*wrong, *(path for path in _plan_not_named(look) if path not in wrong)]
 
 
 def _to_be_written(data: Data) -> str:
@@ -36,7 +38,7 @@ def _to_be_written(data: Data) -> str:
 
 def strays_of_green(look: Look[Data]) -> list[str]:
     """The changed files that are frozen in a GREEN step."""
-    return [c.path for c in look.changed() if c.sort == "test"] + _config_not_named(look)
+    return [c.path for c in look.changed() if c.sort == "test"] + _config_not_named(look) + _plan_not_named(look)
 
 
 def only_tests_changed(look: Look[Data]) -> str | None:
@@ -80,6 +82,22 @@ def config_frozen(look: Look[Data]) -> str | None:
 
 def _config_not_named(look: Look[Data]) -> list[str]:
     return [c.path for c in look.changed() if c.sort == "config" and not names(asked(look), c.path)]
+
+
+def plan_frozen(look: Look[Data]) -> str | None:
+    """The master plan is as people left it, unless one of them named the file: what it says opens gates, and says when all is done."""
+    if not (touched := _plan_not_named(look)):
+        return None
+    return (
+        f"{touched[0]} changed, and the plan is for people to change: bring it back as it was committed. "
+        "Its entry is marked once the pull request is squashed; for more, a person commits it, or names the file by `detent steer`"
+    )
+
+
+def _plan_not_named(look: Look[Data]) -> list[str]:
+    """The master plan, if it changed and nobody said that it may."""
+    path = normpath(look.setting("pr.plan")) if isinstance(look.run.data, PlanData) else ""
+    return [path] if path in {c.path for c in look.changed()} and not names(asked(look), path) else []
 
 
 def config_flagged(look: Look[Data]) -> str | None:

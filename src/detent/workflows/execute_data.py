@@ -212,7 +212,7 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
     if data.setup.strategy == "pr":
         same = replace(_inner(data.setup), settings=_with_plan(data.setup.settings, data.plan))
         setup = pr_data.Setup(plan=data.plan, branching=False, **{name: getattr(same, name) for name in same.__struct_fields__})
-        inner = pr_data.PrData(setup=setup, branch=data.branch, base=data.base, good_tree=data.good_tree)
+        inner = pr_data.PrData(setup=setup, branch=data.branch, base=data.base, good_tree=data.good_tree, laid=plan_of(item))
         return (Child(CHILD, "pr", "INITIALIZING", inner, limits=data.setup.limits),)
     request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
     begun = tdd_data.begin(request, setup=_inner(data.setup), base=data.base, tree=data.good_tree)

@@ -58,6 +58,7 @@ from detent.gates.tree import (
     conftest_stays_plain,
     files_are_ours,
     only_tests_changed,
+    plan_frozen,
     tests_frozen,
     tree_is_clean,
 )
@@ -175,6 +176,7 @@ SOUND_RED = (
 SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept, expects_pass, real_test_command)
 RED = (
     at_least_one_ran,
+    plan_frozen,
     only_tests_changed,
     conftest_stays_plain,
     config_flagged,
@@ -187,6 +189,7 @@ RED = (
 )
 VERIFY = (
     at_least_one_ran,
+    plan_frozen,
     only_tests_changed,
     conftest_stays_plain,
     config_flagged,
@@ -200,6 +203,7 @@ GREEN = (
     at_least_one_ran,
     tests_frozen,
     config_frozen,
+    plan_frozen,
     canary_held,
     collected_not_shrunk,
     skips_not_risen,
@@ -212,6 +216,7 @@ GREEN = (
 REFACTOR = (
     at_least_one_ran,
     config_frozen,
+    plan_frozen,
     canary_held,
     collected_not_shrunk,
     skips_not_risen,
@@ -224,6 +229,7 @@ REFACTOR = (
 )
 ALREADY = (
     at_least_one_ran,
+    plan_frozen,
     only_tests_changed,
     conftest_stays_plain,
     config_flagged,
@@ -277,9 +283,9 @@ ALL_DONE: Go[PrData] = go("DONE", owes=(publish, leave_workspace))  # in this or
 
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof
-    Row("INITIALIZING",          "plan",            (plan_is_sound,),                  (),        go("CREATING_BRANCH", keep_plan)),
-    Row("INITIALIZING",          "plan-here",       (plan_is_sound,),                  (),        go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
-    Row("INITIALIZING",          "no-pr-left",      (),                                (no_entry_is_open,), ALL_DONE,            HALT_PLAN),
+    Row("INITIALIZING",          "plan",            (plan_frozen, plan_is_sound),      (),        go("CREATING_BRANCH", keep_plan)),
+    Row("INITIALIZING",          "plan-here",       (plan_frozen, plan_is_sound),      (),        go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
+    Row("INITIALIZING",          "no-pr-left",      (plan_frozen,),                    (no_entry_is_open,), ALL_DONE,            HALT_PLAN),
     Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),

@@ -97,7 +97,7 @@ MOVES: dict[str, Move] = {
     "landed": by_system("the branch is in main"),
     "offered": by_system("the branch is there for a person to merge"),
     "conflict": by_system("the branch conflicts with main"),
-    "red-merge": by_system("the tests fail on the merged tree"),
+    "red-merge": by_system("what would land does not pass in a clean checkout"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
     **DRIVEN,
     **PEOPLE,

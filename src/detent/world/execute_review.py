@@ -4,11 +4,13 @@ import shlex
 from typing import NamedTuple
 
 from detent.door import AnyEvent, AnyRun
+from detent.effects.merge import offered
 from detent.errors import CannotTell
 from detent.gates.item import BranchReview, read_review, review_in
 from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Sent
+from detent.kernel.seal import keep, kept
 from detent.tracker import Item, Tracker
 from detent.workflows.prompts import review_prompt
 from detent.world.items import of_issue, reached
@@ -84,10 +86,10 @@ def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
 def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
     """Open it once: what was offered at this commit is open."""
     git, ways, branch = world.git, world.kit_of(run).ways, run.data.branch
-    mark = f"refs/detent/offered/{short(branch)}"
-    if git.resolve(mark) != run.data.pushed:
+    mark = offered(git, branch)
+    if kept(mark) != run.data.pushed:
         if not ways.pr_command:
             raise CannotTell("git.pr_command is not set, so no pull request can be opened")
         open_pr(world, world.collector(run), shlex.split(ways.pr_command))
-        git.run("update-ref", mark, run.data.pushed)
+        keep(mark, run.data.pushed)
     return outcome("opened")

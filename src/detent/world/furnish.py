@@ -15,6 +15,7 @@ from pathlib import Path
 from detent.errors import CannotTell
 from detent.git.repo import Git
 from detent.git.workspace import borrow
+from detent.kernel.seal import keep, kept
 from detent.world.kit import Kit
 
 LOCKS = (
@@ -24,6 +25,7 @@ LOCKS = (
 PATIENCE = 1800.0  # seconds for a set-up
 KEPT = 4  # how many set-ups are kept; the one that was used longest ago goes first
 SMALL = 100_000
+MADE = "made.json"  # what a kept set-up consists of, under a seal
 
 
 def furnish(git: Git, kit: Kit, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
@@ -69,8 +71,8 @@ def _put(source: Path, target: Path) -> None:
 
 def _set_up(git: Git, kit: Kit, command: str, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
     cache = _cache(git, kit, command)
-    if cache is not None and cache.is_dir():
-        _bring(cache, git.place.root)
+    if cache is not None and (made := kept(cache / MADE)) is not None:
+        _bring(cache, git.place.root, made)
         return
     before = _ignored(git)
     try:
@@ -106,18 +108,20 @@ def _keep(cache: Path, root: Path, paths: list[str]) -> None:
     (scratch / "files").mkdir(parents=True)
     for path in paths:
         _put(root / path, scratch / "files" / path)
-    (scratch / "made.json").write_text(json.dumps({"root": str(root), "paths": paths}), "utf-8")
+    if kept(cache / MADE) is None:
+        shutil.rmtree(cache, ignore_errors=True)  # half of one, or nothing of ours
     try:
         scratch.rename(cache)
+        keep(cache / MADE, json.dumps({"root": str(root), "paths": paths}))
     except OSError:
         shutil.rmtree(scratch, ignore_errors=True)
     for old in sorted((c for c in cache.parent.iterdir() if not c.name.startswith(".")), key=lambda c: c.stat().st_mtime)[:-KEPT]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _bring(cache: Path, root: Path) -> None:
+def _bring(cache: Path, root: Path, told: str) -> None:
     """Lay what was kept into a checkout. Programs that name the folder they were made in get the new one."""
-    made = json.loads((cache / "made.json").read_text("utf-8"))
+    made = json.loads(told)
     os.utime(cache)
     for path in made["paths"]:
         if not os.path.lexists(root / path):

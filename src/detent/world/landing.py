@@ -1,4 +1,4 @@
-"""Landing a run's branch: merged on the then-current main, tested there in a clean checkout, then the ref moves."""
+"""Landing a run's branch: merged on the then-current main, tested there in a clean checkout, then the ref moves. What is offered is tested so too."""
 
 from detent.door import AnyRun
 from detent.effects.merge import Landed, land
@@ -6,6 +6,7 @@ from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
 from detent.evidence.look import TestReport
+from detent.git.commits import short
 from detent.sandbox.process import run as run_program
 from detent.world.repo import RepoWorld
 
@@ -14,20 +15,34 @@ FOR_PR = ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")  # what the progra
 
 def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
     """Land the branch of a run as it is configured."""
-    kit, collect = world.kit_of(run), world.collector(run)
+    collect = world.collector(run)
 
     def verify(tree: str) -> str | None:
-        if kit.suite.base is None:
-            return None
-        report = collect.clean(tree, world.gear.wanted)
-        bad = report.bad - frozenset(run.data.setup.baseline)
-        fault = report.fault or (f"{TAMPERED}: {report.canary_said}" if _broke(collect, run, report) else "")
-        if fault or bad or not report.ids:
-            return f"In a clean checkout the tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
-        return None
+        return _fault(world, run, collect, tree)
 
-    landed = land(world.git, run.data.branch, world.clock(), kit.ways, verify, lambda argv: open_pr(world, collect, argv))
+    landed = land(world.git, run.data.branch, world.clock(), world.kit_of(run).ways, verify, lambda argv: open_pr(world, collect, argv))
     return landed._replace(reports=collect.digests)
+
+
+def offer(world: RepoWorld, run: AnyRun) -> Landed:
+    """See whether the branch of a run can be offered to a person as it stands."""
+    collect, tip = world.collector(run), world.git.resolve(f"{run.data.branch}^{{commit}}")
+    if not tip:
+        raise CannotTell(f"the branch {short(run.data.branch)} is gone")
+    said = _fault(world, run, collect, world.git.tree(tip))
+    return Landed("red-merge" if said else "", output=said or "", reports=collect.digests)
+
+
+def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str | None:
+    """What is wrong with a tree in a clean checkout, which is run once for each tree that passes."""
+    if collect.suite.base is None:
+        return None
+    report = collect.passed(tree, clean=True) or collect.clean(tree, world.gear.wanted)
+    bad = report.bad - frozenset(run.data.setup.baseline)
+    fault = report.fault or (f"{TAMPERED}: {report.canary_said}" if _broke(collect, run, report) else "")
+    if fault or bad or not report.ids:
+        return f"In a clean checkout the tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
+    return None
 
 
 def open_pr(world: RepoWorld, collect: Collector, argv: list[str]) -> None:

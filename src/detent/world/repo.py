@@ -12,7 +12,7 @@ from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
 from detent.evidence.bite import Marks
-from detent.evidence.collect import Collector, Stands, nothing_stands
+from detent.evidence.collect import Collector, Stands, nothing_stands, planted_file
 from detent.evidence.eyes import RepoLook, Scene
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
@@ -83,8 +83,10 @@ class RepoWorld:
 
     def snapshot(self, run: AnyRun) -> str:
         fingerprint.check(self.place)
+        collect = self.collector(run)
         with _or_cannot_tell():
-            self.newest = take(self.git, run.id, self.collector(run).created(), run.data.good_tree)
+            collect.sweep()
+            self.newest = take(self.git, run.id, collect.created(), run.data.good_tree)
         return self.newest.tree
 
     def settle(self, effect: str, event: AnyEvent) -> None:
@@ -98,7 +100,7 @@ class RepoWorld:
             raise CannotTell(f"{e.strerror}: {e.filename}") from e
 
     def stamps(self, run: AnyRun) -> dict[str, str]:
-        """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref."""
+        """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref, what a run left."""
         git, common = self.place.git_dir, self.place.common_dir
         named = [where(self.place, n) for n in (*self.files_of(run), FINDINGS)]
         head = (git / "HEAD").read_text("utf-8", "replace").removeprefix("ref: ").strip()
@@ -111,7 +113,7 @@ class RepoWorld:
             common / head,
             common / "packed-refs",
         ]
-        return {str(f): stamp(f) for f in files}
+        return {**{str(f): stamp(f) for f in files}, str(planted_file(self.place)): ""}  # which must not be there
 
     # -- judging -------------------------------------------------------------------------------------------------------------
 
@@ -133,7 +135,7 @@ class RepoWorld:
             run=run,
             sent=sent,
             tree=tree,
-            marks=_marks(run),
+            marks=_marks(run, self.git),
             settings=kit.settings,
             preflight=kit.preflight,
             published=lambda name: self._published_at(name, run),
@@ -152,7 +154,12 @@ class RepoWorld:
         return where(self.place, name) if name in known else None
 
     def restore(self, run: AnyRun) -> tuple[str, ...]:
-        """Published files that were edited by hand, restored. While the agent is asked to write the plan, the plan is its own."""
+        """Published files that were edited by hand, restored. While the agent is asked to write the plan, the plan is its own.
+
+        What a test run that was killed left behind is taken away.
+        """
+        if planted_file(self.place).exists():
+            self.collector(run).sweep()
         theirs = ("ACTIVE_PR.json",) if run.state in WRITES_PLAN else ()
         return edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
 
@@ -174,9 +181,11 @@ def _without_keys(found: Found, redact: Redact) -> Found:
     return msgspec.structs.replace(found, **texts, unclear=redact(found.unclear), output=redact(found.output))
 
 
-def _marks(run: AnyRun) -> Marks:
+def _marks(run: AnyRun, git: Git) -> Marks:
+    """What a tree is compared with. Between two pull requests that is what is committed, or what was taken over when the run began."""
     data = run.data
-    return Marks(data.good_tree, data.reds, data.base, frozenset(data.setup.baseline))
+    good = data.good_tree or (data.setup.first_tree(git.tree("HEAD")) if run.workflow == "pr" else "")
+    return Marks(good, data.reds, data.base, frozenset(data.setup.baseline))
 
 
 def is_plain(root: Path, path: str) -> bool:

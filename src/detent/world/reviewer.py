@@ -4,7 +4,6 @@ Who is asked, with what tools and for how much is handed in; what it took goes i
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -16,6 +15,7 @@ from detent.errors import CannotTell
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.kernel.model import Sent
+from detent.kernel.seal import keep, kept
 
 if TYPE_CHECKING:
     from detent.agents import Turn, Usage
@@ -90,14 +90,11 @@ def _took(usage: "Usage", begun: float, turns: int, transcript: Path | None) -> 
 
 
 def kept_review(file: Path, make: Callable[[], tuple[str, Took]]) -> tuple[str, Took]:
-    """A review that is paid for once: what is kept in a file is taken from there."""
-    if file.exists():
-        return file.read_text("utf-8"), {}
+    """A review that is paid for once: what the machine kept in a file is taken from there. What somebody else wrote there is no review."""
+    if (known := kept(file)) is not None:
+        return known, {}
     text, took = make()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    scratch = file.with_suffix(".new")
-    scratch.write_text(text, "utf-8")
-    os.replace(scratch, file)
+    keep(file, text)
     return text, took
 
 

@@ -16,7 +16,7 @@ from detent.git.repo import GitError
 from detent.kernel.model import Sent
 from detent.workflows.tdd_data import note_of
 from detent.world.claims import settle_claims
-from detent.world.landing import bring_in
+from detent.world.landing import bring_in, offer
 from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 from detent.world.strays import undo
 
@@ -107,11 +107,13 @@ EFFECTS: Effects = {
 
 
 def _land(world: RepoWorld, run: AnyRun) -> Sent:
-    if not run.data.setup.workspace or run.parent or world.kit_of(run).ways.merge == "branch":
+    """As it is configured. In a person's own checkout the work is on its branch already; a child's is its parent's to push."""
+    if run.parent:
         return outcome("offered", branch=run.data.branch)
-    landed = bring_in(world, run)
+    lands = run.data.setup.workspace and world.kit_of(run).ways.merge != "branch"
+    landed = bring_in(world, run) if lands else offer(world, run)
     names = {"merged": "landed", "": "offered"}
-    return outcome(names.get(landed.outcome, landed.outcome), landed.output, branch=run.data.branch, main=landed.main)
+    return outcome(names.get(landed.outcome, landed.outcome), landed.output, branch=run.data.branch, main=landed.main, **landed.reports)
 
 
 JOBS: Jobs = {"land_branch": _land}

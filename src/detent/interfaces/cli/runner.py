@@ -68,10 +68,9 @@ def briefed(app: App, run: str | None, by: str) -> Briefing:
 
         run = start_pr(app, Sent("start", by="agent", channel=by))
     chosen = app.chosen(run)
-    head = app.journal.heads(chosen)[0]
-    if head.workflow == "pr" and not head.ended:
-        inner = app.door.load(chosen).run
-        app.worlds.of(inner).restore(inner)
+    run_now = app.door.load(chosen).run
+    if not app.journal.heads(chosen)[0].ended and (run_now.workflow == "pr" or not run_now.data.setup.workspace):
+        app.worlds.of(run_now).restore(run_now)
     briefing = app.door.next(chosen)
     remember(app, chosen)
     return briefing

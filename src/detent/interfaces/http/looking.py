@@ -2,6 +2,7 @@
 
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -72,7 +73,8 @@ def tests(app: App, run: str, seq: int) -> shapes.Tests:
 def _report(app: App, tree: str) -> TestReport | None:
     try:
         raw = (app.place.common_dir / "detent" / "evidence" / f"{tree}.json").read_bytes() if tree else b""
-        return msgspec.json.decode(raw, type=Kept).report if raw else None
+        stands = raw and app.journal.has_report(tree, sha256(raw).hexdigest())
+        return msgspec.json.decode(raw, type=Kept).report if stands else None
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -13,7 +13,7 @@ from detent.errors import DetentError
 from detent.interfaces.guard import Guard
 from detent.interfaces.http.asgi import build, needs_token
 from detent.interfaces.listening import listen, serve_until_signal
-from detent.kernel.anchor import state_dir
+from detent.kernel.secret import own_secret
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OPEN = """This server listens on {host}: everyone who can reach this machine and has the token can start agents, read code and answer decisions
@@ -31,7 +31,7 @@ def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
     root = app.place.root
     app.journal.close()
     listening = listen(port, "127.0.0.1" if host == "localhost" else host)
-    token, word = kept_token(), secrets.token_urlsafe(16)
+    token, word = own_secret("web-token"), secrets.token_urlsafe(16)
     port = listening.getsockname()[1]
     names = _names(host, port)
     link = f"http://{names[0]}/#once={word}"
@@ -51,34 +51,6 @@ def _names(host: str, port: int) -> tuple[str, ...]:
     own = (socket.gethostname(), socket.getfqdn()) if host not in LOOPBACK else ()
     first = () if host in ("0.0.0.0", "::") else (shown,)
     return tuple(dict.fromkeys(f"{name}:{port}" for name in (*first, *own, "127.0.0.1", "localhost", "[::1]")))
-
-
-def kept_token() -> str:
-    """The token of this user: made once, readable by its owner alone."""
-    file = state_dir() / "web-token"
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return _made_token(file)
-        with os.fdopen(fd, "r") as source:
-            seen, text = os.fstat(fd), source.read().strip()
-    except OSError as e:
-        raise DetentError(f"the token {file} cannot be kept: {e.strerror}", "look at the rights of its folder") from e
-    if seen.st_mode & 0o077 or seen.st_uid != os.getuid() or len(text) < 40:
-        raise DetentError(f"{file} can be read by others, or is not whole", "remove it; a new token is made at the next start")
-    return text
-
-
-def _made_token(file: Path) -> str:
-    token = secrets.token_urlsafe(32)
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "w") as out:
-        out.write(token + "\n")
-    os.replace(draft, file)
-    return token
 
 
 def open_browser(link: str) -> None:
