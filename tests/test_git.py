@@ -9,12 +9,12 @@ import pytest
 from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.merge import Ways, land, offered
 from detent.errors import CannotTell, DetentError
-from detent.git import fingerprint
+from detent.git import fingerprint, left_locks
 from detent.git.checkout import clean_checkout
 from detent.git.commits import branch_name, bring_to, commit_tree, free_branch, main_branch, switch
 from detent.git.land import fetch_main
 from detent.git.place import find_place
-from detent.git.repo import Git, GitError, find_git
+from detent.git.repo import ZERO, Git, GitError, find_git
 from detent.git.snapshot import differs, take, why_left_out
 from tests.repos import git_at, make_repo, sh, write
 
@@ -253,6 +253,32 @@ def test_a_git_program_in_the_workspace_is_not_used(repo: Path) -> None:
     assert find_git(repo, f"{repo}:{os.environ['PATH']}") != str(repo / "git")
     with pytest.raises(GitError, match="not found"):
         find_git(repo, f"{repo}:relative")
+
+
+def test_a_lock_that_a_killed_git_left_is_taken_away_and_one_that_is_held_is_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(left_locks, "PATIENCE", 0.5)
+    monkeypatch.setattr(left_locks, "OLD", 0.1)
+    git, branch, lock = git_at(repo), "refs/heads/one", repo / ".git/refs/heads/one.lock"
+    moves = f"start\ncreate {branch} {git.head()}\nprepare\n"
+    with subprocess.Popen(["git", "update-ref", "--stdin"], cwd=repo, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdin is not None and other.stdout is not None
+        other.stdin.write(moves.encode())
+        other.stdin.flush()
+        assert [other.stdout.readline() for _ in range(2)] == [b"start: ok\n", b"prepare: ok\n"]
+        with pytest.raises(GitError, match=r"one\.lock"):
+            git.update([(branch, git.head(), ZERO)])
+        other.kill()
+    assert lock.exists() and not git.resolve(branch)
+    git.update([(branch, git.head(), ZERO)])
+    assert git.resolve(branch) == git.head() and not lock.exists()
+    lock.touch()
+    monkeypatch.setattr(left_locks, "OLD", 3.0)
+    with pytest.raises(GitError, match=r"one\.lock"):  # whoever has just taken it is given time
+        git.update([(branch, ZERO, git.head())])
+    elsewhere = repo.parent / "left.lock"
+    elsewhere.touch()
+    os.utime(elsewhere, (1_700_000_000, 1_700_000_000))
+    assert not left_locks.freed(git.place, f"Unable to create '{elsewhere}': File exists") and elsewhere.exists()
 
 
 def test_refs_move_all_together_or_not_at_all(repo: Path) -> None:

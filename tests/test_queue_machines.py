@@ -120,7 +120,7 @@ def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow
     here.json("queue", "add", *good, "--agent", scripted(here.project, *[WORKS] * 20))
     here.json("queue", "add", *wrong, "--agent", f"scripted:{bad}")
     killed = work_off(machines, workers, kills=max(8, count // 6))
-    assert killed > 2
+    assert killed > count // 50
     ended = here.json("queue", "list", "--all", "-n", str(count))["executions"]
     states = {e["item"]: e["state"] for e in ended}
     said = [(e, here.project.run("queue", "logs", e["id"]).out[-3000:]) for e in ended if (e["state"] == "done") == (e["item"] in wrong)]

@@ -24,11 +24,10 @@ from detent.drive import Crew, Seen, drive
 from detent.drive.spent import limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
-from detent.git.workspace import break_locks, workspace_place
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
-from detent.world.repo import is_apart, root_of
+from detent.world.repo import is_apart
 from detent.world.turns import turn
 
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
@@ -202,6 +201,4 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
-        if (driven := app.door.load(run).run).data.setup.workspace:
-            break_locks(workspace_place(app.place.common_dir, root_of(app.place.common_dir, driven)), run)
         yield

@@ -80,10 +80,19 @@ class Git:
         """One git call; the caller looks at the exit code."""
         env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
         argv = [*self.prefix, *(OWN_INDEX if index else ()), *args]
+        out = self._once(argv, args[0], stdin, env, timeout)
+        if out.code and ".lock': File exists" in out.err:
+            from detent.git.left_locks import freed  # rare
+
+            if freed(self.place, out.err):
+                return self._once(argv, args[0], stdin, env, timeout)
+        return out
+
+    def _once(self, argv: list[str], name: str, stdin: bytes, env: Mapping[str, str], timeout: float) -> Out:
         try:
             done = subprocess.run(argv, input=stdin, capture_output=True, cwd=self.place.root, env=env, timeout=timeout)
         except subprocess.TimeoutExpired as e:
-            raise GitError(f"git {args[0]} did not end within {timeout:.0f} s", "look at the repository and the network") from e
+            raise GitError(f"git {name} did not end within {timeout:.0f} s", "look at the repository and the network") from e
         except OSError as e:
             raise GitError(f"git could not be started: {e}", "see `detent doctor`") from e
         return Out(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())

@@ -68,7 +68,6 @@ def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     _write(root / ".git", f"gitdir: {place.git_dir}\n")
     inner = Git(place, git.env)
     if fresh:
-        (place.git_dir / "index.lock").unlink(missing_ok=True)
         inner.run("-c", "checkout.workers=0", "read-tree", "-u", "--reset", "HEAD")  # as many at once as the machine has cores
     return inner
 
@@ -86,18 +85,6 @@ def remove_workspace(place: Place) -> None:
         return  # never a person's own checkout
     shutil.rmtree(place.root, ignore_errors=True)
     shutil.rmtree(place.git_dir, ignore_errors=True)
-
-
-def break_locks(place: Place, run: str) -> None:
-    """Take away locks that a git of ours left behind when it was killed: in a run's workspaces, and on its own refs.
-
-    For the one driver of the run, who knows that no other is at work there.
-    """
-    refs = place.common_dir / "refs" / "detent"
-    checkouts = (place.git_dir, *place.git_dir.parent.glob(f"{glob.escape(place.git_dir.name)}.*"))
-    files = [folder / name for folder in checkouts for name in ("index.lock", "HEAD.lock")]
-    for left in (*files, *refs.glob(f"{run}/**/*.lock"), *refs.glob(f"{run}.*/**/*.lock")):
-        left.unlink(missing_ok=True)
 
 
 def remove_beside(place: Place) -> None:
