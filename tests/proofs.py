@@ -10,9 +10,11 @@ import msgspec
 
 from detent.app.verify import Proof, verify
 from detent.evidence.claims import REF, Claim, read, seal, written
+from tests.project import Project
 from tests.repos import IDENTITY, PLAIN, sh
 
 NOTES = f"refs/notes/{REF}"
+EDITED = "the claim was edited, or belongs to another commit"
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -81,3 +83,37 @@ class Clone:
             self.edit(commit, lambda raw, tree=tree: raw["steps"][-1].update(tree=tree), sealed=True, onto=new[-1])  # type: ignore[misc]
         self.git("reset", "-q", "--hard", new[-1])
         return new
+
+
+class Made:
+    """A repository in which a run has ended, and clones of it."""
+
+    def __init__(self, p: Project, branch: str, folder: Path, origin: Path | None = None) -> None:
+        self.project, self.branch, self.folder, self.origin = p, branch, folder, origin or p.root
+        self.count = 0
+
+    def clone(self, evidence: bool = True, branch: str = "") -> Clone:
+        self.count += 1
+        return Clone(self.origin, self.folder / f"c{self.count}", branch or self.branch, self.project.env, evidence)
+
+    def cli(self, clone: Clone) -> Project:
+        p = Project(clone.root, made=True)
+        p.env = self.project.env
+        return p
+
+
+def only(proof: Proof, sort: str, commit: str, check: str, says: str) -> None:
+    """Exactly one thing broke, and it is named."""
+    assert proof.answer == sort, proof.broken
+    assert [(b.sort, b.commit, b.check) for b in proof.broken] == [(sort, commit, check)], proof.broken
+    assert says in proof.broken[0].says, proof.broken[0].says
+
+
+def amended(clone: Clone) -> str:
+    clone.git("commit", "-q", "--amend", "-m", "feat: something else")
+    return "HEAD"
+
+
+def step(**fields: object) -> Edit:
+    """An edit of a claim's first step."""
+    return lambda raw: raw["steps"][0].update(fields)

@@ -151,7 +151,7 @@ def test_a_tracker_that_does_not_say_is_an_error_and_starts_nothing(facts: dict[
 
 def test_work_whose_tests_pass_is_committed_under_the_items_name_and_pushed() -> None:
     decision = judged(World(a_run("RUNNING", counts={"tries": 1}, last_error="before")))
-    assert (decision.status, decision.run.state, decision.owes) == ("SUCCESS", "PUSHING", ("commit_judged_tree",))
+    assert (decision.status, decision.run.state, decision.owes) == ("SUCCESS", "PUSHING", ("commit_judged_tree", "publish_claims"))
     assert (decision.run.counts, decision.run.last_error) == ({}, "")
     assert (run_of(decision).data.subject, run_of(decision).data.proved_tree) == ("Bead bd-7: Add sums", "t1")
 

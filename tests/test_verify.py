@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.verify import NO_RED, Proof
+from detent.app.verify import NO_RED
 from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.evidence.collect import Collector
@@ -17,7 +17,7 @@ from detent.git.notes_remote import push_notes
 from tests import cases
 from tests.driven import ALONE, CYCLE, GREEN, RED, project, run, scripted
 from tests.project import Project
-from tests.proofs import NOTES, Clone
+from tests.proofs import EDITED, NOTES, Clone, Made, amended, only, step
 from tests.repos import git_at, make_repo, sh
 
 KEPT = "def test_kept():\n    assert True\n"
@@ -25,23 +25,6 @@ TIDY = '"""Sums."""\n\n\ndef add(a, b):\n    return a + b\n'
 PLAN, REDS, GREENS, REFACTORS, ENDS = range(5)  # the commits of the run
 TESTS = "tests/test_add.py"
 ADDS = f"{TESTS}::test_add"
-
-
-class Made:
-    """A repository in which a run has ended, and clones of it."""
-
-    def __init__(self, p: Project, branch: str, folder: Path, origin: Path | None = None) -> None:
-        self.project, self.branch, self.folder, self.origin = p, branch, folder, origin or p.root
-        self.count = 0
-
-    def clone(self, evidence: bool = True, branch: str = "") -> Clone:
-        self.count += 1
-        return Clone(self.origin, self.folder / f"c{self.count}", branch or self.branch, self.project.env, evidence)
-
-    def cli(self, clone: Clone) -> Project:
-        p = Project(clone.root, made=True)
-        p.env = self.project.env
-        return p
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +38,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
         ran = run(p, "--agent", scripted(p, *script), "--json")
         assert (ran.code, ran.json.get("outcome")) == (0, "done"), ran
         yield Made(p, ran.json["branch"], folder)
-
-
-def only(proof: Proof, sort: str, commit: str, check: str, says: str) -> None:
-    """Exactly one thing broke, and it is named."""
-    assert proof.answer == sort, proof.broken
-    assert [(b.sort, b.commit, b.check) for b in proof.broken] == [(sort, commit, check)], proof.broken
-    assert says in proof.broken[0].says, proof.broken[0].says
 
 
 # -- what holds ----------------------------------------------------------------------------------------------------------------
@@ -124,11 +100,6 @@ def test_evidence_of_several_people_is_joined_when_it_is_pushed(tmp_path: Path) 
 # -- what was changed and does not fit together any more: named before a test is run -----------------------------------------
 
 
-def amended(clone: Clone) -> str:
-    clone.git("commit", "-q", "--amend", "-m", "feat: something else")
-    return "HEAD"
-
-
 def amended_files(clone: Clone) -> str:
     (clone.root / "calc.py").write_text("def add(a, b):\n    return 3\n")
     clone.git("commit", "-q", "-a", "--amend", "--no-edit")
@@ -153,10 +124,6 @@ def edits(at: int, edit: Callable[[dict[str, object]], object], sealed: bool = F
         return commit
 
     return tamper
-
-
-def step(**fields: object) -> Callable[[dict[str, object]], object]:
-    return lambda raw: raw["steps"][0].update(fields)  # type: ignore[index]
 
 
 def another_tree(clone: Clone) -> str:
@@ -184,7 +151,6 @@ def of_another_repository(clone: Clone) -> str:
     return commit
 
 
-EDITED = "the claim was edited, or belongs to another commit"
 MISFITS = {
     "the tip was amended": (amended, "not-verifiable", "claim", "so it was amended, rebased or squashed since"),
     "the tip was amended with other files": (amended_files, "not-verifiable", "claim", "so it was amended, rebased or squashed since"),

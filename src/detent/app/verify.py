@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.gates.judge import name_of
 from detent.gates.plan import ActivePr, PlanData
-from detent.gates.replay import RULES
+from detent.gates.replay import DOUBTS, RULES
 from detent.git import fingerprint
 from detent.git.checkout import clean_checkout
 from detent.git.place import find_place
@@ -46,7 +46,7 @@ class Proof(NamedTuple):
     links: tuple[Link, ...]
     broken: tuple[Broken, ...]
     known: tuple[str, ...]  # failures that were there before the range and are accepted by its claims
-    without_red: tuple[str, ...]  # new tests that no RED step shows failing
+    without_red: tuple[str, ...]  # new or changed tests that no RED step shows failing
     code_without_red: tuple[Broken, ...]  # changed code that came without a RED, and that no test fails for either
     command: str
     sandbox: str
@@ -130,7 +130,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         known = claimed & _bad_at(ground.apart, git.tree(base))
         ground = ground._replace(baseline=known)
         broken = _judged(ground, proof.links, jobs, seen) or _ends_green(ground.apart, proof, known)
-        free = _without_red(ground.apart, proof.links)
+        free = _without_red(ground, proof.links)
         asked = require_red or settings.evidence.mutation == "require"
         bare = () if broken or (settings.evidence.mutation == "off" and not asked) else _code_without_red(ground, proof.links, jobs)
     return proof._replace(
@@ -150,24 +150,42 @@ def _bad_at(apart: Apart, tree: str) -> frozenset[str]:
     return report.bad if report else frozenset()
 
 
-def _without_red(apart: Apart, links: tuple[Link, ...]) -> tuple[str, ...]:
-    """New tests that came with a step that is no RED. They can fail, but nobody saw them failing before the code was there."""
-    pairs = [(apart.known(link.start), apart.known(link.step.tree)) for link in links if link.phase in ("already", "refactor")]
-    return tuple(sorted({test for before, now in pairs if before and now for test in now.ids - before.ids}))
+def _without_red(ground: Ground, links: tuple[Link, ...]) -> tuple[str, ...]:
+    """New tests that came with a step that is no RED, and tests that work changed: nobody saw them failing before the code was there."""
+    free = [link for link in links if link.phase in ("already", "refactor", "work")]
+    pairs = [(ground.apart.known(link.start), ground.apart.known(link.step.tree)) for link in free]
+    new = {test for before, now in pairs if before and now for test in now.ids - before.ids}
+    looks = (RepoLook(_scene(ground, links, n)) for n, link in enumerate(links) if link.phase == "work")
+    return tuple(sorted(new.union(*(look.reworded() for look in looks))))
 
 
 def _code_without_red(ground: Ground, links: tuple[Link, ...], jobs: int) -> tuple[Broken, ...]:
-    """Changed code of steps before which no test failed (refactorings, and what is only called a GREEN), for which no test fails now either."""
+    """Changed code of steps before which no test failed (refactorings, work as a whole, and what is only called a GREEN), for which no test
+    fails now either; and what else such a step leaves in doubt."""
 
     def bare(n: int) -> list[Broken]:
         link = links[n]
-        if link.phase not in ("refactor", "green") or _bad_at(ground.apart, link.start) - ground.baseline:
+        if link.phase not in ("refactor", "green", "work") or (
+            link.phase != "work" and _bad_at(ground.apart, link.start) - ground.baseline
+        ):
             return []
-        places = RepoLook(_scene(ground, links, n)).untested()
-        return [Broken("failed", link.commit.hash, link.name, "code_without_red", f"{p}: {NO_RED}") for p in places]
+        look = RepoLook(_scene(ground, links, n))
+        said = [("code_without_red", f"{place}: {NO_RED}") for place in look.untested()]
+        return [Broken("failed", link.commit.hash, link.name, *each) for each in (*said, *_doubts(look, link.phase))]
 
     with ThreadPoolExecutor(jobs) as pool:
         return tuple(each for found in pool.map(bare, range(len(links))) for each in found)
+
+
+def _doubts(look: Look[Any], phase: str) -> Iterator[tuple[str, str]]:
+    """What the gates say that refute no claim of this phase, each with its name. What cannot be told stays in doubt."""
+    for gate in DOUBTS.get(phase, ()):
+        try:
+            said = gate(look)
+        except CannotTell as e:
+            said = str(e)
+        if said and not isinstance(said, Flag):
+            yield name_of(gate), said
 
 
 def _ends_green(apart: Apart, proof: Proof, known: frozenset[str]) -> list[Broken]:

@@ -14,7 +14,7 @@ REF = "detent-evidence"  # below refs/notes/; its tree also holds the trees that
 VERSION = 1
 LARGEST = 4_000_000
 
-Phase = Literal["plan", "red", "verify", "already", "green", "refactor", "complete", "entry", "adopted"]
+Phase = Literal["plan", "red", "verify", "already", "green", "refactor", "complete", "entry", "work", "adopted"]
 
 
 class Step(Value, frozen=True, omit_defaults=False):

@@ -62,6 +62,14 @@ def new_tests_can_fail(look: Look[Any]) -> str | None:
     return f"{new[0]} was never seen failing: it came without a RED step, and fails against no small change of the code"
 
 
+def tests_run_as_before(look: Look[Any]) -> str | None:
+    """What decides how tests are run is as it was: a conftest brings nothing that decides, and no other configuration of runner, CI or coverage changed."""
+    if said := conftest_stays_plain(look):
+        return said.partition(" how tests are run")[0] + " how tests are run"
+    wrong = sorted(c.path for c in look.changed() if c.sort == "config" and not c.path.endswith("conftest.py"))
+    return f"{wrong[0]} changed, which decides how tests are run" if wrong else None
+
+
 def only_the_plan_changed(look: Look[Any]) -> str | None:
     """An update of the plan changes its file only, and there only lines that say what is done; the code stays."""
     path = look.sent.value
@@ -99,6 +107,10 @@ RULES: Mapping[str, tuple[Gate, ...]] = {
     "green": (tests_frozen, config_frozen, *KEPT, turned_tests_fail),
     "refactor": (*KEPT, config_frozen, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
     "entry": (only_the_plan_changed, *KEPT),
+    "work": KEPT,
     "adopted": (nothing_changed,),
     "merge": KEPT,
 }  # fmt: skip
+DOUBTS: Mapping[str, tuple[Gate, ...]] = {
+    "work": (tests_run_as_before, changed_tests_still_bite, turned_tests_fail),
+}  # what is listed beside code without a RED, and fails only where a RED is required: a run does not ask it of honest work

@@ -18,12 +18,19 @@ UNFINISHED = "refs/notes/detent-unfinished"  # where notes are made before the r
 
 
 @contextmanager
-def locked(git: Git) -> Iterator[None]:
-    """One writer of notes at a time in this repository, whichever worktree it is in."""
+def alone(git: Git, name: str) -> Iterator[None]:
+    """One at a time in this repository, whichever worktree it is in, for what a name stands for."""
     folder = git.place.common_dir / "detent"
     folder.mkdir(exist_ok=True)
-    with (folder / "notes.lock").open("w") as file:
+    with (folder / f"{name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def locked(git: Git) -> Iterator[None]:
+    """One writer of notes at a time."""
+    with alone(git, "notes"):
         if (git.place.common_dir / UNFINISHED).exists():  # of a writer that was killed
             git.call("update-ref", "-d", UNFINISHED)
         yield

@@ -2,7 +2,7 @@
 
 from detent.errors import DetentError
 from detent.git.evidence_ref import held_trees, with_notes
-from detent.git.notes import TRIES, UNFINISHED, list_notes, locked
+from detent.git.notes import TRIES, UNFINISHED, alone, list_notes, locked
 from detent.git.repo import ZERO, Git
 
 PATIENCE = 120
@@ -14,17 +14,25 @@ def push_notes(git: Git, remote: str, *refs: str) -> str:
 
 
 def _push(git: Git, remote: str, ref: str) -> str:
-    full, said = f"refs/notes/{ref}", ""
-    for _ in range(TRIES):
-        if not git.resolve(full):
-            return ""
-        if git.call("fetch", "--no-tags", "--", remote, f"+{full}:{_seen(ref)}", timeout=PATIENCE).code == 0:
-            _join(git, ref)
-        pushed = git.call("push", "--no-verify", "--", remote, f"{full}:{full}", timeout=PATIENCE)
-        if pushed.code == 0:
-            return ""
-        said = pushed.err
+    """Many may push at once, and each of them goes on from the one before: only tries at which the remote stood still are counted."""
+    full, said, last, left = f"refs/notes/{ref}", "", "", TRIES
+    with alone(git, "notes-push"):
+        while left and git.resolve(full):
+            there = _fetched(git, remote, ref)
+            pushed = git.call("push", "--no-verify", "--", remote, f"{full}:{full}", timeout=PATIENCE)
+            if pushed.code == 0:
+                return ""
+            said, left, last = pushed.err, left - (there == last), there
     return said
+
+
+def _fetched(git: Git, remote: str, ref: str) -> str:
+    """Take in what a remote has; the commit that it is at, or an empty text."""
+    if git.call("fetch", "--no-tags", "--", remote, f"+refs/notes/{ref}:{_seen(ref)}", timeout=PATIENCE).code != 0:
+        return ""
+    there = git.resolve(_seen(ref))
+    _join(git, ref)
+    return there
 
 
 def fetch_notes(git: Git, ref: str, remote: str) -> None:

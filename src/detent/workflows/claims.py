@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from detent.evidence.claims import Phase, Step
 from detent.gates.plan import verified_from
 from detent.kernel.model import Event
+from detent.workflows.execute_data import ExecuteData
 from detent.workflows.pr_data import PrData, current
+from detent.workflows.task_data import TaskData
 
 AnyEvent = Event[Any]
 TDD: Mapping[str, Phase] = {
@@ -19,6 +21,7 @@ TDD: Mapping[str, Phase] = {
 }
 PR: Mapping[str, Phase] = {"green": "green", "refactor": "refactor", "already": "already"}
 NEXT_PR = ("merged", "plan-done-here")
+WORK = ("commit_judged_tree", "commit_task", "commit_merged")  # effects that commit work as a whole
 
 
 class Proved(NamedTuple):
@@ -86,7 +89,40 @@ def _pr(event: AnyEvent, chain: _Chain) -> list[Proved]:
     return made
 
 
-FOLD: Mapping[str, Callable[[AnyEvent, _Chain], list[Proved]]] = {"tdd": _tdd, "pr": _pr}
+def _work(event: AnyEvent, chain: _Chain) -> list[Proved]:
+    """Code and tests of a task together, or what a session does around its tasks: one commit, proved as a whole."""
+    if not any(effect in event.owes for effect in WORK):
+        return []
+    tree = event.sent.facts["tree"] if "commit_merged" in event.owes else event.found.tree
+    return [_for(event, (_step(event, "work", _worked_on(event), tree),), "phase")]
+
+
+def _execute(event: AnyEvent, chain: _Chain) -> list[Proved]:
+    """The work on an item; where it was rebased, the commit that came of it too. Of an inner run only the end was tested again, so nothing is claimed."""
+    if event.on == "rebased" and event.run.data.setup.strategy == "plain":
+        step = _step(event, "work", _worked_on(event), event.found.tree)
+        return [_for(event, (step,), "", event.sent.facts["commit"])]
+    return _work(event, chain)
+
+
+FOLD: Mapping[str, Callable[[AnyEvent, _Chain], list[Proved]]] = {
+    "tdd": _tdd,
+    "pr": _pr,
+    "execute": _execute,
+    "pipeline": _work,
+    "task": _work,
+}
+
+
+def _worked_on(event: AnyEvent) -> str:
+    """What a whole piece of work is about, in the words of the item or of the task; the session's own is about all of them."""
+    data = event.run.data
+    if isinstance(data, ExecuteData):
+        return data.item.title
+    if isinstance(data, TaskData):
+        return data.task.title if data.task else data.goal
+    id = event.sent.facts.get("task", "")
+    return next((t.title for t in data.tasks if t.id == id), "the session as a whole")
 
 
 def _for(event: AnyEvent, steps: tuple[Step, ...], made: str, commit: str = "") -> Proved:

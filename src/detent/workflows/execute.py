@@ -18,7 +18,7 @@ from detent.effects.execute import (
     update_item,
     watch_items,
 )
-from detent.effects.owed import commit_judged_tree, snapshot, stop_children
+from detent.effects.owed import commit_judged_tree, publish_claims, snapshot, stop_children
 from detent.gates.instructions import instructions_kept
 from detent.gates.item import (
     blocked_reason,
@@ -121,7 +121,7 @@ BLOCKED: Go[ExecuteData] = go("BLOCKED", because("blocked"), keep_blocked, owes=
 STOPPED: Go[ExecuteData] = go("FAILED", because("child"), keep_stopped, owes=BAD, says="FAILURE")
 RETRY = go(STAY, count("tries"), keep_reason, says="FAILURE", spent=NO_TESTS)
 COMPLETED: Go[ExecuteData] = go("COMPLETED", keep_pushed, owes=END)
-PROVED = go("PUSHING", keep_proof, zero("tries"), owes=(commit_judged_tree,))
+PROVED = go("PUSHING", keep_proof, zero("tries"), owes=(commit_judged_tree, publish_claims))
 
 AT_WORK = ("RUNNING", "RUNNING_CHILD")
 TIMED = (*AT_WORK, "PUSHING", "REBASING")
@@ -138,7 +138,7 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("PUSHING",       "pushed",            (),                           (),       COMPLETED),
     Row("PUSHING",       "pushed-for-review", (),                           (),       go("REVIEWING", keep_pushed)),
     Row("PUSHING",       "rejected",          (),                           (),       go("REBASING", count("rebases"), spent=NO_PUSH)),
-    Row("REBASING",      "rebased",           (),                           TESTS,    go("PUSHING", keep_proof),                             NO_TESTS),
+    Row("REBASING",      "rebased",           (),                           TESTS,    go("PUSHING", keep_proof, owes=(publish_claims,)),     NO_TESTS),
     Row("REBASING",      "conflict",          (),                           (),       failed("conflict")),
     Row("REVIEWING",     "ready",             (branch_review_is_readable,), (),       go("OPENING", keep_review, owes=(file_issues,))),
     Row("REVIEWING",     "not-ready",         (branch_review_is_readable,), (),       go("NOT_READY", because("review"), keep_review, owes=(file_issues,), says="HALTED")),

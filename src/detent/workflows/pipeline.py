@@ -4,7 +4,7 @@ Tasks and final reviews are children with a table of their own (`task`). DONE is
 """
 
 from detent.effects.apart import commit_merged
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish, stop_children, undo_strays
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish, publish_claims, stop_children, undo_strays
 from detent.effects.pipeline import append_design_history, write_report
 from detent.gates.documents import (
     acceptance_is_sound,
@@ -183,7 +183,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "to-release",           (),    (),                                          go("RELEASE")),
     Row("INTEGRATED",       "manual-open",          (),    (),                                          go("ASK_USER", because("manual_check"), ask_manual)),
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
-    Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report,)),                   LAPSED),
+    Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report, publish_claims)),    LAPSED),
     Row("RELEASE",          "released",             (),    TOLD,                                        go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
     Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
     Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report, publish, leave_workspace))),

@@ -22,6 +22,7 @@ from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
+from detent.world.claims import settle_claims, write_claims
 from detent.world.execute_needs import begun_from, finished, held
 from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items
 from detent.world.furnish import furnish
@@ -129,6 +130,7 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
     tip = _tip(git, run)
     if not has_remote(git, remote):
         return outcome("pushed", commit=tip)
+    write_claims(world, run)  # another machine may have proved it, and its evidence is not here
     pushed = push_branch(git, remote, tip, branch)
     if pushed.ok and (said := push_notes(git, remote, REF, HANDOFFS)):
         raise CannotTell(f"the notes could not be pushed with the branch: {said}")
@@ -241,6 +243,7 @@ def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
 
 EFFECTS: Effects = {
     "commit_judged_tree": _commit,
+    "publish_claims": settle_claims,
     "snapshot": _snapshot,
     "update_item": _update_item,
     "file_follow_up": _file_follow_up,
@@ -250,4 +253,4 @@ EFFECTS: Effects = {
     "clean_up": _clean_up,
     "end_processes": _end_processes,
 }
-IN_THE_WORKSPACE = ("commit_judged_tree", "snapshot")  # every other effect needs none
+IN_THE_WORKSPACE = ("commit_judged_tree", "publish_claims", "snapshot")  # every other effect needs none

@@ -22,6 +22,7 @@ from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
 from detent.world.apart import commit_merged, merge_task
 from detent.world.changes import changed_files, instructions_changed, tests_of, touched
+from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
 from detent.world.repo import Effects, Jobs, RepoWorld, is_apart, is_plain, keep_snapshot, leave, outcome
 from detent.world.session import (
@@ -145,6 +146,7 @@ EFFECTS: Effects = {
     "write_report": _report,
     "snapshot": keep_snapshot,
     "leave_workspace": leave,
+    "publish_claims": settle_claims,
 }
 
 # -- jobs --------------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import click
 @click.command("repair-notes")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(as_json: bool) -> int:
-    """Make refs/notes/tdd-handoffs and refs/notes/detent-evidence say what the journal says, for every run of `tdd` and `pr`.
+    """Make refs/notes/tdd-handoffs and refs/notes/detent-evidence say what the journal says, for every run.
 
     A notes ref that cannot be read is put aside first. Runs that have not ended publish here what they have proved so far.
     """
@@ -27,7 +27,7 @@ def command(as_json: bool) -> int:
             aside.append(put_aside(app.world.git, ref))
     heads = list(reversed(app.journal.heads()))
     runs = [app.door.load(head.run).run for head in heads if head.workflow == "tdd"]
-    proving = [app.door.load(head.run).run for head in heads if head.workflow in ("tdd", "pr")]
+    proving = [app.door.load(head.run).run for head in heads if not head.parent]
     mended = sum(write_run_notes(app.world, run) for run in runs)
     claims = sum(write_claims(app.world, run) for run in proving)
     if as_json:

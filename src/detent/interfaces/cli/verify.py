@@ -133,7 +133,7 @@ def _tell(proof: "Proof") -> None:
     if proof.known:
         click.echo(f"Known failures, there before and accepted when the run started: {_plain(', '.join(proof.known))}")
     if proof.without_red:
-        click.echo(f"New tests that came without a RED step: {_plain(', '.join(proof.without_red))}")
+        click.echo(f"New or changed tests that came without a RED step: {_plain(', '.join(proof.without_red))}")
     for bare in proof.code_without_red if not proof.broken else ():
         click.echo(f"Not proved by a RED: {bare.commit[:12]} step {_plain(bare.step)}: {_plain(bare.says)}")
     if proof.trees:
