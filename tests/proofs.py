@@ -117,3 +117,15 @@ def amended(clone: Clone) -> str:
 def step(**fields: object) -> Edit:
     """An edit of a claim's first step."""
     return lambda raw: raw["steps"][0].update(fields)
+
+
+def claimed(root: Path) -> list[tuple[str, str, list[str]]]:
+    """Every claim of a repository: on which commit by its subject, its tree, and the steps. The names of commits depend on the time."""
+    found = []
+    for line in (sh(root, "git", "notes", f"--ref={NOTES}", "list") if sh(root, "git", "for-each-ref", NOTES) else "").splitlines():
+        blob, commit = line.split()
+        claim, wrong = read(sh(root, "git", "cat-file", "blob", blob) + "\n", commit)
+        assert claim is not None, wrong
+        subject, tree = sh(root, "git", "log", "-1", "--format=%s%n%T", commit).splitlines()
+        found.append((subject, tree, [f"{step.phase} {step.tree}" for step in claim.steps]))
+    return sorted(found)

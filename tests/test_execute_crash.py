@@ -13,6 +13,7 @@ import pytest
 from tests.driven import scripted, workspaces
 from tests.executions import CONFIG, FAILS, WORKS, Till
 from tests.project import ROOT
+from tests.proofs import claimed
 
 CASES: dict[str, tuple[dict[str, Any], ...]] = {"completed": (WORKS,), "failed": ({**FAILS, "again": True},)}
 ENDS = {"completed": "COMPLETED", "failed": "FAILED"}
@@ -47,14 +48,15 @@ def outcome(till: Till) -> dict[str, object]:
         moves = [(e.on, e.state, e.status, e.tree) for e in app.journal.events("execute-it-1-1", limit=1000)]
         runs, fault, owed = len(app.journal.heads()), app.journal.first_fault(), app.journal.owed("execute-it-1-1")
     items = [(i.id, i.title, i.status, i.assignee, i.labels, i.found_in, i.notes) for i in till.items()]
-    refs = till.there("for-each-ref", "--format=%(refname) %(tree)").splitlines()
+    refs = till.there("for-each-ref", "--format=%(refname) %(tree)", "refs/heads").splitlines()
     return {
         "moves": moves,
         "runs": runs,
         "fault": fault,
         "owed": owed,
         "items": items,
-        "pushed": [*refs, till.there("log", "--all", "--format=%s %T", "--topo-order")],
+        "pushed": [*refs, till.there("log", "--branches", "--format=%s %T", "--topo-order")],
+        "claimed": claimed(till.remote),
         "branches": till.git("for-each-ref", "--format=%(refname) %(tree)", "refs/heads"),
         "workspaces": workspaces(till.project),
         "status": till.git("status", "--porcelain"),

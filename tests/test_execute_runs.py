@@ -17,6 +17,7 @@ from detent.drive import drive
 from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, FAILS, OTHERS, TEST, TITLE, WORKS, Json, Till
+from tests.proofs import NOTES, Clone, only
 
 RUN = "execute-it-1-1"
 LATE = {**WORKS, "wait": 60}
@@ -174,7 +175,7 @@ def _read(file: Path) -> bytes:
         return b""
 
 
-def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till) -> None:
+def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till, tmp_path: Path) -> None:
     till.hook(OTHERS.format(text="others = 1", path="others.py"))
     ran = till.execute(till.file(), WORKS)
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
@@ -182,6 +183,11 @@ def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till) -> None:
     assert till.there("show", f"{BRANCH}:others.py") == "others = 1" and till.there("show", f"{BRANCH}:calc.py").startswith("def add")
     assert [e.on for e in till.events(RUN)] == ["start", "started", "done", "rejected", "rebased", "pushed"]
     ended(till)
+    clone = Clone(till.remote, tmp_path / "clone", BRANCH, till.project.env)
+    theirs, ours = clone.commits()
+    proof = clone.verify(ours)
+    assert (proof.answer, [link.name for link in proof.links]) == ("verified", ["1 work: Add prices"]), "what was pushed is claimed"
+    only(clone.verify(), "not-verifiable", theirs, "claim", "no claim is made for it")
 
 
 def test_a_rebase_that_conflicts_moves_nothing_and_files_a_follow_up(till: Till) -> None:
@@ -212,8 +218,10 @@ def test_a_remote_that_is_gone_halts_the_execution_and_nothing_is_lost(till: Til
     moved.rename(till.remote)
     (till.remote / "hooks" / "update").unlink()
     assert till.project.run("run", "--run", RUN, "--json").code == 10  # it waits for a person
+    till.git("update-ref", "-d", NOTES)  # as where another machine goes on, and the evidence was written on the first
     done = till.project.run("resume", "--run", RUN, "--json")
     assert (done.code, done.json["state"]) == (0, "COMPLETED"), done
+    assert till.there("notes", f"--ref={NOTES}", "list").split()[1:] == [till.there("rev-parse", BRANCH)], "pushed with the branch"
     ended(till)
 
 

@@ -5,7 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from detent.git.notes import list_notes, read_note, write_notes
+from detent.git.notes import TRIES, list_notes, read_note, write_notes
+from detent.git.notes_remote import push_notes
 from tests.project import ROOT
 from tests.repos import git_at, make_repo, sh
 
@@ -56,3 +57,30 @@ def test_forty_notes_written_by_four_processes_all_survive(tmp_path: Path) -> No
     assert [w.wait() for w in writers] == [0, 0, 0, 0]
     git = git_at(repo)
     assert [read_note(git, REF, c) for c in commits] == [f"note {n}\n" for n in range(40)]
+
+
+FASTER = """
+test "$(cat count 2>/dev/null | wc -l)" -lt 8 || exit 0
+echo >> count
+unset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+export GIT_AUTHOR_NAME=o GIT_AUTHOR_EMAIL=o@x GIT_COMMITTER_NAME=o GIT_COMMITTER_EMAIL=o@x
+old=$(git rev-parse -q --verify $1 || true)
+git update-ref $1 $(git commit-tree $(git mktree </dev/null) ${old:+-p $old} -m "$(wc -l < count)")
+exit 1
+"""  # a hook of the remote: at each of the first pushes, someone else pushes notes first
+
+
+def test_notes_get_to_a_remote_at_which_many_push_and_are_given_up_only_where_it_stands_still(tmp_path: Path) -> None:
+    sh(tmp_path, "git", "init", "-q", "--bare", "hub")
+    hook = tmp_path / "hub" / "hooks" / "update"
+    git = git_at(make_repo(tmp_path / "p", {"a": "a"}))
+    git.run("remote", "add", "origin", str(tmp_path / "hub"))
+    write_notes(git, REF, {git.head(): "mine\n"})
+    hook.write_text("#!/bin/sh\necho 'not today' >&2\necho >> refused\nexit 1\n")
+    hook.chmod(0o755)
+    assert "not today" in push_notes(git, "origin", REF)
+    assert len((tmp_path / "hub" / "refused").read_text().splitlines()) == TRIES
+    hook.write_text(f"#!/bin/sh\nset -e\n{FASTER}")
+    assert push_notes(git, "origin", REF) == ""
+    assert sh(tmp_path / "hub", "git", "notes", f"--ref={REF}", "show", git.head()) == "mine"
+    assert int(sh(tmp_path / "hub", "git", "rev-list", "--count", "--no-merges", f"refs/notes/{REF}")) == 9, "nothing of theirs is lost"

@@ -16,6 +16,7 @@ import pytest
 from detent.kernel.journal import SqliteJournal
 from tests.driven import scripted
 from tests.project import ROOT, Project
+from tests.proofs import claimed
 from tests.sessions import ROUGH, TEAM, S, till
 
 
@@ -46,6 +47,7 @@ def outcome(p: Project) -> dict[str, object]:
         "fault": fault,
         "owed": owed,
         "commits": p.git("log", "--reverse", "--first-parent", "--format=%s %T", "main^1..main^2").splitlines(),
+        "claimed": claimed(p.root),
         "main": p.git("log", "-1", "--format=%s %T", "main"),
         "status": p.git("status", "--porcelain"),
         "workspaces": [*Path(p.env["XDG_STATE_HOME"]).glob("detent/workspaces/*"), *(p.root / ".git").glob("worktrees/*")],

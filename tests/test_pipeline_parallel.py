@@ -14,6 +14,7 @@ from detent.interfaces.http.tally import Tally
 from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.project import Project
+from tests.proofs import NOTES, Clone
 from tests.sessions import REQUEST, TEAM, YES, Json, S, plays, reply, session, task, tasks_text, till
 
 MEETS = "touch {here}/{me}; for n in $(seq 400); do [ -e {here}/{other} ] && touch {here}/{me}-met && exit 0; sleep 0.1; done; exit 1"
@@ -90,6 +91,8 @@ def test_tasks_at_once_are_merged_one_by_one_and_a_conflict_goes_back_to_its_cod
         again = next(t.briefing.briefing for t in s.seen if t.kind == "turn" and t.run.state == "FIX_TESTS")
         assert "conflicts with what other tasks did meanwhile, in: calc.py" in again
         assert [state for state, id in s.turns() if id == "meta"][:3] == ["REVIEW", "QA", "SECURITY"]  # of the whole, as it was merged
+        made = p.git("rev-list", f"{s.run.data.base}..{s.run.data.branch}").split()
+    assert {line.split()[1] for line in p.git("notes", f"--ref={NOTES}", "list").splitlines()} == set(made), "each is claimed"
     assert p.git("show", "main:calc.py") == BOTH.rstrip()
     assert not workspaces(p)
 
@@ -101,6 +104,9 @@ def test_a_task_that_needs_others_begins_when_they_are_merged(p: Project) -> Non
         order = [t for _, t in s.turns()]
         assert order.index("T-003") > max(i for i, t in enumerate(order) if t in ("T-001", "T-002"))
         assert s.subjects()[2] == "T-003: both"
+    proof = Clone(p.root, p.root.with_name("clone"), "main", p.env).verify()
+    assert (proof.answer, {link.phase for link in proof.links}) == ("verified", {"work", "merge"}), proof.broken
+    assert sorted(link.step.about for link in proof.links[:3]) == ["adds", "both", "doubles"]
 
 
 @pytest.mark.slow

@@ -164,12 +164,13 @@ def test_what_no_red_was_seen_for_is_listed_and_fails_where_a_red_is_required(ex
     files, check, says = DOUBTS[name]
     clone = executed.clone()
     commit = clone.forge(0, files)[0]
-    proof = clone.verify(require_red=True)
-    assert proof.answer == "failed" and {b.commit for b in proof.broken} == {commit}
-    assert check in {b.check for b in proof.broken} and any(says in b.says for b in proof.code_without_red), proof.broken
-    if name == "an older test that is weakened":
-        assert proof.without_red == (ADDS, "tests/test_one.py::test_one")
-        listed = clone.verify()
+    proof = clone.verify(require_red=True, DETENT_EVIDENCE_MUTATION="warn")
+    assert (proof.answer, proof.broken) == ("failed", proof.code_without_red) and {b.commit for b in proof.broken} == {commit}
+    assert any(b.check == check and says in b.says for b in proof.broken), proof.broken
+    weakened = ("tests/test_one.py::test_one",) if "tests/test_one.py" in files else ()
+    assert proof.without_red == (ADDS, *weakened)
+    if name in LONG:
+        listed = clone.verify(DETENT_EVIDENCE_MUTATION="warn")
         assert (listed.answer, listed.code_without_red) == ("verified", proof.broken)
 
 

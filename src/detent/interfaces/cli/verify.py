@@ -44,8 +44,8 @@ def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
     None of the claims is believed. Every tree is checked out into a folder of its own, and its whole suite is run, with the test command that
     is configured at the commit where RANGE starts. A commit without a claim, or no evidence at all, is "not verifiable", and never a yes.
 
-    A step that is called a refactoring proves nothing new by that word: code that it changed and that no test fails for is listed, and with
-    --require-red it is a failure.
+    A step that is called a refactoring proves nothing new by that word, and of work that was proved as a whole no RED was seen: its tests
+    pass and none is lost. Code that such a step changed and that no test fails for is listed, and with --require-red it is a failure.
 
     Exit 0 only if everything holds; 1 if something fails or is not verifiable; 2 if the tests cannot be run here. See docs/verify.md.
     """
