@@ -245,6 +245,15 @@ def test_code_that_only_a_word_proves_is_named_and_fails_where_a_red_is_required
     assert ran.code == 0 and f"Not proved by a RED: {commit[:12]} step 1 {phase}" in ran.out, ran
 
 
+def test_work_is_not_proved_by_a_red_before_it_whose_test_it_changed(made: Made) -> None:
+    clone = made.clone()
+    red, commit = clone.forge(GREENS, {TESTS: ALWAYS})[REDS : GREENS + 1]
+    clone.edit(commit, step(phase="work"), sealed=True)
+    proof = clone.verify(f"{red}^..{commit}", require_red=True)
+    assert (proof.answer, proof.without_red) == ("failed", (ADDS,)), proof.broken
+    assert f"calc.py: add: {NO_RED}" in [b.says for b in proof.broken if (b.commit, b.check) == (commit, "code_without_red")]
+
+
 def test_a_refactoring_of_tested_code_needs_no_red_of_its_own(made: Made) -> None:
     clone = made.clone()
     proof = clone.verify(clone.commits()[REFACTORS], require_red=True)
