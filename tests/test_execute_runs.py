@@ -13,7 +13,7 @@ from detent.app.fit import Terms
 from detent.app.live import live_file, read_from
 from detent.app.overtime import Worked
 from detent.app.start_execute import start
-from detent.drive import drive
+from detent.drive import Seen, drive
 from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, FAILS, OTHERS, TEST, TITLE, WORKS, Json, Till
@@ -218,11 +218,21 @@ def test_a_remote_that_is_gone_halts_the_execution_and_nothing_is_lost(till: Til
     moved.rename(till.remote)
     (till.remote / "hooks" / "update").unlink()
     assert till.project.run("run", "--run", RUN, "--json").code == 10  # it waits for a person
-    till.git("update-ref", "-d", NOTES)  # as where another machine goes on, and the evidence was written on the first
     done = till.project.run("resume", "--run", RUN, "--json")
     assert (done.code, done.json["state"]) == (0, "COMPLETED"), done
-    assert till.there("notes", f"--ref={NOTES}", "list").split()[1:] == [till.there("rev-parse", BRANCH)], "pushed with the branch"
     ended(till)
+
+
+def test_the_evidence_is_pushed_with_the_branch_also_where_another_machine_wrote_it(till: Till) -> None:
+    def lose(seen: Seen) -> None:
+        if seen.kind == "verdict":
+            till.git("update-ref", "-d", NOTES)  # it was written, and is not here when the branch is pushed
+
+    with till.app() as app:
+        run = begun(till, app, WORKS)
+        with only_driver(app, run):
+            assert drive(run, crew_of(app, run, lose)).state == "COMPLETED"
+    assert till.there("notes", f"--ref={NOTES}", "list").split()[1:] == [till.there("rev-parse", BRANCH)]
 
 
 def test_an_item_that_is_not_there_or_must_wait_is_not_run(till: Till) -> None:

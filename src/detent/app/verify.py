@@ -165,9 +165,8 @@ def _code_without_red(ground: Ground, links: tuple[Link, ...], jobs: int) -> tup
 
     def bare(n: int) -> list[Broken]:
         link = links[n]
-        if link.phase not in ("refactor", "green", "work") or (
-            link.phase != "work" and _bad_at(ground.apart, link.start) - ground.baseline
-        ):
+        was_red = link.phase != "work" and _bad_at(ground.apart, link.start) - ground.baseline
+        if was_red or link.phase not in ("refactor", "green", "work"):
             return []
         look = RepoLook(_scene(ground, links, n))
         said = [("code_without_red", f"{place}: {NO_RED}") for place in look.untested()]
