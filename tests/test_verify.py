@@ -245,6 +245,7 @@ def test_code_that_only_a_word_proves_is_named_and_fails_where_a_red_is_required
     assert ran.code == 0 and f"Not proved by a RED: {commit[:12]} step 1 {phase}" in ran.out, ran
 
 
+@pytest.mark.slow
 def test_work_is_not_proved_by_a_red_before_it_whose_test_it_changed(made: Made) -> None:
     clone = made.clone()
     red, commit = clone.forge(GREENS, {TESTS: ALWAYS})[REDS : GREENS + 1]
