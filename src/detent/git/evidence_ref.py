@@ -16,7 +16,7 @@ MESSAGE = "Notes on accepted steps"
 
 def publish(git: Git, ref: str, notes: Mapping[str, str], trees: Collection[str]) -> int:
     """Put notes on commits and keep trees with them; how many notes were not as they should be. Doing it again changes nothing."""
-    full = f"refs/notes/{ref}"
+    full, said = f"refs/notes/{ref}", ""
     with locked(git):
         for _ in range(TRIES):
             old = git.resolve(full)
@@ -24,14 +24,15 @@ def publish(git: Git, ref: str, notes: Mapping[str, str], trees: Collection[str]
             wrong = {commit: text for commit, text in notes.items() if there.get(commit) != blob_name(text, commit)}
             if not wrong and held.issuperset(trees):
                 return 0
-            new = with_notes(git, wrong, set(trees) - held, [old] if old else [])
             try:
+                new = with_notes(git, wrong, set(trees) - held, [old] if old else [])
                 git.update([(full, new, old or ZERO), (UNFINISHED, ZERO, new)])
-            except GitError:
+            except GitError as e:
+                said = e.message
                 git.call("update-ref", "-d", UNFINISHED)
-                continue  # someone who does not take the lock was faster; nothing of theirs is lost
+                continue  # someone who does not take the lock was faster, or a git that outlived its driver; nothing of theirs is lost
             return len(wrong)
-    raise DetentError(f"the evidence below {full} could not be written", "run `detent repair-notes`")
+    raise DetentError(f"the evidence below {full} could not be written: {said}", "run `detent repair-notes`")
 
 
 def held_trees(git: Git, commit: str) -> set[str]:

@@ -3,7 +3,7 @@
 from detent.errors import DetentError
 from detent.git.evidence_ref import held_trees, with_notes
 from detent.git.notes import TRIES, UNFINISHED, alone, list_notes, locked
-from detent.git.repo import ZERO, Git
+from detent.git.repo import ZERO, Git, GitError
 
 PATIENCE = 120
 
@@ -31,7 +31,10 @@ def _fetched(git: Git, remote: str, ref: str) -> str:
     if git.call("fetch", "--no-tags", "--", remote, f"+refs/notes/{ref}:{_seen(ref)}", timeout=PATIENCE).code != 0:
         return ""
     there = git.resolve(_seen(ref))
-    _join(git, ref)
+    try:
+        _join(git, ref)
+    except GitError:
+        return ""  # a git that outlived its driver is at it; the next try looks again
     return there
 
 
