@@ -4,10 +4,14 @@ import os
 import re
 import signal
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
+
+import detent
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
@@ -54,8 +58,12 @@ def chromium() -> Iterator[Any]:
         yield opened
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """To count covered lines makes a test up to three times as slow: of one with many cases only the first is counted."""
+    if config.getoption("cov_source", None):
+        for module in walk_packages(detent.__path__, "detent."):  # what runs on import is counted here, whoever would import it first
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
     seen = set[str]()
     for item in items:
         test = item.nodeid.partition("[")[0]

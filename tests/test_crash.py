@@ -156,5 +156,9 @@ def broken_build(folder: Path, file: str, edits: list[tuple[str, str]]) -> Path:
 
 @pytest.mark.parametrize("how", [pytest.param(how, marks=[pytest.mark.slow] if n > 1 else []) for n, how in enumerate(BROKEN)])
 def test_the_sweep_reports_a_build_that_does_not_survive_a_crash(tmp_path: Path, how: str) -> None:
-    report = sweep("calls", first=2, step=4, build=broken_build(tmp_path, *BROKEN[how]))
-    assert report.faults
+    build = broken_build(tmp_path, *BROKEN[how])
+    if how == "nothing is settled":  # its plan is never committed, so not even the undisturbed run ends
+        with pytest.raises(AssertionError, match="the run does not end"):
+            sweep("calls", first=2, step=4, build=build)
+    else:
+        assert sweep("calls", first=2, step=4, build=build).faults

@@ -52,6 +52,7 @@ class MemoryWorld:
     def __init__(self, files: dict[str, str] | None = None, settings: Mapping[str, str] | None = None) -> None:
         self.files = files if files is not None else {}
         self.settings = {"pr.plan": "PLAN.md", "review.require_independent": "false", **(settings or {})}
+        self.first = dict(self.files)  # what is committed before any commit of ours
         self.trees: dict[str, dict[str, str]] = {}
         self.commits: list[tuple[str, str]] = []  # message, tree
         self.base = 0  # commits before the branch
@@ -111,6 +112,10 @@ class MemoryWorld:
         self.trees[tree_id(self.files)] = {p: t for p, t in self.files.items() if p not in PUBLISHED}
         return self.head()
 
+    def committed(self) -> Files:
+        """The files of the newest commit."""
+        return self.trees.get(self.commits[-1][1], {}) if self.commits else self.first
+
     def head(self) -> str:
         """The name of the newest commit."""
         return sha256(repr(self.commits).encode()).hexdigest()[:40]
@@ -127,8 +132,10 @@ class MemoryLook:
     def _files(self, tree: str) -> Files:
         return self.world.trees.get(tree, {})
 
-    def _good(self) -> str:
-        return str(getattr(self.run.data, "good_tree", ""))
+    def _good(self) -> Files:
+        """What a tree is compared with; between two pull requests that is what is committed."""
+        tree = str(getattr(self.run.data, "good_tree", ""))
+        return self._files(tree) if tree or self.run.workflow != "pr" else self.world.committed()
 
     def setting(self, name: str) -> str:
         return self.world.settings.get(name, "")
@@ -138,7 +145,7 @@ class MemoryLook:
         return self._seen
 
     def tests_before(self) -> TestReport:
-        return run_tests(self._files(self._good()))
+        return run_tests(self._good())
 
     def baseline(self) -> frozenset[str]:
         return frozenset()
@@ -192,7 +199,7 @@ class MemoryLook:
         return None if fits else f"'{command}' is not the project's test runner; allowed: {RUNNER} [SELECTOR]"
 
     def changed(self) -> tuple[Changed, ...]:
-        old, new = self._files(self._good()), self._files(self.tree)
+        old, new = self._good(), self._files(self.tree)
         return tuple(self._change(p, old, new) for p in sorted({*old, *new}) if old.get(p) != new.get(p))
 
     def _change(self, path: str, old: Files, new: Files) -> Changed:
