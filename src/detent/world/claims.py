@@ -1,6 +1,7 @@
 """Publishing what a run may claim: notes on its commits, and the trees of its steps beside them. Made from the journal, never read back."""
 
 import re
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,8 +12,10 @@ from detent.evidence.collect import Collector
 from detent.git.commits import marker
 from detent.git.evidence_ref import publish
 from detent.git.repo import GitError
-from detent.workflows.claims import Proved, proved
 from detent.world.repo import RepoWorld
+
+if TYPE_CHECKING:
+    from detent.workflows.claims import Proved
 
 WENT_BACK = re.compile(r"from event (\d+) of (\S+)")
 
@@ -36,7 +39,9 @@ def _histories(world: RepoWorld, run: str) -> list[list[AnyEvent]]:
 
 def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
     """Every claim of a run and of its children as the journal says it, by commit. Few git calls, however long the run was."""
-    collect, each_of = world.collector(run), dict[str, Proved]()
+    from detent.workflows.claims import proved  # it knows every workflow, and most submits publish nothing
+
+    collect, each_of = world.collector(run), dict[str, "Proved"]()
     steps = [each for events in _histories(world, run.id) for each in proved(events)]
     made = {name: commit for of in {each.run for each in steps} for name, commit in _made(world, of).items()}
     for each in steps:
@@ -58,7 +63,7 @@ def _made(world: RepoWorld, run: str) -> dict[str, str]:
     return {line.split()[0]: line.split()[1] for line in lines}
 
 
-def _named(collect: Collector, each: Proved, parent: str) -> tuple[Step, ...]:
+def _named(collect: Collector, each: "Proved", parent: str) -> tuple[Step, ...]:
     """The steps, each RED with the names of its new tests, where the machine still knows what it saw."""
     starts = (parent, *(step.tree for step in each.steps))
     return tuple(
