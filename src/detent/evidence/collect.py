@@ -6,7 +6,7 @@ trees with, never for skipping a run. A kept file can be edited, so one is belie
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from copy import copy
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -93,7 +93,7 @@ class Collector:
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
         self.runs = 0  # how often the suite was really run
-        self._there: set[str] | None = None  # files that git does not know, as they were after our last run
+        self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
 
     # -- what is kept --------------------------------------------------------------------------------------------------------
 
@@ -224,13 +224,13 @@ class Collector:
         """A run of ours in the workspace. What it makes there, and makes anew, is remembered as its own; what changes meanwhile makes it worthless."""
         with self._planting():
             self._remove_planted()
-            before, ours = self._there or set(untracked(self.git)), self.created()
+            before, ours = set(untracked(self.git)) if self.there is None else self.there, self.created()
             try:
                 yield
             finally:
                 self._remove_planted()
-                self._there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
-                self._created((self._there - before) | ours)
+                self.there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
+                self._created((self.there - before) | ours)
         if changed := differs(self.git, self.run):
             raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
 

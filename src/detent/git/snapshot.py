@@ -30,6 +30,7 @@ class Snapshot(NamedTuple):
 
     tree: str
     left_out: tuple[str, ...] = ()
+    unknown: frozenset[str] = frozenset()  # the files that git did not know
 
 
 def why_left_out(root: Path, path: str) -> str:
@@ -81,8 +82,8 @@ def _tree(git: Git, index: Path, created: frozenset[str], over: str) -> Snapshot
     git.run("add", "-u", "--", ":/", index=index)
     if over:
         _forget_added(git, index, over)
-    left, taken = [], []
-    for path in untracked(git, index):
+    left, taken, unknown = [], [], untracked(git, index)
+    for path in unknown:
         why = "made by a test run" if path in created else why_left_out(git.place.root, path)
         if why not in QUIET:
             left.append(f"{path} ({why})")
@@ -90,7 +91,7 @@ def _tree(git: Git, index: Path, created: frozenset[str], over: str) -> Snapshot
             taken.append(path)
     if taken:
         git.run("update-index", "-z", "--add", "--stdin", stdin=_listed(taken), index=index)
-    return Snapshot(git.run("write-tree", index=index).text, _short(left))
+    return Snapshot(git.run("write-tree", index=index).text, _short(left), frozenset(unknown))
 
 
 def _forget_added(git: Git, index: Path, over: str) -> None:

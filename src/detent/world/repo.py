@@ -128,10 +128,12 @@ class RepoWorld:
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
         """Eyes on a tree of this checkout."""
-        kit = self.kit_of(run)
+        kit, collect = self.kit_of(run), self.collector(run)
+        if tree == self.newest.tree:
+            collect.there = self.newest.unknown
         scene = Scene(
             git=self.git,
-            collect=self.collector(run),
+            collect=collect,
             run=run,
             sent=sent,
             tree=tree,
