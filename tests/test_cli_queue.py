@@ -75,6 +75,7 @@ def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -
     assert [e["state"] for e in queue(till, "list", "--all")["executions"]] == ["ready", "waiting", "cancelled"]
 
 
+@pytest.mark.slow
 def test_where_decisions_need_a_terminal_the_queue_takes_none_from_elsewhere(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[decisions]\nrequire = 'terminal'\n", remote=False)
     one = till.file()

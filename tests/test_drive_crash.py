@@ -184,6 +184,7 @@ def goes_on(whole: Project, folder: Path, at: int) -> None:
 LAST_CYCLE = (4, 5, 6, 7)  # its PLAN, RED, GREEN and REFACTOR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", LAST_CYCLE)
 def test_a_clone_that_has_only_the_notes_goes_on_after_any_phase_and_ends_the_same(whole: Project, tmp_path: Path, at: int) -> None:
     goes_on(whole, tmp_path / "clone", at)

@@ -92,15 +92,15 @@ def ends_the_same(folder: Path, mode: str, cuts: int, shift: int = 0) -> None:
     assert outcome(p) == expected
 
 
-@pytest.mark.timeout(600)
-def test_a_lean_session_in_which_much_goes_wrong_killed_a_few_times_ends_the_same(tmp_path: Path) -> None:
-    ends_the_same(tmp_path, "rough-lean", 2)
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_a_lean_session_in_which_much_goes_wrong_killed_a_few_times_ends_the_same(tmp_path: Path) -> None:
+    ends_the_same(tmp_path, "rough-lean", 4)
+
+
+@pytest.mark.timeout(600)
 def test_a_lean_session_killed_a_few_times_ends_the_same(tmp_path: Path) -> None:
-    ends_the_same(tmp_path, "lean", 5)
+    ends_the_same(tmp_path, "lean", 3)
 
 
 ROUGH_STATES = {

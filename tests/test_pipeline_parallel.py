@@ -178,6 +178,7 @@ def goes_on(p: Project) -> None:
     assert p.git("show", "main:calc.py") == BOTH.rstrip() and not workspaces(p)
 
 
+@pytest.mark.slow
 def test_tasks_at_once_that_were_killed_go_on_where_they_were(p: Project) -> None:
     with running(p, *start(p, *two_that_conflict(p))) as child:
         lines_until(child, event="turn", state="FIX_TESTS")

@@ -223,7 +223,7 @@ HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("step", HANGS)
+@pytest.mark.parametrize("step", [s if s == "GREEN" else pytest.param(s, marks=pytest.mark.slow) for s in HANGS])
 def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path, step: str) -> None:
     config = "[test]\ntimeout = 3\n" + ("[preflight]\ncommands = ['python3 calc.py']\n" if step == "preflight" else "")
     p = project(tmp_path / "p", config)

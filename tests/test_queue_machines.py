@@ -70,7 +70,7 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("stage", ["agent", pytest.param("push", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stage", [pytest.param("agent", marks=pytest.mark.slow), pytest.param("push", marks=pytest.mark.slow)])
 def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Path, postgres_server: Server, stage: str) -> None:
     till, url = Till(tmp_path), postgres_server.database()
     lost, other = Machine(till, tmp_path / "lost", url), Machine(till, tmp_path / "other", url)

@@ -36,6 +36,7 @@ def reason(till: Till) -> str:
     return str(till.project.run("queue", "show", RUN, "--json").json["reason"])
 
 
+@pytest.mark.slow
 def test_an_item_that_a_person_closes_is_waited_for_no_more(tmp_path: Path) -> None:
     till = Till(tmp_path)
     two_items(till, FAILS, FAILS)

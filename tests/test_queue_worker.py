@@ -231,6 +231,7 @@ def test_a_pickled_value_in_the_database_is_never_read(rig: Rig) -> None:
     assert not trap.exists()
 
 
+@pytest.mark.slow
 def test_a_worker_of_other_sources_takes_up_what_was_handed_over_and_what_was_begun(rig: Rig) -> None:
     rig.queue.add([Job("r1"), Job("r2")])
     first = rig.work("wait", slots=1)

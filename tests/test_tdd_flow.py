@@ -230,6 +230,7 @@ def drive(f: Feature, file: Path, entries: list[dict[str, Any]], *args: str) -> 
     return f.cli(*(args or ("run", "sums")), *(() if args else ("--agent", f"scripted:{file}")), "--json")
 
 
+@pytest.mark.slow
 def test_the_machine_drives_a_feature_to_its_end_in_a_workspace_of_its_own(tmp_path: Path) -> None:
     """Two cycles, with a rate limit, a broken connection and a wrong implementation on the way."""
     f, file = at("START", files=DRIVEN), tmp_path / "script.json"

@@ -156,7 +156,7 @@ DOUBTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     "a hook": ({"conftest.py": HOOKED}, "tests_run_as_before", "conftest.py decides by `def pytest_collection_modifyitems(items):` how tests are run"),
     "an answer that is equal to everything": ({"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something else"),
 }  # fmt: skip
-LONG = ("a hook", "an answer that is equal to everything")
+LONG = ("an older test that is weakened", "a hook", "an answer that is equal to everything")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in DOUBTS])

@@ -1,6 +1,7 @@
 """The built-in items in one SQLite file, in the git dir that all checkouts of a repository share. Written durably."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,8 +33,8 @@ class FileShelf:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.file, timeout=PATIENCE, isolation_level=None)
             try:
-                for setting in ("journal_mode=WAL", "synchronous=FULL"):
-                    db.execute(f"PRAGMA {setting}")
+                _write_ahead(db)
+                db.execute("PRAGMA synchronous=FULL")
                 db.executescript(SCHEMA)
                 db.execute("BEGIN IMMEDIATE")
                 yield lambda sql, *values: _rows(db, sql, values)
@@ -42,6 +43,18 @@ class FileShelf:
                 db.close()  # what was not committed is rolled back
         except (sqlite3.Error, OSError) as e:
             raise TrackerError(f"the items cannot be reached: {e}", f"look at {self.file}") from e
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Whoever comes first changes the file's mode; that one call does not wait for others, so it is tried again."""
+    end = time.monotonic() + PATIENCE
+    while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 def _rows(db: sqlite3.Connection, sql: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
