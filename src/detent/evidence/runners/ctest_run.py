@@ -89,7 +89,10 @@ def launcher(root: Path) -> dict[str, str]:
 
 
 def keep_going(build: Path) -> list[str]:
-    return ["-k", "0"] if (build / "build.ninja").exists() else ["-k"]
+    """Build what can be built, and let nobody write into another's line; an older make, as macOS has it, cannot do the latter."""
+    if (build / "build.ninja").exists():
+        return ["-k", "0"]
+    return ["-k", "--output-sync=target"] if sys.platform == "linux" else ["-k"]
 
 
 def known(build: Path, order: Order) -> list[Known]:
