@@ -51,6 +51,7 @@ def _write_ahead(db: sqlite3.Connection) -> None:
     while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:
             db.execute("PRAGMA journal_mode=WAL")
+            return  # also where the file system cannot do it: then the mode stays as it was
         except sqlite3.OperationalError:
             if time.monotonic() > end:
                 raise
