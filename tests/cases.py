@@ -4,7 +4,6 @@ import json
 import os
 import select
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,16 +13,6 @@ from typing import Any
 from tests.laid_out import Places
 from tests.project import GREEN, START, Project
 
-BYTECODE = Path(tempfile.gettempdir()) / f"detent-tests-bytecode-{os.getuid()}"  # shared, so that not every repository compiles pytest anew
-PLUGINS = (
-    "anyio",
-    "hypothesispytest",
-    "xdist",
-    "xdist.looponfail",
-    "pytest_cov",
-    "timeout",
-)  # of our own environment; no project here needs them
-INI = "[pytest]\npythonpath = .\naddopts = " + " ".join(f"-p no:{name}" for name in PLUGINS) + "\n"
 WRONG = "def add(a, b):\n    return 0\n"
 
 
@@ -36,10 +25,8 @@ def project(folder: Path, config: str = "", files: dict[str, str] | None = None,
         f"import os\n\nGATE = {str(_gate(folder))!r}\n\n\ndef test_start():\n    with open({str(trace)!r}, 'a') as f:\n        f.write('ran\\n')\n"
         "    if os.path.exists(GATE):\n        open(GATE).read()\n"
     )
-    whole = {**START, "tests/test_start.py": start, "pytest.ini": INI, "detent.toml": config, **(files or {})}
+    whole = {**START, "tests/test_start.py": start, "detent.toml": config, **(files or {})}
     found = Project(folder, whole, branch, made)
-    found.env["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
-    found.env.pop("PYTHONDONTWRITEBYTECODE", None)
     if "mutation" in config:
         found.env.pop("DETENT_EVIDENCE_MUTATION", None)
     return found

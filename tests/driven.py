@@ -20,8 +20,7 @@ from detent.app.start_tdd import start_tdd
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen, drive
 from detent.kernel.model import Sent
-from tests.cases import BYTECODE, INI
-from tests.project import Project, Ran
+from tests.project import INI, Project, Ran
 
 Json = dict[str, Any]
 HONEST = f"command:{sys.executable} {Path(__file__).with_name('honest_agent.py')}"
@@ -49,9 +48,7 @@ CYCLE = (PLANS, REDS, GREENS, REFACTORS, ENDS)
 def project(folder: Path, config: str = ALONE, files: Mapping[str, str] | None = None) -> Project:
     """A project whose tests run quickly, also inside the sandbox, with a state folder beside it."""
     made = Project(folder, {**FILES, "detent.toml": config, **(files or {})})
-    BYTECODE.mkdir(exist_ok=True)
-    made.env |= {"PYTHONPYCACHEPREFIX": str(BYTECODE), "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
-    made.env.pop("PYTHONDONTWRITEBYTECODE", None)
+    made.env["XDG_STATE_HOME"] = os.environ["XDG_STATE_HOME"]
     return made
 
 

@@ -12,9 +12,9 @@ from detent.app.fit import Terms
 from detent.app.start_tdd import start_tdd
 from detent.interfaces.cli.tell import exit_code
 from detent.kernel.model import Run, Sent, Verdict
-from tests.cases import INI, project, runs
+from tests.cases import project, runs
 from tests.laid_out import home
-from tests.project import Project, Ran
+from tests.project import INI, Project, Ran
 from tests.repos import sh, write
 
 LIST = "# Sums\n\n- [ ] adds two numbers\n- [ ] subtracts two numbers\n"

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,22 @@ from tests.laid_out import laid_out
 from tests.repos import PLAIN, make_repo, sh, write
 
 ROOT = Path(__file__).parent.parent
+BYTECODE = Path(tempfile.gettempdir()) / f"detent-tests-bytecode-{os.getuid()}"  # shared, so that not every repository compiles pytest anew
+PLUGINS = (
+    "anyio",
+    "hypothesispytest",
+    "xdist",
+    "xdist.looponfail",
+    "pytest_cov",
+    "timeout",
+)  # of our own environment; no project here needs them
+INI = "[pytest]\npythonpath = .\naddopts = " + " ".join(f"-p no:{name}" for name in PLUGINS) + "\n"
 PLAN = "docs/Plan_Doc/Active_Plan.md"
 START = {
     PLAN: "# Plan\n\n- feat: add numbers\n- feat: subtract numbers\n",
     "calc.py": "",
     "tests/test_start.py": "def test_start():\n    assert True\n",
-    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "pytest.ini": INI,
     ".gitignore": "__pycache__/\n",
 }
 RED = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
@@ -47,7 +58,9 @@ class Project:
 
     def __init__(self, folder: Path, files: dict[str, str] | None = None, branch: str = "main", made: bool = False) -> None:
         self.root = folder if made else make_repo(folder, START if files is None else files, branch)
-        self.env = {**os.environ, **PLAIN, **QUICK, "PYTHONPATH": str(ROOT / "src")}
+        self.env = {**os.environ, **PLAIN, **QUICK, "PYTHONPATH": str(ROOT / "src"), "PYTHONPYCACHEPREFIX": str(BYTECODE)}
+        self.env.pop("PYTHONDONTWRITEBYTECODE", None)
+        BYTECODE.mkdir(exist_ok=True)
         self.env["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
     def argv(self, *args: str) -> list[str]:

@@ -322,6 +322,7 @@ def test_a_model_that_is_not_there_stops_the_run_at_once(p: Project) -> None:
     assert p.run("status", "--json").json["cause"] == "model"
 
 
+@pytest.mark.slow
 def test_a_run_that_its_agent_halted_goes_on_with_another_one(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, PLANS, fails("ModelUnavailable")), "--json")
     assert (ran.code, ran.json["error"]) == (10, "it was ModelUnavailable")
@@ -342,6 +343,7 @@ def test_a_run_that_its_agent_halted_goes_on_with_another_one(p: Project) -> Non
         assert d.run.steers == ()
 
 
+@pytest.mark.slow
 def test_agents_and_limits_count_as_they_stand_when_a_person_resumes_and_nothing_else_does(tmp_path: Path) -> None:
     p = project(tmp_path / "p", ALONE + "[agents]\ntest-list = 'scripted:/nonexistent'\n[limits]\nturns = 1\n[tdd]\nretries = 2\n")
     mended = scripted(p, *CYCLE)

@@ -181,6 +181,7 @@ def test_no_key_reaches_a_bash_call(p: Project) -> None:
     assert leaks(p, ran.out, ran.err) == set()
 
 
+@pytest.mark.slow
 def test_what_an_unisolated_agent_digs_up_is_taken_out_of_what_is_written_down(p: Project) -> None:
     agent = p.root.parent / "digs.py"
     digs = "import os, sys\nkept = open(f'/proc/{os.getppid()}/environ').read().split('\\0')\n"

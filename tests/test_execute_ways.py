@@ -69,6 +69,7 @@ def test_an_item_is_not_done_by_what_an_agent_writes_into_its_plan(tmp_path: Pat
     assert till.run(f"{RUN}.work").state == "ABORTED" and till.item(item).status == "in_progress"
 
 
+@pytest.mark.slow
 def test_an_inner_run_that_gives_up_fails_the_execution(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'tdd'\n[tdd]\nretries = 0\n")
     item = till.file("Sums")
@@ -80,6 +81,7 @@ def test_an_inner_run_that_gives_up_fails_the_execution(tmp_path: Path) -> None:
     assert [i.title for i in till.items()][1:] == ["The inner run did not finish: Sums"] and till.owed(RUN) == []
 
 
+@pytest.mark.slow
 def test_a_project_without_any_test_gets_its_first_suite(tmp_path: Path) -> None:
     till = Till(tmp_path)
     till.git("rm", "-q", "-r", "tests", "pytest.ini")
@@ -179,6 +181,7 @@ def test_a_branch_that_is_not_ready_waits_for_its_items_or_for_a_persons_word(tm
     assert (done.code, done.json["state"]) == (0, "COMPLETED") and (tmp_path / "opened").read_text() == "x\n", done
 
 
+@pytest.mark.slow
 def test_a_person_overrules_the_review(tmp_path: Path) -> None:
     till = with_pull_requests(tmp_path)
     assert till.execute(till.file(), WORKS, NOT_READY).code == 10
@@ -243,6 +246,7 @@ def test_a_workspace_is_set_up_once_for_the_same_lock_files_and_gets_its_ignored
     assert (tmp_path / "log").read_text() == "x\n"  # the second workspace got what the first one made
 
 
+@pytest.mark.slow
 def test_a_kept_set_up_whose_list_somebody_rewrote_is_made_anew(tmp_path: Path) -> None:
     till = furnished(tmp_path)
     assert till.execute(till.file("Item 1"), WORKS).code == 0
@@ -272,6 +276,7 @@ def test_a_file_that_git_does_not_ignore_is_not_copied(tmp_path: Path) -> None:
     assert (ran.code, ran.json["state"]) == (10, "HALTED") and "secret.env, which git does not ignore" in ran.json["error"], ran
 
 
+@pytest.mark.slow
 def test_two_projects_of_one_name_never_share_a_workspace(tmp_path: Path) -> None:
     places = []
     for name in ("a", "b"):

@@ -14,7 +14,6 @@ from tests.project import Project
 LANGUAGES = {each.language: each for each in languages()}
 PAIRS = [(each, agent) for each in LANGUAGES.values() for agent in each.agents]
 SAMPLE = {
-    ("python", "conftest-that-sleeps"),
     ("python", "equal-to-everything"),
     ("python", "same-size-same-time"),
     ("javascript", "patches-assert"),

@@ -173,6 +173,7 @@ def test_a_preflight_command_that_changes_the_tree_is_named_and_proves_nothing(t
     erred(p, {**before, "runs": before["runs"] + 1}, verdict, "calc.py changed while `sh tidy.sh` ran")
 
 
+@pytest.mark.slow
 def test_what_a_preflight_command_makes_does_not_belong_to_the_change(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[preflight]\ncommands = ['sh tidy.sh']\n", {"tidy.sh": "touch made.txt\n"}).reviewing()
     assert (p.root / "made.txt").exists() and "made.txt" not in p.git("ls-tree", "-r", "--name-only", "HEAD")
@@ -180,6 +181,7 @@ def test_what_a_preflight_command_makes_does_not_belong_to_the_change(tmp_path: 
     assert p.task()["state"] == "AWAITING_FINALIZATION"
 
 
+@pytest.mark.slow
 def test_a_selection_that_changes_the_tree_proves_nothing(tmp_path: Path) -> None:
     writes = "import sys\n\n\ndef test_writes():\n    if '-k' in sys.argv:\n        open('calc.py', 'a').write('# more')\n"
     p = project(tmp_path / "p", files={"tests/test_writes.py": writes}).reddened()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.cases import INI, WRONG, await_that, is_running, pass_all, project, runs
-from tests.project import GREEN, RED, Project
+from tests.cases import WRONG, await_that, is_running, pass_all, project, runs
+from tests.project import GREEN, INI, RED, Project
 
 Files = dict[str, str | None]
 RIGHT: Files = {"calc.py": GREEN}

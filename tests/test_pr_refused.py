@@ -244,6 +244,7 @@ def test_a_plan_update_that_is_none_is_refused(tmp_path: Path) -> None:
     assert p.submit()["state"] == "PLAN_UPDATED"
 
 
+@pytest.mark.slow
 def test_of_two_entries_that_share_words_only_the_one_that_is_meant_can_be_marked(tmp_path: Path) -> None:
     p = project(tmp_path / "p", files={PLAN: "# Plan\n\n- feat: add numbers and words\n- feat: add numbers\n"}).squashed()
     before, head = standing(p), p.git("rev-parse", "HEAD")[:10]

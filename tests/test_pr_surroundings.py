@@ -668,6 +668,7 @@ def test_the_agent_makes_the_checkpoints_where_it_is_asked_to(tmp_path: Path) ->
     assert p.task()["step"]["type"] == "REFACTOR"
 
 
+@pytest.mark.slow
 def test_the_machine_squashes_where_it_is_asked_to(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\nsquash = 'auto'\n").reddened("RED", "GREEN", "REFACTOR")
     pass_all(p)
@@ -783,6 +784,7 @@ def test_a_scope_reduction_resets_the_work_keeps_it_recoverable_and_is_planned_a
     assert p.task()["step"] == {"task": "add zero", "index": 0, "type": "RED", "description": "zero"}
 
 
+@pytest.mark.slow
 def test_a_scope_reduction_takes_the_branch_back_from_what_the_agent_committed_by_itself(tmp_path: Path) -> None:
     p = project(tmp_path / "p", EARLY).reddened()
     good, run = p.git("rev-parse", "HEAD"), p.task()["run"]

@@ -114,6 +114,7 @@ def test_where_it_is_required_such_a_test_fails_the_step(tmp_path: Path) -> None
     assert green.status == "FAILURE" and "kills no mutant" in green.reasons[0]
 
 
+@pytest.mark.slow
 def test_where_it_is_off_nothing_is_probed_and_code_without_mutants_is_said_to_be_so(tmp_path: Path) -> None:
     f = Feature(tmp_path / "off", '[evidence]\nmutation = "off"\n').start()
     f.plan()
@@ -168,6 +169,7 @@ def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
             f.person("resume")
 
 
+@pytest.mark.slow
 def test_a_step_about_the_configuration_may_change_it(tmp_path: Path) -> None:
     f = Feature(tmp_path / "p").start("measure branches, in setup.cfg")
     f.plan({**ADD, "implFile": "setup.cfg"})

@@ -166,6 +166,7 @@ def test_a_database_that_is_away_for_a_moment_ends_nothing(rig: Rig) -> None:
     assert rig.noted("starts") == ["r1"], "and it ran once"
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_worker_lives_on_while_somebody_changes_jobs_for_long(rig: Rig) -> None:
     rig.queue.add([Job("r1")])

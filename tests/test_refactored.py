@@ -46,6 +46,7 @@ def test_an_honest_refactoring_costs_three_runs_of_its_own_tests_and_says_nothin
     assert f.runs() - before <= 4, "the suite; the test turned round, in a clean checkout, and on one mutant"
 
 
+@pytest.mark.slow
 def test_a_refactoring_of_words_only_has_nothing_to_prove() -> None:
     f = at("REFACTOR", REQUIRE)
     assert f.lay({"calc.py": f'"""Sums."""\n\n\n{GREEN}'}).submit().status == "SUCCESS"

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from detent.kernel.journal import SqliteJournal
-from tests.cases import BYTECODE, INI
-from tests.project import QUICK, ROOT
+from tests.project import BYTECODE, INI, QUICK, ROOT
 from tests.real_crash_child import Points
 from tests.repos import PLAIN, make_repo, sh
 from tests.rough_crash_child import FILES, PLAN, TITLE, turn
@@ -142,6 +141,7 @@ SAMPLE, PARTS = 4, 8
 FAILS = 4  # the turn whose code does not pass
 
 
+@pytest.mark.slow
 def test_killed_at_a_sample_of_points_the_hard_way_ends_the_same(stage: Stage) -> None:
     last = stage.turns[-1].stood
     assert [on for on, *_ in last["events"]] == WAY

@@ -276,6 +276,8 @@ def test_the_cases_pass_from_whatever_folder_they_are_started_in(tmp_path: Path)
         "0",
         "--rootdir",
         str(Path(__file__).parent.parent),
+        "--basetemp",
+        str(tmp_path / "its own"),  # in the place that all share it would clear away what earlier runs left
         case,
     ]
     ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from detent.interfaces.cli.tell import exit_code
-from tests.cases import INI, await_that, is_running
+from tests.cases import await_that, is_running
 from tests.feature import ADD, GREEN, LIST, MANY, NONE, OTHER, RED, SUBTRACT, WRONG, Feature, Files, at, failed, named
+from tests.project import INI
 
 BOTH = {"calc.py": GREEN}
 Case = tuple[Files, str, str]  # the files, what the reason says, the sort of failure
@@ -167,6 +168,7 @@ def test_a_refactoring_fails_that_breaks_loses_or_weakens_a_test(part: int) -> N
     assert f.submit().state == "PLAN"
 
 
+@pytest.mark.slow
 def test_a_refactoring_may_not_weaken_a_test_of_an_earlier_cycle_or_what_a_test_leans_on() -> None:
     asked = "def three(x):\n    assert x == 3\n"
     red = "from calc import add\nfrom tests.asked import three\n\n\ndef test_add():\n    three(add(1, 2))\n"

@@ -117,6 +117,7 @@ def test_a_test_that_fails_and_then_passes_on_the_same_tree_is_flaky_and_no_red(
     assert f.lay({"tests/test_add.py": RED}).submit().state == "GREEN"
 
 
+@pytest.mark.slow
 def test_a_failure_that_does_not_come_again_on_the_same_tree_is_called_flaky_and_is_a_failure_still(tmp_path: Path) -> None:
     count = tmp_path / "been"
     f = at("GREEN", MANY, {"tests/test_turns.py": "def test_turns():\n    import os\n\n    assert os.path.exists('calc.py')\n"})

@@ -292,6 +292,7 @@ def test_what_lies_in_the_checkout_and_is_not_committed_is_not_looked_at(made: M
     assert (proof.answer, proof.trees, "nothing" in proof.command) == ("verified", 2, False), proof.broken
 
 
+@pytest.mark.slow
 def test_a_range_that_ends_between_red_and_green_does_not_hold(made: Made) -> None:
     clone = made.clone()
     commits = clone.commits()

@@ -202,6 +202,7 @@ def test_an_end_by_ctrl_c_with_a_page_open_is_quiet(chromium: Browser, tmp_path:
         page.context.close()
 
 
+@pytest.mark.slow
 def test_on_a_phone_everything_is_large_enough_to_touch(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     stuck(p)

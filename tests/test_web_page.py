@@ -92,6 +92,7 @@ def answer(page: Page, button: str, words: str = "") -> None:
     page.get_by_role("button", name=button, exact=True).click()
 
 
+@pytest.mark.slow
 def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_question_answered(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     folder = next(iter(INTAKE["write"])).rpartition("/")[0]

@@ -12,8 +12,6 @@ from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
-from detent.world.apart import begin_tree, start_of
-from detent.world.furnish import furnish
 from detent.world.repo import Gear, is_apart, root_of
 
 LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
@@ -45,6 +43,8 @@ class Worlds:
             from detent.world.execute import lay_plan
 
             lay_plan(world.place.root, run)
+        from detent.world.furnish import furnish
+
         try:
             furnish(world.git, self.gear.kit_of(run), self.git.place.root, world.collector(run).env, self.gear.wanted)
         except CannotTell as e:
@@ -77,6 +77,8 @@ class Worlds:
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
         """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
+        from detent.world.apart import begin_tree, start_of
+
         git = make_workspace(self.git, root, "", start_of(self.git, run.parent, run.data.base, run.data.start_tree))
         bring_to(git, begin_tree(run))
         (git.place.git_dir / LAID).touch()

@@ -56,9 +56,6 @@ class _Cases:
         self._open: tuple[str, dict[str, str]] | None = None
         self._text: list[str] = []
 
-    def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        raise CannotTell("the test report declares a document type; a runner writes none")
-
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         tag = tag.rpartition("}")[2]
         self._depth += 1
@@ -89,9 +86,6 @@ class _Cases:
             seconds = _seconds(case.get("time", ""))
             self.cases.append(Case(case.get("classname", ""), case.get("name", ""), case.get("file", ""), seconds, tuple(self._problems)))
             self._case = None
-
-    def close(self) -> None:
-        """Nothing is left to do; the parser itself refuses a document that is cut off."""
 
 
 def _seconds(text: str) -> float:

@@ -63,9 +63,6 @@ class _Results:
         self._test = ""
         self._in: str = ""
 
-    def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        raise CannotTell("the test report declares a document type; a runner writes none")
-
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         tag = tag.rpartition("}")[2]
         self._depth += 1
@@ -97,9 +94,6 @@ class _Results:
             self._rows = self._rows + 1 if self._open else 0
         elif tag == "UnitTest":
             self._test = ""
-
-    def close(self) -> None:
-        """Nothing is left to do; the parser itself refuses a document that is cut off."""
 
 
 def _seconds(text: str) -> float:
