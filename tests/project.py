@@ -34,7 +34,8 @@ RED = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 GREEN = "def add(a, b):\n    return a + b\n"
 
 
-QUICK = {"DETENT_EVIDENCE_MUTATION": "off"}  # what is not about the probe of new tests does without it, and is quicker by two runs a step
+# What is not about the probe of new tests does without it, and is quicker by two runs a step; bytecode is kept where all find it.
+QUICK = {"DETENT_EVIDENCE_MUTATION": "off", "DETENT_TEST_ENV": "PYTHONPYCACHEPREFIX"}
 
 
 class Ran:

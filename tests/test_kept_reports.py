@@ -134,8 +134,9 @@ def test_packages_of_tox_and_of_the_projects_own_environment_count_and_so_does_a
 
 
 def test_the_value_of_a_variable_that_tests_see_is_part_of_what_a_pass_stands_for(tmp_path: Path) -> None:
-    p = project(tmp_path / "p", '[test]\nenv = ["MODE"]\n').reddened("RED", "GREEN", "REFACTOR")
-    p.env["MODE"] = "one"
+    p = project(tmp_path / "p", '[test]\nenv = ["MODE"]\n')
+    del p.env["DETENT_TEST_ENV"]
+    p.reddened("RED", "GREEN", "REFACTOR").env["MODE"] = "one"
     assert p.green()["status"] == "SUCCESS"
     before = runs(p)
     p.env["MODE"] = "two"

@@ -24,7 +24,7 @@ from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import folder_of
-from detent.evidence.suite import Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
+from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.place import Place
 from detent.git.repo import Git
@@ -173,7 +173,7 @@ class Collector:
         with self.checkout(tree, overlay or {}) as folder:
             self.runs += 1
             report = self._run(selectors, folder, wanted, command, None if overlay else near)
-            forget_bytecode(self.env, folder)
+            forget_bytecode(self._env(folder), folder)
         return report if overlay or selectors or command else self._keep(tree, report, clean=True)
 
     @contextmanager
@@ -183,6 +183,8 @@ class Collector:
             borrow(self.home, folder)
             for path, data in (overlay or {}).items():
                 _lay(folder, path, data)
+            if not overlay and BYTECODE not in self.suite.also:
+                _own_bytecode(folder).mkdir()
             lend_packages(self.root, folder)
             lend_composer(self.home, folder)
             yield folder
@@ -254,7 +256,11 @@ class Collector:
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
         """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""
-        return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")])}
+        if cwd == self.home:
+            return self.env
+        kept = _own_bytecode(cwd)
+        own = {BYTECODE: str(kept)} if cwd != self.root and kept.is_dir() else {}
+        return {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")]), **own}
 
     # -- what our own runs leave in the workspace ----------------------------------------------------------------------------
 
@@ -315,6 +321,11 @@ def _age(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0.0  # another process was quicker
+
+
+def _own_bytecode(checkout: Path) -> Path:
+    """Where a clean checkout has bytecode of its own, also of what is installed: tests of earlier steps could write to the one that is kept."""
+    return checkout.parent / "bytecode"
 
 
 def _lay(folder: Path, path: str, data: bytes) -> None:

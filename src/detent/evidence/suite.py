@@ -21,6 +21,7 @@ from detent.evidence.runners.protocol import Canary
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
+BYTECODE = "PYTHONPYCACHEPREFIX"  # a folder that tests write to: a person's own only if test.env names it
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
 TOOLCHAINS = (
     "GOROOT",
@@ -66,14 +67,13 @@ def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Pat
     """The environment of the project's programs: from a list of what is let through, never what is kept out."""
     names = (*PASSED_ON, *TOOLCHAINS, *suite.also, *(n for n in outer if n.startswith("LC_")))
     base = {n: outer[n] for n in names if n in outer}
-    bytecode = outer.get("PYTHONPYCACHEPREFIX") or str(pycache)
     ours = settings(suite.base.runner, kept or pycache.parent / "caches") if suite.base else {}
-    return {**base, **ours, "PATH": suite.path, "TERM": "dumb", "PYTHONPYCACHEPREFIX": bytecode, "CI": outer.get("CI", "")}
+    return {BYTECODE: str(pycache), **base, **ours, "PATH": suite.path, "TERM": "dumb", "CI": outer.get("CI", "")}
 
 
 def forget_bytecode(env: Mapping[str, str], folder: Path) -> None:
     """Remove the bytecode of a folder's own modules: Python takes it for fresh after two edits of one size in one second."""
-    for here, inner, files in os.walk(Path(env["PYTHONPYCACHEPREFIX"]) / str(folder).lstrip("/")):
+    for here, inner, files in os.walk(Path(env[BYTECODE]) / str(folder).lstrip("/")):
         inner[:] = [name for name in inner if name not in FOLDERS]
         for name in files:
             if name.endswith(".pyc"):
@@ -171,7 +171,7 @@ def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
 
 
 def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:
-    ours = (Path(env["PYTHONPYCACHEPREFIX"]), *caches(suite.base.runner if suite.base else "", env))
+    ours = (Path(env[BYTECODE]), *caches(suite.base.runner if suite.base else "", env))
     for folder in ours:
         folder.mkdir(parents=True, exist_ok=True)
     try:
