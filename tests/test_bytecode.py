@@ -10,6 +10,7 @@ from tests.project import RED, Project
 # Writes bytecode of pytest's own that lets one test pass whatever it does; in the run that writes it, nothing is different.
 POISON = """import importlib.util
 import os
+import sys
 from importlib._bootstrap_external import _code_to_timestamp_pyc
 from pathlib import Path
 
@@ -26,9 +27,10 @@ def pytest_pyfunc_call(pyfuncitem):
 '''
 stat = os.stat(victim.__file__)
 code = compile(Path(victim.__file__).read_text() + MORE, victim.__file__, "exec")
-place = Path(importlib.util.cache_from_source(victim.__file__))
-place.parent.mkdir(parents=True, exist_ok=True)
-place.write_bytes(_code_to_timestamp_pyc(code, int(stat.st_mtime), stat.st_size))
+if sys.pycache_prefix:  # else it would hit whoever runs this test
+    place = Path(importlib.util.cache_from_source(victim.__file__))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(_code_to_timestamp_pyc(code, int(stat.st_mtime), stat.st_size))
 
 """
 

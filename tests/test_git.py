@@ -15,7 +15,7 @@ from detent.git.commits import branch_name, bring_to, commit_tree, free_branch, 
 from detent.git.land import fetch_main
 from detent.git.place import find_place
 from detent.git.repo import ZERO, Git, GitError, find_git
-from detent.git.snapshot import differs, take, why_left_out
+from detent.git.snapshot import looked_over, take, why_left_out
 from tests.repos import git_at, make_repo, sh, write
 
 AT = "2026-01-02T03:04:05+00:00"
@@ -154,9 +154,9 @@ def test_a_file_that_changes_after_the_snapshot_is_seen(repo: Path) -> None:
     git = git_at(repo)
     write(repo, {"new.py": "n = 1\n"})
     take(git, "r1")
-    assert differs(git, "r1") == []
+    assert looked_over(git, "r1") == (["new.py"], [])
     write(repo, {"new.py": "n = 2\n"})
-    assert differs(git, "r1") == ["new.py"]
+    assert looked_over(git, "r1") == (["new.py"], ["new.py"])
 
 
 def test_the_committed_tree_is_the_judged_one_even_if_the_folder_moved_on(repo: Path) -> None:

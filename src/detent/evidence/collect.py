@@ -28,7 +28,7 @@ from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode,
 from detent.git.checkout import clean_checkout
 from detent.git.place import Place
 from detent.git.repo import Git
-from detent.git.snapshot import differs, stamp, untracked
+from detent.git.snapshot import looked_over, stamp, untracked
 from detent.git.workspace import borrow
 from detent.kernel import seal
 from detent.kernel.redact import redactor, secrets_of
@@ -172,8 +172,9 @@ class Collector:
         """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which has no canary."""
         with self.checkout(tree, overlay or {}) as folder:
             self.runs += 1
-            report = self._run(selectors, folder, wanted, command, None if overlay else near)
-            forget_bytecode(self._env(folder), folder)
+            run = self._run if overlay else self._apart()._run
+            report = run(selectors, folder, wanted, command, None if overlay else near)
+            forget_bytecode(self.env, folder)
         return report if overlay or selectors or command else self._keep(tree, report, clean=True)
 
     @contextmanager
@@ -183,8 +184,6 @@ class Collector:
             borrow(self.home, folder)
             for path, data in (overlay or {}).items():
                 _lay(folder, path, data)
-            if not overlay and BYTECODE not in self.suite.also:
-                _own_bytecode(folder).mkdir()
             lend_packages(self.root, folder)
             lend_composer(self.home, folder)
             yield folder
@@ -200,7 +199,7 @@ class Collector:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
         if self.suite.clean and commands:
             with self.checkout(tree, {}) as folder:
-                return preflight(commands, self.suite, self.home, folder, self._env(folder), wanted)
+                return preflight(commands, self.suite, self.home, folder, self._apart()._env(folder), wanted)
         for command in commands:
             with self._our_run(f"`{command}`"):
                 said = preflight((command,), self.suite, self.home, self.root, self._env(self.root), wanted)
@@ -209,8 +208,8 @@ class Collector:
         return None, ""
 
     def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
-        """One command line in a checkout, with the environment that tests have."""
-        ran = run_line(command, self.suite, folder, self._env(folder), wanted)
+        """One command line in a clean checkout, with the environment that tests have there."""
+        ran = run_line(command, self.suite, folder, self._apart()._env(folder), wanted)
         return ran._replace(output=self.redact(ran.output))
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
@@ -231,9 +230,10 @@ class Collector:
                 yield
             finally:
                 self._remove_planted()
-                self.there = set(untracked(self.git))  # which is what the next run begins with, if there is one at once
+                unknown, changed = looked_over(self.git, self.run)
+                self.there = set(unknown)  # which is what the next run begins with, if there is one at once
                 self._created((self.there - before) | ours)
-        if changed := differs(self.git, self.run):
+        if changed:
             raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
@@ -256,11 +256,18 @@ class Collector:
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
         """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""
-        if cwd == self.home:
-            return self.env
-        kept = _own_bytecode(cwd)
-        own = {BYTECODE: str(kept)} if cwd != self.root and kept.is_dir() else {}
-        return {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")]), **own}
+        return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")])}
+
+    def _apart(self) -> "Collector":
+        """Itself, for a clean checkout: without the bytecode that is kept between runs, which earlier tests could write anew.
+
+        That of what is installed lies where it is installed, and is as good as that.
+        """
+        if BYTECODE in self.suite.also:
+            return self
+        apart = copy(self)
+        apart.env = {**{name: value for name, value in self.env.items() if name != BYTECODE}, "PYTHONDONTWRITEBYTECODE": "1"}
+        return apart
 
     # -- what our own runs leave in the workspace ----------------------------------------------------------------------------
 
@@ -321,11 +328,6 @@ def _age(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0.0  # another process was quicker
-
-
-def _own_bytecode(checkout: Path) -> Path:
-    """Where a clean checkout has bytecode of its own, also of what is installed: tests of earlier steps could write to the one that is kept."""
-    return checkout.parent / "bytecode"
 
 
 def _lay(folder: Path, path: str, data: bytes) -> None:

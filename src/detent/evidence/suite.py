@@ -21,6 +21,7 @@ from detent.evidence.runners.protocol import Canary
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
+CACHE = "__pycache__"
 BYTECODE = "PYTHONPYCACHEPREFIX"  # a folder that tests write to: a person's own only if test.env names it
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
 TOOLCHAINS = (
@@ -73,9 +74,10 @@ def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Pat
 
 def forget_bytecode(env: Mapping[str, str], folder: Path) -> None:
     """Remove the bytecode of a folder's own modules: Python takes it for fresh after two edits of one size in one second."""
-    for here, inner, files in os.walk(Path(env[BYTECODE]) / str(folder).lstrip("/")):
-        inner[:] = [name for name in inner if name not in FOLDERS]
-        for name in files:
+    kept = env.get(BYTECODE)
+    for here, inner, files in os.walk(Path(kept) / str(folder).lstrip("/") if kept else folder):
+        inner[:] = [name for name in inner if name not in FOLDERS or name == CACHE]
+        for name in files if kept or here.endswith(f"/{CACHE}") else ():
             if name.endswith(".pyc"):
                 (Path(here) / name).unlink(missing_ok=True)
 
@@ -171,7 +173,7 @@ def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
 
 
 def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:
-    ours = (Path(env[BYTECODE]), *caches(suite.base.runner if suite.base else "", env))
+    ours = (*(Path(env[name]) for name in (BYTECODE,) if name in env), *caches(suite.base.runner if suite.base else "", env))
     for folder in ours:
         folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -5,8 +5,9 @@ Everything that changes refs goes through `update`, one transaction with the exp
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from subprocess import PIPE
 from typing import NamedTuple
 
 from detent.errors import DetentError
@@ -78,33 +79,40 @@ class Git:
         self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
     ) -> Out:
         """One git call; the caller looks at the exit code."""
-        env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
-        argv = [*self.prefix, *(OWN_INDEX if index else ()), *args]
-        out = self._once(argv, args[0], stdin, env, timeout)
+        out = self._asked(args, stdin, index, also, timeout)()
         if out.code and ".lock': File exists" in out.err:
             from detent.git.left_locks import freed  # rare
 
             if freed(self.place, out.err):
-                return self._once(argv, args[0], stdin, env, timeout)
+                return self._asked(args, stdin, index, also, timeout)()
         return out
 
-    def _once(self, argv: list[str], name: str, stdin: bytes, env: Mapping[str, str], timeout: float) -> Out:
+    def _asked(
+        self, args: Sequence[str], stdin: bytes, index: Path | None, also: Mapping[str, str] | None, timeout: float
+    ) -> Callable[[], Out]:
+        """A call that is under way; its answer is waited for when it is wanted."""
+        env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        argv = [*self.prefix, *(OWN_INDEX if index else ()), *args]
         try:
-            done = subprocess.run(argv, input=stdin, capture_output=True, cwd=self.place.root, env=env, timeout=timeout)
-        except subprocess.TimeoutExpired as e:
-            raise GitError(f"git {name} did not end within {timeout:.0f} s", "look at the repository and the network") from e
+            child = subprocess.Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=self.place.root, env=env)
         except OSError as e:
             raise GitError(f"git could not be started: {e}", "see `detent doctor`") from e
-        return Out(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+        return lambda: _answer(child, args[0], stdin, timeout)
+
+    def both(self, one: Sequence[str], other: Sequence[str], other_index: Path) -> tuple[list[str], list[str]]:
+        """What two calls say that only read, made at the same time; the other one reads an index of its own."""
+        asked = self._asked(other, b"", other_index, None, 300)
+        try:
+            first = self.run(*one)
+        finally:
+            out = asked()
+        return first.items, _good(other[0], out).items
 
     def run(
         self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
     ) -> Out:
         """One git call that must succeed."""
-        out = self.call(*args, stdin=stdin, index=index, also=also, timeout=timeout)
-        if out.code != 0:
-            raise GitError(f"git {args[0]} failed: {out.err or out.text or out.code}", "nothing was marked; see `detent doctor`")
-        return out
+        return _good(args[0], self.call(*args, stdin=stdin, index=index, also=also, timeout=timeout))
 
     # -- reading -------------------------------------------------------------------------------------------------------------
 
@@ -186,3 +194,22 @@ class Git:
         for ref, new, old in moves:
             lines.append(f"delete {ref} {old}" if new == ZERO else f"create {ref} {new}" if old == ZERO else f"update {ref} {new} {old}")
         self.run("update-ref", "--stdin", stdin="\n".join([*lines, "prepare", "commit", ""]).encode())
+
+
+def _answer(child: subprocess.Popen[bytes], name: str, stdin: bytes, timeout: float) -> Out:
+    """What a call under way comes to. Whatever happens meanwhile, it is not left running."""
+    try:
+        out, err = child.communicate(stdin, timeout)
+    except subprocess.TimeoutExpired as e:
+        raise GitError(f"git {name} did not end within {timeout:.0f} s", "look at the repository and the network") from e
+    finally:
+        if child.returncode is None:
+            child.kill()
+            child.communicate()
+    return Out(child.returncode, out, err.decode("utf-8", "replace").strip())
+
+
+def _good(name: str, out: Out) -> Out:
+    if out.code != 0:
+        raise GitError(f"git {name} failed: {out.err or out.text or out.code}", "nothing was marked; see `detent doctor`")
+    return out

@@ -22,6 +22,7 @@ SECRET_BEGINNINGS = (".env.", "id_rsa", "id_ed25519")
 SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore")
 BORROWED = (".venv", "venv", "node_modules", "vendor")  # of a person's checkout: linked into checkouts of the machine, see workspace
 QUIET = ("", "gone", "made by a test run", "a link to dependencies")  # reasons that are not worth a word
+UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard")
 HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 
@@ -116,7 +117,7 @@ def _short(left: list[str]) -> tuple[str, ...]:
 
 def untracked(git: Git, index: Path | None = None) -> list[str]:
     """Files git does not know and does not ignore; a repository inside ends in a slash."""
-    return git.run("ls-files", "-z", "--others", "--exclude-standard", index=index).items
+    return git.run(*UNTRACKED, index=index).items
 
 
 def keep(git: Git, run: str, tree: str) -> None:
@@ -137,9 +138,9 @@ def _text(file: Path) -> str:
         return ""
 
 
-def differs(git: Git, run: str) -> list[str]:
-    """The paths of the run's newest snapshot that are not as they were in the workspace any more."""
-    return git.run("diff-files", "-z", "--name-only", index=index_of(git, run)).items
+def looked_over(git: Git, run: str) -> tuple[list[str], list[str]]:
+    """Files git does not know, and the paths of the run's newest snapshot that are not as they were in the workspace any more."""
+    return git.both(UNTRACKED, ("diff-files", "-z", "--name-only"), index_of(git, run))
 
 
 def stamp(file: Path) -> str:
