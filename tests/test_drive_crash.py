@@ -101,8 +101,8 @@ def test_killed_again_and_again_a_feature_of_four_cycles_ends_the_same(
 ) -> None:
     points, calm = undisturbed
     p = made(tmp_path / "p")
-    kills = killed_again_and_again(p, 1 + part * 7, points // 14 + part * 31)
-    assert kills >= 5
+    between = points // 14 + part * 31
+    assert killed_again_and_again(p, 1 + part * 7, between) >= points // between
     assert outcome(p) == calm
 
 
