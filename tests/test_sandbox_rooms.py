@@ -304,7 +304,7 @@ def test_a_fork_bomb_ends_at_the_limit_and_the_host_goes_on(place: Place, inside
     assert subprocess.run(["true"], check=False).returncode == 0
     ran = place.sh(inside, "f() { f | f & }; f; sleep 1", 20)
     assert ran.limit == "processes"
-    assert not [folder for at in inside.places for folder in at.folder.glob(f"detent-{os.getpid()}-*")], "the groups are gone"
+    assert not [folder for at in inside.places for folder in at.folder.glob(f"detent-*-{os.getpid()}-*")], "the groups are gone"
     assert place.sh(inside, "true").limit == ""
 
 
@@ -338,9 +338,14 @@ def test_groups_are_made_where_controllers_are_passed_on(tmp_path: Path) -> None
     (found,) = find_places(tmp_path, tmp_path / "member")
     assert found == GroupPlace(own.parent, frozenset({"cpu", "memory", "pids"}), True)
     assert unheld(Limits(), (found,)) == () and len(unheld(Limits(), ())) == 3
+    mine = f"detent-{os.stat('/proc/self/ns/pid').st_ino}"
+    dead, elsewhere = own.parent / f"{mine}-999999999-0", own.parent / "detent-1-999999999-0"
+    dead.mkdir()
+    elsewhere.mkdir()
     with pytest.raises(FileNotFoundError):  # a plain folder does not get its own cgroup.procs
         Group(Limits(1 << 30, 2, 99), (found,))
-    made = next(own.parent.glob("detent-*"))
+    assert not dead.exists() and elsewhere.exists(), "a process of another container may have that number, and be alive"
+    (made,) = own.parent.glob(f"{mine}-{os.getpid()}-*")
     assert {f.name: f.read_text() for f in made.iterdir()} == {
         "pids.max": "99", "memory.max": str(1 << 30), "memory.oom.group": "1", "cpu.max": "200000 100000"
     }  # fmt: skip

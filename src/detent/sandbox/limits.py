@@ -113,11 +113,12 @@ class Group:
 
 
 def _make(place: Place, limits: Limits) -> Path:
-    for old in place.folder.glob("detent-*"):
-        if not Path(f"/proc/{old.name.split('-')[1]}").exists():
+    ours = f"detent-{os.stat('/proc/self/ns/pid').st_ino}"  # containers may share the groups, and number their processes each for itself
+    for old in place.folder.glob(f"{ours}-*"):
+        if not Path(f"/proc/{old.name.split('-')[2]}").exists():
             with contextlib.suppress(OSError):
                 old.rmdir()
-    folder = place.folder / f"detent-{os.getpid()}-{next(_numbers)}"
+    folder = place.folder / f"{ours}-{os.getpid()}-{next(_numbers)}"
     folder.mkdir()
     for name, value in _values(place, limits):
         (folder / name).write_text(value)
