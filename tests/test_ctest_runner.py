@@ -127,7 +127,7 @@ def test_a_selection_runs_what_it_names(big: tuple[TestReport, Path], selectors:
 def test_a_project_without_tests_has_none_and_one_that_cannot_be_configured_tells_nothing(tmp_path: Path) -> None:
     write(tmp_path / "p", {"CMakeLists.txt": "cmake_minimum_required(VERSION 3.21)\nproject(calc NONE)\nenable_testing()\n"})
     assert run(tmp_path / "p").ids == frozenset()
-    write(tmp_path / "p", {"CMakeLists.txt": "not_there_yet()\n"})
+    write(tmp_path / "p", {"CMakeLists.txt": "cmake_minimum_required(VERSION 3.21)\nproject(calc NONE)\nnot_there_yet()\n"})
     with pytest.raises(CannotTell, match="not_there_yet"):
         run(tmp_path / "p")
 

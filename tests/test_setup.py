@@ -35,7 +35,8 @@ def test_what_is_locked_comes_from_the_public_index_with_its_hash() -> None:
 def test_the_check_installs_by_the_lock_and_fails_below_its_share_of_lines() -> None:
     script = (ROOT / "x").read_text("utf-8")
     assert "sync --frozen" in script
-    assert re.search(r'step "types" "\$venv/bin/mypy" --strict', script)
-    assert re.search(r'step "tests" test_ --cov ', script)
+    assert re.search(r'exec "\$venv/bin/mypy" --strict', script)
+    assert re.search(r'wait "\$beside" \|\| failed "the type checker', script)
+    assert re.search(r'step "tests" pytest --cov ', script)
     assert PROJECT["tool"]["coverage"]["report"]["fail_under"] >= 80
     assert PROJECT["tool"]["coverage"]["run"]["source_pkgs"] == ["detent"]
