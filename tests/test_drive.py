@@ -21,12 +21,14 @@ from tests.cases import is_running
 from tests.driven import (
     ALONE,
     CYCLE,
+    ENDS,
     GREEN,
     GREENS,
     HONEST,
     PLANS,
     RED,
     REDS,
+    REFACTORS,
     Driven,
     Json,
     driven,
@@ -533,3 +535,12 @@ def test_commits_that_an_agent_makes_become_part_of_the_one_of_its_phase(tmp_pat
         assert [c["subject"] for c in done["commits"]].count("feat: adds") == 1
         kept = p.git("for-each-ref", "--format=%(refname)", f"refs/detent/{d.id}/agent/")
         assert p.git("log", "-2", "--format=%s", kept) == "mine 1\nmine 0"  # and nothing of it is lost
+
+
+def test_what_tests_need_that_git_ignores_is_there_in_the_clean_checkout_too(tmp_path: Path) -> None:
+    config = f"{ALONE}[workspace]\ncopy = ['secret.env']\nsetup = 'mkdir -p made/bin && echo $PWD > made/bin/where'\n"
+    p = project(tmp_path / "p", config, {".gitignore": "__pycache__/\nsecret.env\nmade/\n", "requirements.txt": "a==1\n"})
+    p.write({"secret.env": "mine\n"})
+    needs = "    assert open('secret.env').read() == 'mine\\n'\n    import os\n\n    assert open('made/bin/where').read().strip() == os.getcwd()\n"
+    ran = run(p, "--agent", scripted(p, PLANS, {**REDS, "write": {"tests/test_add.py": RED + needs}}, GREENS, REFACTORS, ENDS), "--json")
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETE"), ran

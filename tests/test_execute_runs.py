@@ -314,3 +314,12 @@ def test_a_budget_that_is_spent_fails_the_execution(tmp_path: Path) -> None:
     ran = till.execute(till.file(), spends, WORKS)
     assert (ran.code, ran.json["state"]) == (1, "FAILED") and "200 of 100 tokens" in ran.json["error"], ran
     assert [title for title, _ in follow_ups(till)] == ["The budget is used up: Add prices"]
+
+
+def test_what_passes_only_beside_a_file_that_no_tree_has_is_not_pushed(tmp_path: Path) -> None:
+    till = Till(tmp_path, files={".gitignore": "__pycache__/\nanswers.py\n"})
+    beside = {"answers.py": CODE, "calc.py": "from answers import add\n", "tests/test_add.py": TEST}
+    works = {"state": "RUNNING", "write": beside, "reply": "done"}
+    ran = till.execute(till.file(), works, works)
+    assert (ran.code, ran.json["state"]) == (1, "FAILED") and "in a clean checkout" in ran.json["reason"], ran
+    assert BRANCH not in till.there("branch")

@@ -55,14 +55,14 @@ def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
 
 
 def home_of(run: AnyRun, settings: Settings, place: Place) -> Path:
-    """Where the project's environment lies: in a workspace that has a set-up of its own; else in the person's checkout.
+    """Where the project's environment lies: in a workspace that has a set-up of its own; else in the person's checkout."""
+    root = root_of(place.common_dir, run) if settings.workspace.setup and run.data.setup.workspace else None
+    return root if root and root.is_dir() else origin_of(run, place)
 
-    That is the one that a run is bound to, or, for an execution, the one it is driven from.
-    """
-    stored = run.data.setup.workspace
-    if settings.workspace.setup and stored and (root := root_of(place.common_dir, run)).is_dir():
-        return root
-    return place.root if run.worktree in ("", stored) else Path(run.worktree)
+
+def origin_of(run: AnyRun, place: Place) -> Path:
+    """The person's checkout: the one that a run is bound to, or, for an execution, the one it is driven from."""
+    return place.root if run.worktree in ("", run.data.setup.workspace) else Path(run.worktree)
 
 
 def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
@@ -88,6 +88,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
         settings.review.agent,
         cell.agent,
         home,
+        origin_of(run, place),
         cell.apart,
         lambda: _tracker(settings.tracker.kind, place, outer),
     )

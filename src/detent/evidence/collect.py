@@ -83,9 +83,16 @@ class Collector:
     """Runs the project's tests for one run, and remembers what it saw."""
 
     def __init__(
-        self, git: Git, suite: Suite, run: str, outer: Mapping[str, str], home: Path | None = None, stands: Stands = nothing_stands
+        self,
+        git: Git,
+        suite: Suite,
+        run: str,
+        outer: Mapping[str, str],
+        home: Path | None = None,
+        stands: Stands = nothing_stands,
+        furnish: Callable[[Path], None] = lambda folder: None,
     ) -> None:
-        self.git, self.suite, self.run, self.stands = git, suite, run, stands
+        self.git, self.suite, self.run, self.stands, self.furnish = git, suite, run, stands, furnish
         self.digests: dict[str, str] = {}
         self.root = git.place.root
         self.home = home or self.root  # the project's own checkout: where its environment lies
@@ -179,9 +186,10 @@ class Collector:
 
     @contextmanager
     def checkout(self, tree: str, overlay: Mapping[str, bytes] | None = None) -> Iterator[Path]:
-        """A tree in a folder of its own. Only installed dependencies are lent to it, nothing else that lies in the workspace."""
+        """A tree in a folder of its own. Installed dependencies are lent to it, and what a person configured; nothing else that lies in the workspace."""
         with clean_checkout(self.git, tree) as folder:
             borrow(self.home, folder)
+            self.furnish(folder)
             for path, data in (overlay or {}).items():
                 _lay(folder, path, data)
             lend_packages(self.root, folder)

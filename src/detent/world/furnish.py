@@ -28,6 +28,16 @@ SMALL = 100_000
 MADE = "made.json"  # what a kept set-up consists of, under a seal
 
 
+def furnish_checkout(git: Git, kit: Kit, folder: Path) -> None:
+    """Lay into a clean checkout what its project needs beside dependencies, which are lent: copies, and what a set-up made for the same lock files."""
+    command, copies = kit.settings.get("workspace.setup", ""), json.loads(kit.settings.get("workspace.copy", "") or "[]")
+    for name in copies:
+        _copy(git, kit.origin, name, folder)
+    cache = _cache(git, kit, command) if command else None
+    if cache is not None and (made := kept(cache / MADE)) is not None:
+        _bring(cache, folder, made)
+
+
 def furnish(git: Git, kit: Kit, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
     """Make a fresh checkout ready to be worked in; `origin` is the person's own. CannotTell if it cannot be. Doing it again changes nothing."""
     command, copies = kit.settings.get("workspace.setup", ""), json.loads(kit.settings.get("workspace.copy", "") or "[]")
@@ -37,18 +47,18 @@ def furnish(git: Git, kit: Kit, origin: Path, env: Mapping[str, str], wanted: Ca
     if mark.exists() or not (command or copies):
         return
     for name in copies:
-        _copy(git, origin, name)
+        _copy(git, origin, name, git.place.root)
     if command:
         _set_up(git, kit, command, env, wanted)
     mark.parent.mkdir(parents=True, exist_ok=True)
     mark.write_text("done\n", "ascii")
 
 
-def _copy(git: Git, origin: Path, name: str) -> None:
-    """Copy what a name stands for. What git does not ignore would become part of every change, so it is refused."""
+def _copy(git: Git, origin: Path, name: str, to: Path) -> None:
+    """Copy what a name stands for in a person's checkout. What git does not ignore would become part of every change, so it is refused."""
     for source in sorted(origin.glob(name)) if any(c in name for c in "*?[") else [origin / name]:
         path = str(source.relative_to(origin))
-        target = git.place.root / path
+        target = to / path
         if not os.path.lexists(source) or os.path.lexists(target):
             continue
         if git.call("check-ignore", "-q", "--no-index", "--", path).code != 0:

@@ -27,6 +27,7 @@ class Kit(NamedTuple):
     squash: str
     reviewer: str
     start: Callable[..., Ran]  # how an agent's program is started; the sandbox is behind it
-    home: Path  # the project's own checkout, where its environment lies; a workspace may be elsewhere
+    home: Path  # where the project's environment lies: a person's checkout, or a workspace that has a set-up of its own
+    origin: Path  # the person's own checkout
     apart: bool = False  # whether agents have a network of their own
     tracker: "Callable[[], Tracker]" = no_tracker  # where the work item comes from

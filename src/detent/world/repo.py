@@ -77,7 +77,13 @@ class RepoWorld:
 
     def collector(self, run: AnyRun) -> Collector:
         kit = self.kit_of(run)
-        return Collector(self.git, kit.suite, run.id, self.outer, kit.home, self.gear.stands)
+        return Collector(self.git, kit.suite, run.id, self.outer, kit.home, self.gear.stands, lambda folder: self._furnish(kit, folder))
+
+    def _furnish(self, kit: Kit, folder: Path) -> None:
+        if kit.settings.get("workspace.setup") or kit.settings.get("workspace.copy", "[]") != "[]":
+            from detent.world.furnish import furnish_checkout  # few projects need it
+
+            furnish_checkout(self.git, kit, folder)
 
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 
