@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import detent
-from tests.node import prefer_newer
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
@@ -83,7 +82,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    prefer_newer()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job: programs under test are to hear it all the same
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
