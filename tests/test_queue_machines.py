@@ -135,7 +135,8 @@ def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow
     branches = {f"beads-{item}-{ids[item].lower().replace(' ', '-')}" for item in good}
     assert set(till.there("branch", "--format=%(refname:short)").split()) == {"main", *branches}, "each pushed under one name"
     queue = DurableQueue(open_database(url, here.project.root / ".git" / "detent" / "queue.db"))
-    assert (queue.engine.holders(), queue.counts()["running"], list(queue.workers())) == ({}, 0, []), "no slot is left taken"
+    assert (queue.engine.holders(), queue.counts()["running"]) == ({}, 0), "no slot is left taken"
+    until(lambda: not queue.slots(), "one that was killed at the very end has slots still, though its lease is over")
     queue.close()
 
 
