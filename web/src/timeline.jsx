@@ -86,7 +86,7 @@ function Evidence({ run, got, e }) {
   return (
     <>
       {e.reasons.length > 0 && <ul class={`reasons ${TONE[e.status]}`}>{e.reasons.map((r, i) => <li key={i}><T text={r} /></li>)}</ul>}
-      {e.flagged.length > 0 && <ul class="reasons warn">{e.flagged.map((r, i) => <li key={i}><T text={r} /></li>)}</ul>}
+      {e.flags.length > 0 && <ul class="reasons warn">{e.flags.map((f, i) => <li key={i}><b>{f.kind}</b> <T text={f.sentence} /></li>)}</ul>}
       {e.summary && <p class="quote"><T text={e.summary} /></p>}
       {got.note && got.note !== e.summary && <p class="quote"><T text={got.note} /></p>}
       {got.report && <div class="paper"><Markdown text={got.report} /></div>}

@@ -32,7 +32,6 @@ from detent.git.place import find_place
 from detent.git.repo import Git, GitError
 from detent.git.workspace import borrow
 from detent.kernel.model import Data, Run, Sent
-from detent.kernel.rows import Flag
 
 Watch = Callable[[int, int, str], None]  # how much is done, of how much, and what it was
 NO_RED = "no RED shows a test failing for it, and no test fails when it answers something else"
@@ -183,7 +182,7 @@ def _doubts(look: Look[Any], phase: str) -> Iterator[tuple[str, str]]:
             said = gate(look)
         except CannotTell as e:
             said = str(e)
-        if said and not isinstance(said, Flag):
+        if isinstance(said, str) and said:
             yield name_of(gate), said
 
 
@@ -220,7 +219,7 @@ def _step(ground: Ground, links: tuple[Link, ...], n: int) -> Broken | None:
         for gate in RULES[link.phase]:
             check = name_of(gate)
             said = gate(look)
-            if said and not isinstance(said, Flag):
+            if isinstance(said, str) and said:
                 sort: Sort = "not-verifiable" if link.phase == "adopted" else "failed"
                 return Broken(sort, link.commit.hash, link.name, check, said)
     except (CannotTell, GitError, OSError) as e:

@@ -1,17 +1,20 @@
 """Judging: the gates of one row over one look. First what is asked, then what must be proved; CannotTell is neither yes nor no."""
 
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.look import Look
-from detent.kernel.model import Found
-from detent.kernel.rows import Flag, Gate, Row
+from detent.kernel.model import Flag, Found
+from detent.kernel.rows import Gate, Row, Said
 
 
 def judge(row: Row[Any], look: Look[Any]) -> Found:
     """What the gates say. Every fault of the call is named, a line each; of the proof, the first that fails."""
     try:
-        refused = tuple(line for gate in row.gates if (said := gate(look)) for line in said.splitlines())
+        refused = tuple(line for gate in row.gates if isinstance(said := gate(look), str) for line in said.splitlines())
         if refused:
             return Found(refused=refused, tree=look.tree)
         failed, flagged = _proved(row.prove, look)
@@ -31,16 +34,32 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
     )
 
 
-def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], tuple[Flag, ...]]:
     """What is wrong, by the first gate that says so, and what was flagged until then."""
-    flagged: list[str] = []
+    flagged: list[Flag] = []
     for gate in gates:
         said = gate(look)
-        if isinstance(said, Flag):
-            flagged.append(str(said))
-        elif said:
+        if isinstance(said, str) and said:
             return (said,), tuple(flagged)
+        judged = [flag for each in flags_in(said) if (flag := weighed(each, look.setting)) is not None]
+        if bad := [flag for flag in judged if flag.level == "fail"]:
+            return tuple(f"{flag.sentence} ({flag.kind})" for flag in bad), tuple(flagged)
+        flagged += judged
     return (), tuple(flagged)
+
+
+def flags_in(said: Said) -> tuple[Flag, ...]:
+    """The flags that a gate raised."""
+    return (said,) if isinstance(said, Flag) else said if isinstance(said, tuple) else ()
+
+
+def weighed(flag: Flag, setting: Callable[[str], str]) -> Flag | None:
+    """A flag as the configuration weighs its kind: `[flags] KIND`. None: that kind is allowed."""
+    level = setting(f"flags.{flag.kind}") or flag.level
+    if level == "allow":
+        return None
+    assert level in ("note", "ask", "fail"), f"[flags] {flag.kind} is checked when it is read"
+    return msgspec.structs.replace(flag, level=level)
 
 
 def name_of(gate: Gate) -> str:

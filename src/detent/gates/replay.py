@@ -25,8 +25,9 @@ from detent.gates.tests import (
     turned_tests_fail,
 )
 from detent.gates.tree import config_frozen, conftest_stays_plain, only_tests_changed, tests_frozen
+from detent.kernel.rows import Said
 
-Gate = Callable[[Look[Any]], str | None]
+Gate = Callable[[Look[Any]], Said]
 
 
 def tests_are_as_claimed(look: Look[Any]) -> str | None:

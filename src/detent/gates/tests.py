@@ -9,8 +9,8 @@ from detent.gates.branch import on_its_branch
 from detent.gates.command import expects_fail, real_test_command
 from detent.gates.plan import PlanData, verified_from
 from detent.gates.tree import files_are_ours
-from detent.kernel.model import Data
-from detent.kernel.rows import Flag
+from detent.kernel.model import Data, Flag
+from detent.kernel.rows import Said
 
 
 def _first(ids: frozenset[str], more: str = "") -> str:
@@ -206,7 +206,7 @@ def turned_tests_fail(look: Look[Data]) -> str | None:
     )
 
 
-def new_tests_kill_mutants(look: Look[Data]) -> str | None:
+def new_tests_kill_mutants(look: Look[Data]) -> Said:
     """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
     how = look.setting("evidence.mutation")
     if how not in PROBING:
@@ -217,24 +217,23 @@ def new_tests_kill_mutants(look: Look[Data]) -> str | None:
         if seen.idle
         else ""
     )
-    return _counts(how, seen, idle)
+    return _counts(how, seen, idle, "vacuous-test")
 
 
-def refactoring_is_tested(look: Look[Data]) -> str | None:
+def refactoring_is_tested(look: Look[Data]) -> Said:
     """Some test fails against a small mutation of the code that a refactoring wrote; `evidence.mutation` says how much that counts."""
     how = look.setting("evidence.mutation")
     if how not in PROBING:
         return None
     seen = look.refactored()
-    return _counts(
-        how, seen, f"no test fails against a small change of what was rewritten ({_first(frozenset(seen.idle))})" if seen.idle else ""
-    )
+    idle = f"no test fails against a small change of what was rewritten ({_first(frozenset(seen.idle))})" if seen.idle else ""
+    return _counts(how, seen, idle, "unnoticed")
 
 
 PROBING = ("warn", "require")
 
 
-def _counts(how: str, seen: Probed, idle: str) -> str | None:
+def _counts(how: str, seen: Probed, idle: str, kind: str) -> Said:
     """What a probe is worth. A pass that only this folder gives is none; the rest is a flag, or a failure where it is required, and then not
     to know is no pass either."""
     if seen.apart:
@@ -246,7 +245,7 @@ def _counts(how: str, seen: Probed, idle: str) -> str | None:
     if seen.why and how == "require":
         more = 'evidence.mutation = "require" asks for it, so write tests and code that can be probed, or let a person set it to "warn"'
         raise CannotTell(f"{said}; {more}")
-    return said if how == "require" or not said else Flag(said)
+    return said if how == "require" or not said else Flag(kind, said, min(seen.idle, default=""))
 
 
 def passes_when_clean(look: Look[Data]) -> str | None:

@@ -2,13 +2,14 @@
 
 import re
 from posixpath import normpath
+from typing import Literal
 
 from detent.evidence.look import Look
 from detent.gates.item import ItemData
 from detent.gates.plan import PlanData, entry_text
 from detent.gates.testlist import ListData
-from detent.kernel.model import Data
-from detent.kernel.rows import Flag
+from detent.kernel.model import Data, Flag
+from detent.kernel.rows import Said
 
 
 def _named(paths: list[str]) -> str:
@@ -72,12 +73,12 @@ def tests_frozen(look: Look[Data]) -> str | None:
     return f"{_named(touched)}; tests are frozen while the code is written" if touched else None
 
 
-def config_frozen(look: Look[Data]) -> str | None:
+def config_frozen(look: Look[Data]) -> Said:
     """The configuration of the test runner, of CI and of coverage is as it was, but for files that a person named: those are flagged."""
     if wrong := _config_not_named(look):
         return f"{_named(wrong)} changed; the test runner's configuration is frozen in this step, unless a person names the file"
     touched = [c.path for c in look.changed() if c.sort == "config"]
-    return Flag(f"{_named(touched)} changed, as a person asked; it decides how tests are run") if touched else None
+    return _judged_by(touched, "changed, as a person asked; it decides how tests are run", "note")
 
 
 def _config_not_named(look: Look[Data]) -> list[str]:
@@ -100,10 +101,14 @@ def _plan_not_named(look: Look[Data]) -> list[str]:
     return [path] if path in {c.path for c in look.changed()} and not names(asked(look), path) else []
 
 
-def config_flagged(look: Look[Data]) -> str | None:
-    """A change of what decides how tests are run (conftest, runner, CI, coverage) is shown."""
+def config_flagged(look: Look[Data]) -> Said:
+    """A change of what decides how tests are run (conftest, runner, CI, coverage) is flagged."""
     touched = [c.path for c in look.changed() if c.sort == "config"]
-    return Flag(f"{_named(touched)} changed; it decides how tests are run, so look at it") if touched else None
+    return _judged_by(touched, "changed; it decides how tests are run", "ask")
+
+
+def _judged_by(paths: list[str], how: str, level: Literal["note", "ask"]) -> tuple[Flag, ...]:
+    return tuple(Flag("judged-by", f"{path} {how}", path, level=level) for path in sorted(paths))
 
 
 def asked(look: Look[Data]) -> str:

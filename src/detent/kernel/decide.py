@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from detent.kernel.model import By, Data, Found, Run, Sent, Status, Verdict
+from detent.kernel.model import By, Data, Flag, Found, Run, Sent, Status, Verdict
 from detent.kernel.rows import BACK, STAY, Go, Lock, Row, T
 from detent.kernel.table import Table
 
@@ -48,7 +48,7 @@ def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: 
     way = row.fail if found.failed else row.to
     assert way is not None, f"{row.on} at {row.at} failed its proof and has no way for it"
     taken = way.spent if way.spent and _is_spent(way, run) else way
-    return _take(table, taken, run, sent, found, (*found.failed, *found.flagged))
+    return _take(table, taken, run, sent, found, found.failed)
 
 
 def _is_spent(way: Go[T], run: Run[T]) -> bool:
@@ -64,7 +64,7 @@ def _error(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
 
 
 def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, reasons: tuple[str, ...]) -> Decision:
-    after = settled(run, sent.by)
+    after = flagged(settled(run, sent.by), found.flagged)
     if sent.by == "agent":
         after = msgspec.structs.replace(after, steers=run.steers[found.heard :])
     if sent.by != "human":
@@ -75,6 +75,12 @@ def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, re
         after = change(after, sent, found)
     to = {BACK: after.back, STAY: run.state}.get(way.to, way.to)
     return Decision(_next(after, to), way.says, reasons, tuple(dict.fromkeys(e.name for e in (*way.owes, *table.always))))
+
+
+def flagged(run: Run[T], new: tuple[Flag, ...]) -> Run[T]:
+    """The run with further flags; one of the same kind at the same place is the same flag, in its newest words."""
+    seen = {(flag.kind, flag.place): flag for flag in (*run.flags, *new)}
+    return msgspec.structs.replace(run, flags=tuple(seen.values())) if new else run
 
 
 def settled(run: Run[T], by: By) -> Run[T]:
@@ -111,5 +117,6 @@ def answer(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Ve
         instruction=then,
         allowed_actions=() if ended else ("get_task", *table.allowed(run)),
         reasons=decision.reasons,
+        flags=found.flagged,
         evidence=found.evidence,
     )

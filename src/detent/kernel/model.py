@@ -26,6 +26,18 @@ class OnBranch(Data, frozen=True):
 D = TypeVar("D", bound=Data, covariant=True)
 
 
+class Flag(Value, frozen=True):
+    """Something a good engineer would want to look at. It fails no step; a branch with open ones does not land by itself."""
+
+    kind: str  # one of kernel/flags.py
+    sentence: str
+    place: str = ""  # `path`, `path:line` or `path::test`
+    before: str = ""  # both versions, where it is about a change
+    after: str = ""
+    level: Literal["note", "ask", "fail"] = "ask"  # told only, asked about where the branch lands, or a failure
+    stays: bool = False  # it is about what was done, not about how the tree is: no later tree takes it back
+
+
 class Run(Value, Generic[D], frozen=True):
     """One run as it stands after its newest event."""
 
@@ -46,6 +58,8 @@ class Run(Value, Generic[D], frozen=True):
     last_error: str = ""  # the verbatim output of the last failure
     last_reason: str = ""  # what was wrong, in a sentence
     not_before: str = ""  # parked until then (a usage limit)
+    flags: tuple[Flag, ...] = ()  # what was flagged on this branch and still stands
+    accepted: str = ""  # the tree whose flags a person accepted
 
 
 class Sent(Value, frozen=True):
@@ -115,7 +129,7 @@ class Found(Value, frozen=True):
     locked: bool = False
     failed: tuple[str, ...] = ()
     unclear: str = ""
-    flagged: tuple[str, ...] = ()  # what stops nothing and should be seen
+    flagged: tuple[Flag, ...] = ()  # what stops nothing and should be seen
     held: tuple[str, ...] = ()  # the gates that passed
     late: bool = False  # the tests were stopped because they did not end in time
     documents: dict[str, str] = {}  # what was read of the judged tree, for changes to keep
@@ -135,6 +149,7 @@ class Verdict(Value, frozen=True, omit_defaults=False):
     instruction: str = ""
     allowed_actions: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()  # of this step; fix them now if they are not meant
     evidence: Evidence | None = None
 
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from detent.kernel.model import Actor, Data, Found, Run, Sent, Status, StepShown
+from detent.kernel.model import Actor, Data, Flag, Found, Run, Sent, Status, StepShown
 
 T = TypeVar("T", bound=Data)
 
@@ -16,13 +16,8 @@ BACK = "(back)"  # as a target: the state the run remembers
 STAY = "(stay)"  # as a target: the state it is in
 
 
-class Flag(str):
-    """What a gate says that a person should see, and that stops nothing."""
-
-    __slots__ = ()
-
-
-Gate = Callable[..., str | None]  # name = the gate, docstring = the rule, result = None or what is wrong
+Said = str | Flag | tuple[Flag, ...] | None  # what is wrong, what should be looked at, or nothing
+Gate = Callable[..., Said]  # name = the gate, docstring = the rule
 Change = Callable[[Run[T], Sent, Found], Run[T]]  # pure; part of the event
 
 

@@ -19,7 +19,7 @@ from detent.git import fingerprint
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
 from detent.git.workspace import local_root, remove_beside, remove_workspace
-from detent.kernel.model import Found, Sent
+from detent.kernel.model import Flag, Found, Sent
 from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
 from detent.world.kit import Kit
 from detent.world.reviewer import Asking
@@ -185,8 +185,14 @@ def _or_cannot_tell() -> Iterator[None]:
 
 def _without_keys(found: Found, redact: Redact) -> Found:
     """What is written down of a judgement says no secret, whatever the tests or the tree said."""
-    texts = {name: tuple(map(redact, getattr(found, name))) for name in ("refused", "failed", "flagged")}
-    return msgspec.structs.replace(found, **texts, unclear=redact(found.unclear), output=redact(found.output))
+    texts = {name: tuple(map(redact, getattr(found, name))) for name in ("refused", "failed")}
+    flagged = tuple(without_keys(flag, redact) for flag in found.flagged)
+    return msgspec.structs.replace(found, **texts, flagged=flagged, unclear=redact(found.unclear), output=redact(found.output))
+
+
+def without_keys(flag: Flag, redact: Redact) -> Flag:
+    texts = {name: redact(getattr(flag, name)) for name in ("sentence", "place", "before", "after")}
+    return msgspec.structs.replace(flag, **texts)
 
 
 def _marks(run: AnyRun, git: Git) -> Marks:

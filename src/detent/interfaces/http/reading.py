@@ -109,7 +109,7 @@ def event_row(app: App, event: AnyEvent, before: AnyEvent | None) -> shapes.Even
         state=event.run.state,
         status=event.status,
         reasons=event.verdict.reasons,
-        flagged=event.found.flagged,
+        flags=event.found.flagged,
         summary=said,
         tree=event.found.tree,
         evidence=event.verdict.evidence,

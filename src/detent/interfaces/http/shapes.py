@@ -3,7 +3,7 @@
 from typing import Literal
 
 from detent.interfaces.http.shape import Group, Line, Most, Number, Offset, Shape, Text
-from detent.kernel.model import Evidence, Status
+from detent.kernel.model import Evidence, Flag, Status
 
 # -- what is asked -------------------------------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class EventRow(Shape, frozen=True, kw_only=True):
     state: str
     status: Status
     reasons: tuple[str, ...]
-    flagged: tuple[str, ...]
+    flags: tuple[Flag, ...]
     summary: str
     tree: str
     evidence: Evidence | None

@@ -1,0 +1,28 @@
+"""The proof card: what a branch is worth as a whole, from its base to its tip. Values only.
+
+Made once for a pair of trees, and used alike where a branch lands, by `verify` and by `check`.
+"""
+
+from detent.kernel.model import Flag, Value
+
+
+class Card(Value, frozen=True, omit_defaults=False):
+    """What was found of a branch. Failures are sentences; what a person should look at is a flag."""
+
+    base: str  # the trees
+    tip: str
+    proved: tuple[str, ...] = ()  # fail-to-pass: tests that fail without this change and pass with it
+    pins: tuple[str, ...] = ()  # new tests that pass on both sides
+    kept: int = 0  # old tests that pass as before
+    known: tuple[str, ...] = ()  # fail-to-fail: they failed before, and are not held against the change
+    unstable: tuple[str, ...] = ()  # ids that differ between two runs of one tree
+    failed: tuple[str, ...] = ()  # what is certainly wrong: a regression, a lost or skipped test, a weakened one
+    flags: tuple[Flag, ...] = ()
+    unclear: str = ""  # why it could not be verified
+    suites: float = 0.0  # the cost, in runs of the whole suite
+    seconds: float = 0.0
+
+    @property
+    def asks(self) -> tuple[Flag, ...]:
+        """The flags that a person is asked about before the branch lands."""
+        return tuple(flag for flag in self.flags if flag.level == "ask")
