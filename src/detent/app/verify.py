@@ -155,7 +155,7 @@ def _without_red(ground: Ground, links: tuple[Link, ...]) -> tuple[str, ...]:
     pairs = [(ground.apart.known(link.start), ground.apart.known(link.step.tree)) for link in free]
     new = {test for before, now in pairs if before and now for test in now.ids - before.ids}
     looks = (RepoLook(_scene(ground, links, n)) for n, link in enumerate(links) if link.phase == "work")
-    return tuple(sorted(new.union(*(look.reworded() for look in looks))))
+    return tuple(sorted(new.union(*({each.place for each in look.rewritten()} for look in looks))))
 
 
 def _code_without_red(ground: Ground, links: tuple[Link, ...], jobs: int) -> tuple[Broken, ...]:
@@ -243,6 +243,7 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
         tampered=lambda: (),
         left_out=(),
         wanted=lambda: not ground.stop.is_set(),
+        quick=False,
     )
 
 

@@ -68,6 +68,12 @@ class Apart:
         seen = self._seen.get(tree)
         return seen if isinstance(seen, TestReport) else None
 
+    def keep(self, tree: str, report: TestReport) -> TestReport:
+        """A report that was put together for a tree; what was really run on it counts more."""
+        with self._one:
+            self._seen.setdefault(tree, report)
+        return report
+
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         return self._collector.clean(tree, wanted, selectors, near=near)
 
