@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from detent.config import Settings, kinds, load, project_root, variable
+from detent.config.settings import LEVEL
 from detent.errors import DetentError
+from detent.kernel.flags import KINDS
 
 DOCS = Path(__file__).parent.parent / "docs" / "configuration.md"
 Files = dict[str, str]
@@ -60,7 +63,7 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "project": ["name", "tech_stack"], "test": ["command", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
         "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
-        "agents": ["model"], "evidence": ["mutation", "clean"], "limits": ["tokens", "usd", "minutes", "turns", "files"],
+        "agents": ["model"], "evidence": ["mutation", "clean"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
         "sandbox": ["level", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
         "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind"], "decisions": ["require"],
     }  # fmt: skip
@@ -92,9 +95,9 @@ def _another(name: str) -> str:
         "git.checkpoint": "agent", "git.squash": "auto", "git.merge": "branch", "git.branching": "false", "review.block_at": "MAJOR",
         "evidence.mutation": "off", "sandbox.level": "none", "sandbox.memory": "1g", "queue.strategy": "tdd", "tracker.kind": "beads",
         "decisions.require": "terminal", "limits.usd": "2.5", "debug.hypothesize": "2", "debug.escalate": "11", "debug.reduce_scope": "7",
-        "debug.instrument": "4",
+        "debug.instrument": "4", "flags.answered_by": "reviewer",
     }  # fmt: skip
-    by_kind = {str: "x", int: "77", float: "7.5", bool: "true", tuple[str, ...]: '["x", "ü"]'}
+    by_kind = {str: "x", int: "77", float: "7.5", bool: "true", tuple[str, ...]: '["x", "ü"]', LEVEL: "note"}
     if name == "test.env":
         return '["X"]'
     return special.get(name) or by_kind[kinds()[name]]
@@ -120,6 +123,35 @@ def test_roles_are_free_names_and_know_no_case() -> None:
         "human",
         "",
     )
+
+
+# Flags.
+
+
+def test_a_kind_of_flag_has_its_own_default_until_its_level_is_set() -> None:
+    assert {settings().flat()[f"flags.{kind}"] for kind in KINDS} == {""}
+    found = settings('[flags]\nno-proof = "note"\njudged-by = "fail"\n', {"DETENT_FLAGS_NO_PROOF": "allow"}).flat()
+    assert (found["flags.no-proof"], found["flags.judged-by"], found["flags.unnoticed"]) == ("allow", "fail", "")
+
+
+@pytest.mark.parametrize(("mutation", "level"), [("off", "allow"), ("warn", ""), ("require", "fail")])
+def test_what_mutation_says_holds_for_its_two_kinds_unless_flags_say_otherwise(mutation: str, level: str) -> None:
+    found = settings(f'[evidence]\nmutation = "{mutation}"\n').flat()
+    assert (found["flags.vacuous-test"], found["flags.unnoticed"], found["flags.no-proof"]) == (level, level, "")
+    own = settings(f'[evidence]\nmutation = "{mutation}"\n[flags]\nunnoticed = "note"\n').flat()
+    assert (own["flags.vacuous-test"], own["flags.unnoticed"]) == (level, "note")
+
+
+def test_levels_survive_being_kept_with_a_run() -> None:
+    found = settings('[flags]\nno-proof = "note"\n')
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Settings) == found
+
+
+def test_a_reviewer_who_is_to_answer_must_be_configured() -> None:
+    message, hint = told('[flags]\nanswered_by = "reviewer"\n')
+    assert message == 'detent.toml: flags.answered_by is "reviewer", and no reviewer is configured'
+    assert "[review] agent" in hint
+    assert settings('[flags]\nanswered_by = "reviewer"\n[review]\nagent = "codex"\n').flags.answered_by == "reviewer"
 
 
 # The order of the sources.
@@ -232,6 +264,9 @@ MISTAKES = (
     ("[git]\nmerge = 'squash'", 'detent.toml: git.merge is the text "squash"; expected one of "auto", "branch", "pull-request"', "take one of these"),
     ("[git]\nmerge = 'pull_request'", 'detent.toml: git.merge is the text "pull_request"', 'did you mean "pull-request"?'),
     ("[review]\nblock_at = 'minor'", 'detent.toml: review.block_at is the text "minor"; expected one of "CRITICAL", "MAJOR"', 'did you mean "MINOR"?'),
+    ("[flags]\nno_proof = 'ask'", "detent.toml: [flags] has no key no_proof", "did you mean no-proof?"),
+    ("[flags]\nunotice = 'ask'", "detent.toml: [flags] has no key unotice", "did you mean unnoticed?"),
+    ("[flags]\nno-proof = 'warn'", 'detent.toml: flags.no-proof is the text "warn"; expected one of "allow", "note", "ask", "fail"', "take one"),
     ("[evidence]\nmutation = true", 'detent.toml: evidence.mutation is true; expected one of "off", "warn", "require"', "take one"),
     ("[pr]\nplan = '../plan.md'", 'detent.toml: pr.plan has the text "../plan.md"; expected a path below the project', '"docs/plan.md"'),
     ("[pr]\nplan = '/plan.md'", "expected a path below the project", '"docs/plan.md"'),

@@ -12,7 +12,7 @@ import msgspec
 
 from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
 from detent.kernel.codec import from_entry, to_entry
-from detent.kernel.decide import answer, decide, refusal
+from detent.kernel.decide import FLAGS, answer, decide, refusal, told_flags
 from detent.kernel.holder import Holder
 from detent.kernel.journal import Claim, Journal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
@@ -68,6 +68,12 @@ class Hands(NamedTuple):
     clock: Callable[[], str]
     holder: Callable[[str], Holder]
     wanted: Callable[[], bool] = always
+
+
+def _stay(run: AnyRun) -> dict[str, str]:
+    """The flags of a run that no later tree takes back, for its parent."""
+    kept = tuple(flag for flag in run.flags if flag.stays)
+    return {FLAGS: msgspec.json.encode(kept).decode()} if kept else {}
 
 
 class Door:
@@ -240,7 +246,8 @@ class Door:
             if head.ended and name not in run.joined:
                 self._settle_rest(head.run)  # whoever ended it may have been killed before its work was done
                 inner = self.load(head.run).run
-                return Sent("child", by="system", child=name, outcome=head.state, facts=dict(self._table(inner.workflow).result(inner)))
+                facts = {**self._table(inner.workflow).result(inner), **_stay(inner)}
+                return Sent("child", by="system", child=name, outcome=head.state, facts=facts)
         return None
 
     def _beget(self, parent: AnyRun, child: Child) -> None:
@@ -282,6 +289,7 @@ class Door:
             raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
+        found = msgspec.structs.replace(found, flagged=(*found.flagged, *told_flags(sent)))
         if sent.by == "agent" or found.unclear:  # what a job has done is always marked
             self._still_wanted(run)
         found = msgspec.structs.replace(found, heard=min(found.heard, self._shown(event.run, sent)))

@@ -4,9 +4,11 @@ import json
 from functools import cache
 from typing import Any, Literal, get_type_hints
 
+from detent.kernel.flags import KINDS
 from detent.kernel.model import Value
 
 Texts = tuple[str, ...]
+LEVEL = Literal["", "allow", "note", "ask", "fail"]  # of a kind of flag; unset: its own default
 
 
 class Project(Value, frozen=True):
@@ -76,6 +78,15 @@ class Evidence(Value, frozen=True):
     clean: bool = False
 
 
+MUTATION = {"off": "allow", "warn": "", "require": "fail"}  # what [evidence] mutation says of the kinds below
+OF_MUTATION = ("vacuous-test", "unnoticed")
+
+
+class Flags(Value, frozen=True):
+    answered_by: Literal["person", "reviewer"] = "person"
+    levels: dict[str, str] = {}  # every other key of the section is a kind of flag; unset: the kind's own default
+
+
 class Limits(Value, frozen=True):
     tokens: int = 0
     usd: float = 0.0
@@ -128,6 +139,7 @@ class Settings(Value, frozen=True):
     review: Review = Review()
     agents: Agents = Agents()
     evidence: Evidence = Evidence()
+    flags: Flags = Flags()
     limits: Limits = Limits()
     sandbox: Sandbox = Sandbox()
     workspace: Workspace = Workspace()
@@ -137,18 +149,29 @@ class Settings(Value, frozen=True):
 
     def flat(self) -> dict[str, str]:
         """Dotted names to text: booleans as true and false, lists as JSON, unset as empty."""
-        pairs = {name: getattr(getattr(self, name.partition(".")[0]), name.partition(".")[2]) for name in kinds()}
-        return {name: as_text(value) for name, value in pairs.items()} | {
-            f"agents.{role}": agent for role, agent in self.agents.roles.items()
-        }
+        plain = [name for name in kinds() if name not in levels()]
+        pairs = {name: getattr(getattr(self, name.partition(".")[0]), name.partition(".")[2]) for name in plain}
+        roles = {f"agents.{role}": agent for role, agent in self.agents.roles.items()}
+        return {name: as_text(value) for name, value in pairs.items()} | roles | {name: self.level(kind) for name, kind in levels().items()}
+
+    def level(self, kind: str) -> str:
+        """What a kind of flag does as it is configured; empty: its own default. [evidence] mutation speaks for its two where [flags] does not."""
+        by_mutation = MUTATION[self.evidence.mutation] if kind in OF_MUTATION else ""
+        return self.flags.levels.get(kind, "") or by_mutation
 
 
 @cache
 def kinds() -> dict[str, Any]:
     """Every key by its dotted name, with the type of its value: str, int, float, bool, Texts or a Literal."""
     found = {f"{section}.{key}": kind for section, of in get_type_hints(Settings).items() for key, kind in get_type_hints(of).items()}
-    del found["agents.roles"]
-    return {name: Texts if kind == Texts | None else kind for name, kind in found.items()}
+    del found["agents.roles"], found["flags.levels"]
+    return {name: Texts if kind == Texts | None else kind for name, kind in found.items()} | dict.fromkeys(levels(), LEVEL)
+
+
+@cache
+def levels() -> dict[str, str]:
+    """The keys of [flags] that are kinds of flags, by their dotted names."""
+    return {f"flags.{kind}": kind for kind in KINDS}
 
 
 def variable(name: str) -> str:

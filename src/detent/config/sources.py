@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from detent.config.settings import Bash, Debug, Settings, kinds, variable
+from detent.config.settings import Bash, Debug, Settings, kinds, levels, variable
 from detent.config.values import ROLE, checked, checked_text, seen, unknown
 from detent.errors import DetentError
 
@@ -37,6 +37,7 @@ def load(read: Read, env: Mapping[str, str], flags: Mapping[str, str] | None = N
     values.setdefault("test.timeout", values.get("bash.timeout", Bash().timeout))
     settings = _build(values)
     _check_order(settings.debug, sources)
+    _check_reviewer(settings, sources)
     return settings
 
 
@@ -51,6 +52,8 @@ def _build(values: Mapping[str, Any]) -> Settings:
         section, _, key = name.partition(".")
         if section == "agents" and name not in kinds():
             nested.setdefault("agents", {}).setdefault("roles", {})[key] = value
+        elif name in levels():
+            nested.setdefault("flags", {}).setdefault("levels", {})[key] = value
         else:
             nested.setdefault(section, {})[key] = value
     return msgspec.convert(nested, Settings)
@@ -164,6 +167,15 @@ def _variables(env: Mapping[str, str]) -> Iterator[Layer]:
 def _flags(flags: Mapping[str, str]) -> Iterator[Layer]:
     for name, value in flags.items():
         yield Layer("the command line", {name: checked_text(name, value, "the command line")})
+
+
+def _check_reviewer(settings: Settings, sources: Mapping[str, str]) -> None:
+    """A reviewer who is to answer for a person is one that is configured."""
+    if settings.flags.answered_by == "reviewer" and not settings.review.agent:
+        raise DetentError(
+            f'{sources["flags.answered_by"]}: flags.answered_by is "reviewer", and no reviewer is configured',
+            'name one: [review] agent = "…"; or let a person answer: [flags] answered_by = "person"',
+        )
 
 
 def _check_order(debug: Debug, sources: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ from detent.kernel.rows import BACK, STAY, Go, Lock, Row, T
 from detent.kernel.table import Table
 
 ERRORS = "errors"  # the counter of ERRORs in a row; every table has it
+FLAGS = "flags"  # the fact by which flags are told, as JSON
 AGENT = "agent"  # the counter of agents in a row that ended without an answer
 
 
@@ -81,6 +82,11 @@ def flagged(run: Run[T], new: tuple[Flag, ...]) -> Run[T]:
     """The run with further flags; one of the same kind at the same place is the same flag, in its newest words."""
     seen = {(flag.kind, flag.place): flag for flag in (*run.flags, *new)}
     return msgspec.structs.replace(run, flags=tuple(seen.values())) if new else run
+
+
+def told_flags(sent: Sent) -> tuple[Flag, ...]:
+    """The flags that the machine itself brings: of a look at the whole branch, or of a child that has ended. Nobody else can."""
+    return msgspec.json.decode(sent.facts.get(FLAGS, "[]"), type=tuple[Flag, ...]) if sent.by == "system" else ()
 
 
 def settled(run: Run[T], by: By) -> Run[T]:

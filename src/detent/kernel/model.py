@@ -59,6 +59,7 @@ class Run(Value, Generic[D], frozen=True):
     last_reason: str = ""  # what was wrong, in a sentence
     not_before: str = ""  # parked until then (a usage limit)
     flags: tuple[Flag, ...] = ()  # what was flagged on this branch and still stands
+    asked: str = ""  # the tree whose flags a person is asked about
     accepted: str = ""  # the tree whose flags a person accepted
 
 

@@ -56,9 +56,9 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
         state = self.states[run.state]
         verb = "submit" if state.actor == "agent" else "resume"
         on = self.kind(run, Sent(verb, by="agent" if state.actor == "agent" else "human"))
-        if self.row(run.state, on) is not None:
-            return on
-        return next((r.on for r in self.at(run.state) if state.actor in self.moves[r.on].by), "")
+        row, rest = self.row(run.state, on), [r for r in self.at(run.state) if state.actor in self.moves[r.on].by]
+        fits = [r.on for r in ([row] if row is not None else []) + rest if not any(lock.shut(run) for lock in r.locks)]
+        return next(iter(fits), row.on if row is not None else "")
 
     def instruction(self, run: Run[T]) -> str:
         """The one next call to make, in words."""
