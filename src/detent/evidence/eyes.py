@@ -12,13 +12,13 @@ import msgspec
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import PROBE_SECONDS, Marks, Teeth, changed_tests_bite, new_tests_bite
 from detent.evidence.canary import TAMPERED
+from detent.evidence.changes import Changes
 from detent.evidence.collect import Collects
 from detent.evidence.look import Branch, Changed, Probed, TestReport
 from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
-from detent.evidence.runners.shared_config import is_shared_config
 from detent.evidence.settling import runnable, settled
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
@@ -26,7 +26,6 @@ from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 LARGEST_DOCUMENT = 1_000_000
 QUICK = 3.0  # seconds for a probe while someone waits
 MOST_IDS = 20  # that an event keeps; all of them stand in the report
-LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
 
 
 class Scene(NamedTuple):
@@ -61,8 +60,7 @@ class RepoLook:
         self._tampered: tuple[str, ...] | None = None
         self._said = ""
         self._branch: Branch | None = None
-        self._changed: tuple[Changed, ...] | None = None
-        self._patch = b""
+        self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree)
         self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
@@ -128,7 +126,7 @@ class RepoLook:
         return self._outcomes
 
     def why(self, test: str) -> Reason:
-        return reason(self.tests(), test, lambda path: self._sort(path) == "test", self._is_third_party)
+        return reason(self.tests(), test, lambda path: self.changes.sort(path) == "test", self._is_third_party)
 
     def known_failures(self) -> frozenset[str]:
         marks = self.scene.marks
@@ -136,8 +134,7 @@ class RepoLook:
         return marks.baseline | (known.bad if known else frozenset())
 
     def rewritten(self) -> tuple[Rewritten, ...]:
-        self.changed()
-        return rewritten(self._patch, lambda path: self._sort(path) == "test")
+        return rewritten(self.changes.patch(), lambda path: self.changes.sort(path) == "test")
 
     def weakened(self) -> tuple[str, ...]:
         from detent.evidence.weakened import weakened
@@ -206,9 +203,8 @@ class RepoLook:
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
     def tests_laid_over(self, tree: str) -> TestReport:
-        files = [c.path for c in self.changed() if c.sort == "test" and c.how != "deleted"]
-        overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
-        return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
+        overlay = self.changes.overlay(tree)
+        return self.scene.collect.clean(tree, self.scene.wanted, tuple(overlay), overlay)
 
     def tests_when_clean(self) -> TestReport | None:
         return self.scene.collect.clean(self.tree, self.scene.wanted) if self.scene.collect.suite.base else None
@@ -230,7 +226,7 @@ class RepoLook:
     def _teeth(self) -> Teeth:
         scene = self.scene
         seconds = max(QUICK, self.tests().seconds / 2) if scene.quick else PROBE_SECONDS
-        return Teeth(scene.git, scene.collect, scene.wanted, self._sort, self.tree, scene.marks, self.changed(), seconds)
+        return Teeth(scene.git, scene.collect, scene.wanted, self.changes.sort, self.tree, scene.marks, self.changed(), seconds)
 
     def bites(self) -> bool:
         return changed_tests_bite(self._teeth(), frozenset(self.tests().files.values()))
@@ -260,9 +256,6 @@ class RepoLook:
 
         return untested(self._teeth())
 
-    def _text(self, path: str) -> Callable[[str], str]:
-        return lambda tree: (self.scene.git.read(tree, path) or b"").decode("utf-8", "replace")
-
     def preflight(self) -> str | None:
         scene = self.scene
         try:
@@ -284,35 +277,18 @@ class RepoLook:
     # -- the tree and the branch ---------------------------------------------------------------------------------------------
 
     def changed(self) -> tuple[Changed, ...]:
-        if self._changed is None:
-            pairs, self._patch = self.scene.git.patch(self.scene.marks.good, self.tree)
-            self._changed = tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
-        return self._changed
+        return self.changes.all()
 
     def only_stubs(self, path: str) -> bool:
         from detent.evidence.stubs import only_stubs
 
         base = self.scene.collect.suite.base
-        return base is not None and only_stubs(base.runner, *map(self._text(path), (self.scene.marks.good, self.tree)))
+        return base is not None and only_stubs(base.runner, *map(self.changes.text(path), (self.scene.marks.good, self.tree)))
 
     def keys_added(self) -> tuple[str, ...]:
         from detent.evidence.keys import keys_added
 
-        self.changed()
-        return keys_added(self._patch, self.scene.keys)
-
-    def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
-        base = self.scene.collect.suite.base
-        if base is None or not base.runner:
-            return "config" if is_shared_config(path) else "unknown"
-        runner = RUNNERS[base.runner]
-        if runner.is_config(path):
-            before, now = (self.scene.git.read(tree, path) for tree in (self.scene.marks.good, self.tree))
-            parts = {runner.runner_part(path, (data or b"").decode("utf-8", "replace")) for data in (before, now)}
-            return "config" if len(parts) > 1 or path.endswith("conftest.py") else "production"
-        if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
-            return "config"  # a file that the command itself loads
-        return "list" if path == "test-list.md" else "test" if runner.is_test(path) else "production"
+        return keys_added(self.changes.patch(), self.scene.keys)
 
     def branch(self) -> Branch:
         if self._branch is None:

@@ -68,6 +68,7 @@ class Changed(Value, frozen=True):
     path: str
     how: Literal["added", "modified", "deleted"]
     sort: Literal["test", "production", "config", "list", "other", "unknown"]
+    inside: bool = False  # a file of code whose own tests (doctests, `mod tests`) changed
 
 
 class Branch(Value, frozen=True):

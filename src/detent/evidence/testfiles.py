@@ -60,8 +60,17 @@ def test_files(
     base: Command | None = None,  # noqa: PT028  it is no test, whatever its name begins with
 ) -> TestFiles:
     """Which files are tests. `configured`: `[test] files`; `collected`: the files that reports name; `base`: the test command."""
-    own = runner.test_patterns(base, files) if isinstance(runner, Patterned) else ()
-    plain = TestFiles(frozenset(), (*own, *configured), runner.is_test, runner.is_config)
+    return looked_up(runner, patterns_of(runner, files, configured, base), files, collected)
+
+
+def patterns_of(runner: Runner, files: Files, configured: tuple[str, ...], base: Command | None = None) -> tuple[str, ...]:
+    """The project's own patterns, and those of `[test] files` after them: the last one that fits decides."""
+    return (*(runner.test_patterns(base, files) if isinstance(runner, Patterned) else ()), *configured)
+
+
+def looked_up(runner: Runner, patterns: tuple[str, ...], files: Files, collected: Iterable[str]) -> TestFiles:
+    """Which files are tests, by patterns that are known already."""
+    plain = TestFiles(frozenset(), patterns, runner.is_test, runner.is_config)
     left = [path for path in dict.fromkeys(collected) if not is_outside(path) and not plain.is_test(path)]
     return plain._replace(collected=frozenset(path for path in left[:MOST_READ] if _is_file_of_tests(path, files)))
 
