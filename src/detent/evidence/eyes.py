@@ -139,7 +139,7 @@ class RepoLook:
     def weakened(self) -> tuple[str, ...]:
         from detent.evidence.weakened import weakened
 
-        return weakened(self._teeth(), self.tests(), self.tests_before()) if self._runner else ()
+        return weakened(self.teeth(), self.tests(), self.tests_before()) if self._runner else ()
 
     def _is_third_party(self, name: str) -> bool:
         return False
@@ -223,38 +223,39 @@ class RepoLook:
     def late(self) -> bool:
         return self._tests is not None and self._tests.late
 
-    def _teeth(self) -> Teeth:
+    def teeth(self, seconds: float = 0.0) -> Teeth:
+        """What probes work with; they take as long as is given, or what the one who waits can spare."""
         scene = self.scene
-        seconds = max(QUICK, self.tests().seconds / 2) if scene.quick else PROBE_SECONDS
+        seconds = seconds or (max(QUICK, self.tests().seconds / 2) if scene.quick else PROBE_SECONDS)
         return Teeth(scene.git, scene.collect, scene.wanted, self.changes.sort, self.tree, scene.marks, self.changed(), seconds)
 
     def bites(self) -> bool:
-        return changed_tests_bite(self._teeth(), frozenset(self.tests().files.values()))
+        return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))
 
     def bites_mutant(self) -> bool:
-        return new_tests_bite(self._teeth())
+        return new_tests_bite(self.teeth())
 
     def agreeing(self) -> tuple[str, ...]:
         from detent.evidence.probe import agreeing
 
-        return agreeing(self._teeth(), self.tests(), self.tests_before()) if self._runner else ()
+        return agreeing(self.teeth(), self.tests(), self.tests_before()) if self._runner else ()
 
     def probed(self) -> Probed:
         from detent.evidence.probe import probe
 
-        return probe(self._teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
+        return probe(self.teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
 
     def refactored(self) -> Probed:
         from detent.evidence.probe import probe_refactored
 
         base = self.scene.collect.suite.base
-        return probe_refactored(self._teeth(), self.tests()) if base is not None and base.runner else Probed()
+        return probe_refactored(self.teeth(), self.tests()) if base is not None and base.runner else Probed()
 
     def untested(self) -> tuple[str, ...]:
         """The places that the step changed at which no test fails, whatever stands there."""
         from detent.evidence.probe import untested
 
-        return untested(self._teeth())
+        return untested(self.teeth())
 
     def preflight(self) -> str | None:
         scene = self.scene

@@ -27,15 +27,17 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
     if not changed:
         return ()
     files = tuple(sorted({file_of(now, test) for test in changed}))
+    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in files}
+    changed -= _failing(teeth, files, older)  # what the older one asks for is not so any more: that is shown, and is nothing to notice
     missed: dict[str, int] = {}
     until, open_ = time.monotonic() + teeth.seconds, set(changed)
     for path, text in _mutants(teeth, files):
         if not open_ or time.monotonic() > until:
             break
-        failed = open_ & _failing(teeth, teeth.marks.good, files, path, text)
+        failed = open_ & _failing(teeth, files, {**older, path: text.encode()})
         if not failed:
             continue
-        noticing = _failing(teeth, teeth.tree, files, path, text)
+        noticing = _failing(teeth, files, {path: text.encode()})
         open_ -= noticing
         for test in failed - noticing:
             missed[test] = missed.get(test, 0) + 1
@@ -44,10 +46,10 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
     return tuple(sorted(missed))
 
 
-def _failing(teeth: Teeth, tree: str, files: tuple[str, ...], path: str, text: str) -> frozenset[str]:
-    """The tests of some files that fail where a file of code says something else."""
+def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str]:
+    """The tests of some files that fail on the judged tree where files of it say something else."""
     try:
-        return teeth.collect.probe(tree, teeth.wanted, files, {path: text.encode()}, teeth.seconds).bad
+        return teeth.collect.probe(teeth.tree, teeth.wanted, files, overlay, teeth.seconds).bad
     except Disturbed:
         raise
     except CannotTell:
