@@ -43,6 +43,7 @@ class Scene(NamedTuple):
     tampered: Callable[[], tuple[str, ...]]
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
+    red_preflight: tuple[str, ...] = ()  # commands of it that failed before the work began
     quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
     keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
 
@@ -258,9 +259,11 @@ class RepoLook:
         return untested(self.teeth())
 
     def preflight(self) -> str | None:
+        """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
         scene = self.scene
+        held = tuple(command for command in scene.preflight if command not in scene.red_preflight)
         try:
-            said, output = scene.collect.preflight(self.tree, scene.preflight, scene.wanted)
+            said, output = scene.collect.preflight(self.tree, held, scene.wanted)
         except Disturbed:
             raise
         except CannotTell as e:
@@ -303,8 +306,9 @@ class RepoLook:
 
     def output(self) -> str:
         left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
+        known = "".join(f"\n[`{command}` failed before the work began, and is not held against it]" for command in self.scene.red_preflight)
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
-        return self._said + left + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
+        return self._said + left + known + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._part or self._tests
