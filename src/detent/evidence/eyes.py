@@ -19,7 +19,7 @@ from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
-from detent.evidence.settling import runnable, settled
+from detent.evidence.settling import runnable, settled, told_outcomes
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
@@ -116,7 +116,9 @@ class RepoLook:
                 part = self._believed(self.scene.collect.selection(self.tree, files, self.scene.wanted, near=self._near()))
             except CannotTell as e:
                 part = self._blame(e)
-            if part.ids and not part.fault:
+            if part.fault:
+                self._said, self._tests = part.output, part
+            elif part.ids:
                 self._said, self._part = part.output, part
                 self._tests = self.scene.collect.keep(self.tree, laid_over(self.tests_before(), part, {*files, *gone}))
         return self.tests()
@@ -305,10 +307,11 @@ class RepoLook:
     # -- what the verdict shows ----------------------------------------------------------------------------------------------
 
     def output(self) -> str:
+        told = told_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""
         left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
         known = "".join(f"\n[`{command}` failed before the work began, and is not held against it]" for command in self.scene.red_preflight)
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
-        return self._said + left + known + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
+        return told + self._said + left + known + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._part or self._tests

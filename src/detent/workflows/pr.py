@@ -166,8 +166,8 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept, real_test_command)  # asked first: a miss is REFUSED
-SOUND_RED, SOUND_GREEN = (*SOUND, expects_fail), (*SOUND, expects_pass)
+SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept)  # asked first: a miss is REFUSED
+SOUND_RED, SOUND_GREEN = (*SOUND, expects_fail, real_test_command), (*SOUND, expects_pass, real_test_command)
 ONLY_TESTS = (plan_frozen, only_tests_changed, conftest_stays_plain, config_flagged)
 OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
 KEPT = (at_least_one_ran, config_frozen, plan_frozen, canary_held, none_is_lost, nothing_broke, red_tests_pass)
