@@ -55,14 +55,20 @@ REDS: dict[str, tuple[Files, str]] = {
     "nothing written": ({}, "no test fails"),
     "production code too": ({"tests/test_add.py": RED, "calc.py": GREEN}, "calc.py changed; a RED step writes tests only"),
     "production code broken": ({"tests/test_add.py": RED, "calc.py": "def add(:\n"}, "calc.py changed; a RED step writes tests only"),
-    "an existing test deleted": ({"tests/test_add.py": RED, "tests/test_start.py": None}, "test_start is gone; tests may not be lost. Bring it back: git restore --source="),
+    "an existing test deleted": (
+        {"tests/test_add.py": RED, "tests/test_start.py": None},
+        "test_start is gone; tests may not be lost. Bring it back: git restore --source=",
+    ),
     "every test deleted": ({"tests/test_start.py": None}, "no test was collected"),
     "runner configuration": (
         {"tests/test_add.py": RED, "pytest.ini": INI + "python_files = *.py\n"},
         "pytest.ini changed; a RED step writes tests only",
     ),
     "a syntax error in the test": ({"tests/test_add.py": "def test_add(:\n    pass\n"}, "SyntaxError"),
-    "a syntax error elsewhere": ({"tests/test_add.py": RED, "tests/test_start.py": "def test_start(:\n    pass\n"}, "test_start.py cannot be loaded any more"),
+    "a syntax error elsewhere": (
+        {"tests/test_add.py": RED, "tests/test_start.py": "def test_start(:\n    pass\n"},
+        "test_start.py cannot be loaded any more",
+    ),
     "a fixture that nobody wrote": ({"tests/test_add.py": "def test_add(two):\n    assert two\n"}, "fixture 'two' not found"),
     "a name that the test forgot": ({"tests/test_add.py": "def test_add():\n    assert sqrt(4) == 3\n"}, "name 'sqrt' is not defined"),
     "only skipped": ({"tests/test_add.py": "import pytest\n\n\n@pytest.mark.skip\ndef test_add():\n    assert False\n"}, "no test fails"),
@@ -190,8 +196,8 @@ def test_a_configuration_that_a_step_edits_changes_nothing(tmp_path: Path) -> No
 
 
 def test_a_red_preflight_is_a_failure_of_the_step(tmp_path: Path) -> None:
-    p = project(tmp_path / "p", "[preflight]\ncommands = ['true', 'sh -c "! grep TODO calc.py"', 'true']\n").reddened()
-    failed(p, p.green(GREEN + "# TODO\n"), "preflight: `sh -c \"! grep TODO calc.py\"` failed with exit code 1")
+    p = project(tmp_path / "p", "[preflight]\ncommands = ['true', 'sh lint.sh', 'true']\n", {"lint.sh": "! grep TODO calc.py\n"}).reddened()
+    failed(p, p.green(GREEN + "# TODO\n"), "preflight: `sh lint.sh` failed with exit code 1")
     assert p.state["last_error"].splitlines()[-1] == "# TODO", "its output, verbatim"
     assert p.green(GREEN)["status"] == "SUCCESS"
     assert p.state["debug_attempt_counter"] == 0
