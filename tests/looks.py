@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.outcomes import Outcomes, compare
+from detent.evidence.reasons import Reason, reason
+from detent.evidence.rewritten import Rewritten
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
 
@@ -22,7 +25,8 @@ class LiteralLook:
     bite: bool = True
     probe: Probed = field(default_factory=Probed)
     agree: tuple[str, ...] = ()
-    said_anew: tuple[str, ...] = ()
+    said_anew: tuple[Rewritten, ...] = ()
+    weak: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
     lint: str | None = None
@@ -38,8 +42,26 @@ class LiteralLook:
     def tests_before(self) -> TestReport:
         return self.before
 
-    def baseline(self) -> frozenset[str]:
+    def run_changed(self) -> TestReport:
+        return self.tests()
+
+    def outcomes(self) -> Outcomes:
+        return compare(self.tests_before(), self.tests())
+
+    def why(self, test: str) -> Reason:
+        return reason(self.tests(), test, lambda path: path.startswith("tests/"), lambda name: False)
+
+    def known_failures(self) -> frozenset[str]:
         return frozenset(getattr(getattr(self.run.data, "setup", None), "baseline", ()))
+
+    def rewritten(self) -> tuple[Rewritten, ...]:
+        return self.said_anew
+
+    def weakened(self) -> tuple[str, ...]:
+        return self.weak
+
+    def restoring(self, path: str) -> str:
+        return f"git restore --source=GOOD -- {path}"
 
     def selected(self) -> TestReport:
         return self.now
@@ -70,9 +92,6 @@ class LiteralLook:
 
     def refactored(self) -> Probed:
         return self.probe
-
-    def reworded(self) -> tuple[str, ...]:
-        return self.said_anew
 
     def only_stubs(self, path: str) -> bool:
         return path in self.stubs

@@ -13,6 +13,9 @@ import msgspec
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell
 from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.outcomes import Outcomes, compare
+from detent.evidence.reasons import Reason, reason
+from detent.evidence.rewritten import Rewritten
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Found, Record, Sent, Tally
 from detent.workflows.pr_files import published
@@ -147,8 +150,26 @@ class MemoryLook:
     def tests_before(self) -> TestReport:
         return run_tests(self._good())
 
-    def baseline(self) -> frozenset[str]:
+    def run_changed(self) -> TestReport:
+        return self.tests()
+
+    def outcomes(self) -> Outcomes:
+        return compare(self.tests_before(), self.tests())
+
+    def why(self, test: str) -> Reason:
+        return reason(self.tests(), test, lambda path: path.startswith("tests/"), lambda name: False)
+
+    def known_failures(self) -> frozenset[str]:
         return frozenset()
+
+    def rewritten(self) -> tuple[Rewritten, ...]:
+        return ()
+
+    def weakened(self) -> tuple[str, ...]:
+        return ()
+
+    def restoring(self, path: str) -> str:
+        return f"git restore --source=GOOD -- {path}"
 
     def selected(self) -> TestReport:
         return run_tests(self._files(self.tree), self.sent.test_command.removeprefix(RUNNER).strip())
@@ -180,9 +201,6 @@ class MemoryLook:
 
     def refactored(self) -> Probed:
         return Probed()
-
-    def reworded(self) -> tuple[str, ...]:
-        return ()
 
     def only_stubs(self, path: str) -> bool:
         return False

@@ -12,7 +12,8 @@ from detent.app.preflight import default_preflight
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.look import TestReport
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
+from detent.evidence.testfiles import patterns_of
 from detent.git.repo import Git
 from detent.git.snapshot import untracked, why_left_out
 from detent.git.workspace import choose_root
@@ -92,7 +93,13 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
         preflight=tuple(preflight) if preflight is not None else default_preflight(read, root, path),
         agent=agent,
         workspace=str(choose_root(git.place, run)) if agent else "",
+        patterns=patterns_at(command, Folder(root, path), settings.test.files),
     )
+
+
+def patterns_at(command: Command | None, files: Files, configured: tuple[str, ...]) -> tuple[str, ...]:
+    """Which files the project says are tests: fixed for the run, so that no step changes it."""
+    return patterns_of(RUNNERS[command.runner], files, configured, command) if command and command.runner else configured
 
 
 def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from detent.app.cell import cell_of
+from detent.app.fit import patterns_at
 from detent.app.verify_span import Broken, Link, Sort, Span, links_of, span_of
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
@@ -98,13 +99,13 @@ def _suite(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings
     with clean_checkout(git, git.tree(base)) as folder:
         borrow(home, folder)
         command: Command | None = find_command(Folder(folder, path), settings.test.command)
+        patterns = patterns_at(command, Folder(folder, path), settings.test.files)
     if command is None or not command.runner:
         said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"
         raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
     cell = cell_of(settings, False, env, home)
-    return Suite(
-        command, float(settings.test.timeout or settings.bash.timeout), path, tuple(settings.test.env), cell.tests, cell.sandbox.name
-    ), settings
+    timeout = float(settings.test.timeout or settings.bash.timeout)
+    return Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox.name, patterns), settings
 
 
 def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool) -> Proof:
@@ -155,7 +156,7 @@ def _without_red(ground: Ground, links: tuple[Link, ...]) -> tuple[str, ...]:
     pairs = [(ground.apart.known(link.start), ground.apart.known(link.step.tree)) for link in free]
     new = {test for before, now in pairs if before and now for test in now.ids - before.ids}
     looks = (RepoLook(_scene(ground, links, n)) for n, link in enumerate(links) if link.phase == "work")
-    return tuple(sorted(new.union(*(look.reworded() for look in looks))))
+    return tuple(sorted(new.union(*({each.place for each in look.rewritten()} for look in looks))))
 
 
 def _code_without_red(ground: Ground, links: tuple[Link, ...], jobs: int) -> tuple[Broken, ...]:
@@ -243,6 +244,7 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
         tampered=lambda: (),
         left_out=(),
         wanted=lambda: not ground.stop.is_set(),
+        quick=False,
     )
 
 

@@ -1,6 +1,6 @@
 """Running tests apart from any workspace: every tree in a clean checkout of its own, each once, several at a time.
 
-Nothing that was kept from earlier runs is read. Knows trees, not what they are about.
+Nothing that was kept from earlier runs is read, unless it is handed in. Knows trees, not what they are about.
 """
 
 import threading
@@ -16,10 +16,10 @@ from detent.git.repo import GitError
 class Apart:
     """The tests of many trees, as a look asks for them."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: Collector, known: Mapping[str, TestReport] | None = None) -> None:
         self.suite, self.digests = collector.suite, collector.digests
         self._collector = collector
-        self._seen: dict[str, TestReport | CannotTell] = {}
+        self._seen: dict[str, TestReport | CannotTell] = dict(known or {})
         self._one = threading.Lock()
 
     def run_all(self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None]) -> None:
@@ -67,6 +67,12 @@ class Apart:
     def known(self, tree: str) -> TestReport | None:
         seen = self._seen.get(tree)
         return seen if isinstance(seen, TestReport) else None
+
+    def keep(self, tree: str, report: TestReport) -> TestReport:
+        """A report that was put together for a tree; what was really run on it counts more."""
+        with self._one:
+            self._seen.setdefault(tree, report)
+        return report
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         return self._collector.clean(tree, wanted, selectors, near=near)

@@ -13,7 +13,7 @@ from detent.evidence.collect import Collects, Wanted
 from detent.evidence.look import Changed, TestReport
 from detent.git.repo import Git
 
-PROBE_SECONDS = 30
+PROBE_SECONDS = 30.0
 ONE_RUN = 10.0  # seconds for one mutant: it may loop for ever
 
 
@@ -36,6 +36,7 @@ class Teeth(NamedTuple):
     tree: str
     marks: Marks
     changed: tuple[Changed, ...]
+    seconds: float = PROBE_SECONDS  # how long a probe may take
 
 
 def new_tests_bite(teeth: Teeth) -> bool:
@@ -44,7 +45,7 @@ def new_tests_bite(teeth: Teeth) -> bool:
     if not tests:
         return False
     if (found := _kill(teeth, teeth.tree, tests, every=True)) is None:
-        raise CannotTell(f"no mutation of the code made the test fail within {PROBE_SECONDS} s; write a test that fails instead")
+        raise CannotTell(f"no mutation of the code made the test fail within {teeth.seconds:.0f} s; write a test that fails instead")
     return found
 
 
@@ -81,7 +82,7 @@ def _weakened(teeth: Teeth, tests: list[str]) -> bool:
 def _kill(teeth: Teeth, tree: str, tests: list[str], every: bool = False) -> bool | None:
     """Whether a small mutation of a tree's code makes one of its tests fail; None if that cannot be told in time."""
     there = [t for t in tests if teeth.git.read(tree, t) is not None]
-    until = time.monotonic() + PROBE_SECONDS
+    until = time.monotonic() + teeth.seconds
     for path, text in _mutants(teeth, tree, tests, every) if there else ():
         if (left := until - time.monotonic()) <= 0:
             return None

@@ -56,6 +56,7 @@ class Collects(Protocol):
         near: Near = (),
     ) -> TestReport: ...
     def known(self, tree: str) -> TestReport | None: ...
+    def keep(self, tree: str, report: TestReport) -> TestReport: ...
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport: ...
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
@@ -124,7 +125,14 @@ class Collector:
     def passed(self, tree: str, clean: bool = False) -> TestReport | None:
         """The report of a tree, if it is a complete pass under the very same conditions; where it is wanted, in a clean checkout."""
         kept = self._kept(tree)
-        if not kept or not kept.report.ids or kept.report.bad or kept.report.exit_code != 0 or (clean and not kept.clean):
+        if (
+            not kept
+            or not kept.report.ids
+            or kept.report.bad
+            or kept.report.partial
+            or kept.report.exit_code != 0
+            or (clean and not kept.clean)
+        ):
             return None
         return kept.report if kept.key == self.key(tree) else None
 
@@ -139,7 +147,7 @@ class Collector:
         except (OSError, msgspec.DecodeError):
             return None
 
-    def _keep(self, tree: str, report: TestReport, clean: bool = False) -> TestReport:
+    def keep(self, tree: str, report: TestReport, clean: bool = False) -> TestReport:
         if not report.complete:
             return report
         base = self.suite.base
@@ -165,7 +173,7 @@ class Collector:
         if self.suite.clean:
             return self.clean(tree, wanted, near=near, command=command)
         report = self.selection(tree, (), wanted, command, near)
-        return report if command else self._keep(tree, report)
+        return report if command else self.keep(tree, report)
 
     def clean(
         self,
@@ -182,7 +190,7 @@ class Collector:
             run = self._run if overlay else self._apart()._run
             report = run(selectors, folder, wanted, command, None if overlay else near)
             forget_bytecode(self.env, folder)
-        return report if overlay or selectors or command else self._keep(tree, report, clean=True)
+        return report if overlay or selectors or command else self.keep(tree, report, clean=True)
 
     @contextmanager
     def checkout(self, tree: str, overlay: Mapping[str, bytes] | None = None) -> Iterator[Path]:

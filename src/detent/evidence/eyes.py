@@ -10,18 +10,22 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import Marks, Teeth, changed_tests_bite, new_tests_bite
+from detent.evidence.bite import PROBE_SECONDS, Marks, Teeth, changed_tests_bite, new_tests_bite
 from detent.evidence.canary import TAMPERED
+from detent.evidence.changes import Changes
 from detent.evidence.collect import Collects
 from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.outcomes import Outcomes, compare, laid_over
+from detent.evidence.reasons import Reason, reason
+from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
-from detent.evidence.runners.shared_config import is_shared_config
+from detent.evidence.settling import runnable, settled
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
 LARGEST_DOCUMENT = 1_000_000
+QUICK = 3.0  # seconds for a probe while someone waits
 MOST_IDS = 20  # that an event keeps; all of them stand in the report
-LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
 
 
 class Scene(NamedTuple):
@@ -39,6 +43,7 @@ class Scene(NamedTuple):
     tampered: Callable[[], tuple[str, ...]]
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
+    quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
     keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
 
 
@@ -49,12 +54,13 @@ class RepoLook:
         self.scene = scene
         self.run, self.sent, self.tree = scene.run, scene.sent, scene.tree
         self._tests: TestReport | None = None
+        self._outcomes: Outcomes | None = None
+        self._part: TestReport | None = None  # what was run of it, where that is not the whole suite
         self._picked: TestReport | None = None
         self._tampered: tuple[str, ...] | None = None
         self._said = ""
         self._branch: Branch | None = None
-        self._changed: tuple[Changed, ...] | None = None
-        self._patch = b""
+        self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree)
         self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
@@ -101,6 +107,46 @@ class RepoLook:
             self._said = self._tests.output
         return self._tests
 
+    def run_changed(self) -> TestReport:
+        """The changed test files alone, laid over what is known of the tree before. Where that cannot be done, the whole suite."""
+        if self._tests is None and (files := runnable(self.changed(), self.tests_before())):
+            gone = {c.path for c in self.changed() if c.how == "deleted"}
+            try:
+                part = self._believed(self.scene.collect.selection(self.tree, files, self.scene.wanted, near=self._near()))
+            except CannotTell as e:
+                part = self._blame(e)
+            if part.ids and not part.fault:
+                self._said, self._part = part.output, part
+                self._tests = self.scene.collect.keep(self.tree, laid_over(self.tests_before(), part, {*files, *gone}))
+        return self.tests()
+
+    def outcomes(self) -> Outcomes:
+        if self._outcomes is None:
+            self._outcomes = settled(compare(self.tests_before(), self.tests()), self)
+        return self._outcomes
+
+    def why(self, test: str) -> Reason:
+        return reason(self.tests(), test, lambda path: self.changes.sort(path) == "test", self._is_third_party)
+
+    def known_failures(self) -> frozenset[str]:
+        marks = self.scene.marks
+        known = self.scene.collect.known(self.scene.git.tree(marks.base)) if marks.base and self._runner else None
+        return marks.baseline | (known.bad if known else frozenset())
+
+    def rewritten(self) -> tuple[Rewritten, ...]:
+        return rewritten(self.changes.patch(), lambda path: self.changes.sort(path) == "test")
+
+    def weakened(self) -> tuple[str, ...]:
+        from detent.evidence.weakened import weakened
+
+        return weakened(self.teeth(), self.tests(), self.tests_before()) if self._runner else ()
+
+    def _is_third_party(self, name: str) -> bool:
+        return False
+
+    def restoring(self, path: str) -> str:
+        return f"git restore --source={self.scene.marks.good[:12]} -- {shlex.quote(path)}"
+
     def _own_command(self) -> str:
         """The agent's own command, where the project says nothing of how it is tested."""
         return "" if self.scene.collect.suite.base else self.sent.test_command
@@ -141,9 +187,6 @@ class RepoLook:
             return known
         return self.scene.collect.clean(self.scene.marks.good, self.scene.wanted)
 
-    def baseline(self) -> frozenset[str]:
-        return self.scene.marks.baseline
-
     def selected(self) -> TestReport:
         if self._picked is None:
             self._picked = self._select()
@@ -160,9 +203,8 @@ class RepoLook:
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
     def tests_laid_over(self, tree: str) -> TestReport:
-        files = [c.path for c in self.changed() if c.sort == "test" and c.how != "deleted"]
-        overlay = {path: self.scene.git.read(self.tree, path) or b"" for path in files}
-        return self.scene.collect.clean(tree, self.scene.wanted, tuple(files), overlay)
+        overlay = self.changes.overlay(tree)
+        return self.scene.collect.clean(tree, self.scene.wanted, tuple(overlay), overlay)
 
     def tests_when_clean(self) -> TestReport | None:
         return self.scene.collect.clean(self.tree, self.scene.wanted) if self.scene.collect.suite.base else None
@@ -181,48 +223,39 @@ class RepoLook:
     def late(self) -> bool:
         return self._tests is not None and self._tests.late
 
-    def _teeth(self) -> Teeth:
+    def teeth(self, seconds: float = 0.0) -> Teeth:
+        """What probes work with; they take as long as is given, or what the one who waits can spare."""
         scene = self.scene
-        return Teeth(scene.git, scene.collect, scene.wanted, self._sort, self.tree, scene.marks, self.changed())
+        seconds = seconds or (max(QUICK, self.tests().seconds / 2) if scene.quick else PROBE_SECONDS)
+        return Teeth(scene.git, scene.collect, scene.wanted, self.changes.sort, self.tree, scene.marks, self.changed(), seconds)
 
     def bites(self) -> bool:
-        return changed_tests_bite(self._teeth(), frozenset(self.tests().files.values()))
+        return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))
 
     def bites_mutant(self) -> bool:
-        return new_tests_bite(self._teeth())
+        return new_tests_bite(self.teeth())
 
     def agreeing(self) -> tuple[str, ...]:
         from detent.evidence.probe import agreeing
 
-        return agreeing(self._teeth(), self.tests(), self.tests_before()) if self._runner else ()
+        return agreeing(self.teeth(), self.tests(), self.tests_before()) if self._runner else ()
 
     def probed(self) -> Probed:
         from detent.evidence.probe import probe
 
-        return probe(self._teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
+        return probe(self.teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
 
     def refactored(self) -> Probed:
         from detent.evidence.probe import probe_refactored
 
         base = self.scene.collect.suite.base
-        return probe_refactored(self._teeth(), self.tests()) if base is not None and base.runner else Probed()
+        return probe_refactored(self.teeth(), self.tests()) if base is not None and base.runner else Probed()
 
     def untested(self) -> tuple[str, ...]:
         """The places that the step changed at which no test fails, whatever stands there."""
         from detent.evidence.probe import untested
 
-        return untested(self._teeth())
-
-    def reworded(self) -> tuple[str, ...]:
-        from detent.evidence.reworded import reworded
-
-        files = [c.path for c in self.changed() if c.sort == "test" and c.how == "modified"]
-        return tuple(
-            f"{path}{place}" for path in files for place in reworded(path, *map(self._text(path), (self.scene.marks.good, self.tree)))
-        )
-
-    def _text(self, path: str) -> Callable[[str], str]:
-        return lambda tree: (self.scene.git.read(tree, path) or b"").decode("utf-8", "replace")
+        return untested(self.teeth())
 
     def preflight(self) -> str | None:
         scene = self.scene
@@ -245,35 +278,18 @@ class RepoLook:
     # -- the tree and the branch ---------------------------------------------------------------------------------------------
 
     def changed(self) -> tuple[Changed, ...]:
-        if self._changed is None:
-            pairs, self._patch = self.scene.git.patch(self.scene.marks.good, self.tree)
-            self._changed = tuple(Changed(path, LETTERS.get(letter, "modified"), self._sort(path)) for letter, path in pairs)
-        return self._changed
+        return self.changes.all()
 
     def only_stubs(self, path: str) -> bool:
         from detent.evidence.stubs import only_stubs
 
         base = self.scene.collect.suite.base
-        return base is not None and only_stubs(base.runner, *map(self._text(path), (self.scene.marks.good, self.tree)))
+        return base is not None and only_stubs(base.runner, *map(self.changes.text(path), (self.scene.marks.good, self.tree)))
 
     def keys_added(self) -> tuple[str, ...]:
         from detent.evidence.keys import keys_added
 
-        self.changed()
-        return keys_added(self._patch, self.scene.keys)
-
-    def _sort(self, path: str) -> Literal["test", "production", "config", "list", "unknown"]:
-        base = self.scene.collect.suite.base
-        if base is None or not base.runner:
-            return "config" if is_shared_config(path) else "unknown"
-        runner = RUNNERS[base.runner]
-        if runner.is_config(path):
-            before, now = (self.scene.git.read(tree, path) for tree in (self.scene.marks.good, self.tree))
-            parts = {runner.runner_part(path, (data or b"").decode("utf-8", "replace")) for data in (before, now)}
-            return "config" if len(parts) > 1 or path.endswith("conftest.py") else "production"
-        if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
-            return "config"  # a file that the command itself loads
-        return "list" if path == "test-list.md" else "test" if runner.is_test(path) else "production"
+        return keys_added(self.changes.patch(), self.scene.keys)
 
     def branch(self) -> Branch:
         if self._branch is None:
@@ -291,7 +307,7 @@ class RepoLook:
         return self._said + left + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
-        seen = self._tests
+        seen = self._part or self._tests
         if seen is None:
             return None
         of = {o: len(seen.having(o)) for o in ("passed", "failed", "error", "skipped")}
@@ -307,7 +323,7 @@ class RepoLook:
         )
 
     def record(self) -> Record | None:
-        seen, kept = self._tests, dict(self.scene.collect.digests)
+        seen, kept = self._part or self._tests, dict(self.scene.collect.digests)
         if seen is None:
             return Record(reports=kept) if kept else None
         ids = [*sorted(seen.bad), *sorted(seen.ids - seen.bad)][:MOST_IDS]

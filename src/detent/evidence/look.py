@@ -3,9 +3,14 @@
 Every method answers from the judged tree or raises CannotTell. None of them believes what an agent reports.
 """
 
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from detent.kernel.model import Data, Evidence, Record, Run, Sent, Value
+
+if TYPE_CHECKING:
+    from detent.evidence.outcomes import Outcomes
+    from detent.evidence.reasons import Reason
+    from detent.evidence.rewritten import Rewritten
 
 L = TypeVar("L", bound=Data, covariant=True)
 Outcome = Literal["passed", "failed", "error", "skipped"]
@@ -26,6 +31,7 @@ class TestReport(Value, frozen=True):
     version: str = ""  # of the runner, where that can be seen
     tree: str = ""  # what it ran on; empty for a part of the tests, or with other files laid over the tree
     complete: bool = True  # the runner finished and wrote its report
+    partial: bool = False  # only some files were run; the rest is as the tree before said
     fault: str = ""  # why it did not, if that came with the change
     late: bool = False  # it did not end in time and was stopped
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
@@ -62,6 +68,7 @@ class Changed(Value, frozen=True):
     path: str
     how: Literal["added", "modified", "deleted"]
     sort: Literal["test", "production", "config", "list", "other", "unknown"]
+    inside: bool = False  # a file of code whose own tests (doctests, `mod tests`) changed
 
 
 class Branch(Value, frozen=True):
@@ -87,7 +94,13 @@ class Look(Protocol[L]):
     def setting(self, name: str) -> str: ...
     def tests(self) -> TestReport: ...
     def tests_before(self) -> TestReport: ...
-    def baseline(self) -> frozenset[str]: ...  # failures that were accepted when the run started
+    def run_changed(self) -> TestReport: ...  # the changed test files alone, the rest as before; `tests` says the same from then on
+    def outcomes(self) -> "Outcomes": ...  # what became of the tests between the last good tree and the judged one
+    def why(self, test: str) -> "Reason": ...  # why a test failed
+    def known_failures(self) -> frozenset[str]: ...  # tests that failed before the work began
+    def rewritten(self) -> "tuple[Rewritten, ...]": ...  # expectations of older tests that were changed or taken out
+    def weakened(self) -> tuple[str, ...]: ...  # older tests that were changed, pass, and no longer notice what they noticed
+    def restoring(self, path: str) -> str: ...  # the command that brings a file back as it was in the last good tree
     def selected(self) -> TestReport: ...
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...  # once more on the same tree, with a canary or without
     def tests_laid_over(self, tree: str) -> TestReport: ...
@@ -97,7 +110,6 @@ class Look(Protocol[L]):
     def agreeing(self) -> tuple[str, ...]: ...  # the step's tests that pass whatever answer they expect
     def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
     def refactored(self) -> Probed: ...  # the tests of earlier steps turned round, and any test against mutations of what was rewritten
-    def reworded(self) -> tuple[str, ...]: ...  # tests of the last good tree that say something else now
     def preflight(self) -> str | None: ...
     def refused_command(self, command: str) -> str | None: ...
     def changed(self) -> tuple[Changed, ...]: ...

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import ONE_RUN, PROBE_SECONDS, Teeth
+from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.candidates import Mutant, candidates
 from detent.evidence.look import Probed, TestReport
 from detent.evidence.mutate.turned import is_named, turned
@@ -50,14 +50,14 @@ def probe_refactored(teeth: Teeth, now: TestReport) -> Probed:
     proved = _were_red_earlier(teeth, now)
     files = _files(now, proved)
     tried = candidates(teeth, _text(teeth, files))
-    clock = _apart(teeth, now, proved) if proved else Clock(time.monotonic() + PROBE_SECONDS, ONE_RUN)
+    clock = _apart(teeth, now, proved) if proved else Clock(time.monotonic() + teeth.seconds, ONE_RUN)
     if isinstance(clock, Probed):
         return clock
     whole = tried[:MOST_WHOLE]
     if not tried or (files and _killed(teeth, tried[:MOST_IN_VAIN], files, clock)) or _killed(teeth, whole, (), clock):
         return Probed()
     idle = tuple(sorted({f"{mutant.path}: {mutant.place}" for mutant in whole}))
-    return Probed(len(whole), idle) if clock.left() > 0 else Probed(why=f"{PROBE_SECONDS} s were not enough to find a test that fails")
+    return Probed(len(whole), idle) if clock.left() > 0 else Probed(why=f"{teeth.seconds:.0f} s were not enough to find a test that fails")
 
 
 def untested(teeth: Teeth) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def untested(teeth: Teeth) -> tuple[str, ...]:
     places: dict[str, list[Mutant]] = {}
     for mutant in candidates(teeth):
         places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
-    clock = Clock(time.monotonic() + PROBE_SECONDS, PROBE_SECONDS)
+    clock = Clock(time.monotonic() + teeth.seconds, teeth.seconds)
     return tuple(sorted(place for place, of in places.items() if not _killed(teeth, of[:2], (), clock)))
 
 
@@ -121,18 +121,18 @@ def _apart(teeth: Teeth, now: TestReport, tests: frozenset[str]) -> Clock | Prob
     """The tests once as they are, where the mutants will be tried: how long that takes, or what makes mutants worthless there."""
     begun = time.monotonic()
     if teeth.collect.suite.clean:
-        return Clock(begun + PROBE_SECONDS, max(ONE_RUN, SLOWER * now.seconds))
+        return Clock(begun + teeth.seconds, max(ONE_RUN, SLOWER * now.seconds))
     try:
-        report = teeth.collect.probe(teeth.tree, teeth.wanted, _files(now, tests), {}, PROBE_SECONDS)
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, _files(now, tests), {}, teeth.seconds)
     except Disturbed:
         raise
     except CannotTell as e:
         return Probed(why=f"they could not be run in a clean checkout: {e}")
     if report.late:
-        return Probed(why=f"they take longer than {PROBE_SECONDS} s")
+        return Probed(why=f"they take longer than {teeth.seconds:.0f} s")
     if lost := tests - report.having("passed"):
         return Probed(apart=tuple(sorted(lost)))
-    return Clock(begun + PROBE_SECONDS, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
+    return Clock(begun + teeth.seconds, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
 
 
 def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def _pass_turned(teeth: Teeth, tree: str, files: Iterable[str]) -> frozenset[str
     if not overlay:
         return frozenset()
     try:
-        report = teeth.collect.probe(tree, teeth.wanted, tuple(overlay), overlay, PROBE_SECONDS)
+        report = teeth.collect.probe(tree, teeth.wanted, tuple(overlay), overlay, teeth.seconds)
     except Disturbed:
         raise
     except CannotTell:
@@ -195,7 +195,7 @@ def _try(
     idle, count, vain = new, 0, 0
     for mutant in mutants[:MOST_TRIED]:
         if (left := clock.left()) <= 0:
-            return Probed(count, why=f"{PROBE_SECONDS} s were not enough for {len(mutants)} small changes of the code")
+            return Probed(count, why=f"{teeth.seconds:.0f} s were not enough for {len(mutants)} small changes of the code")
         report = _seen(teeth, mutant, files, left)
         if report and report.ids & new:
             rest = idle.difference(*(together.get(test, {test}) for test in report.bad))

@@ -61,6 +61,7 @@ class Suite(NamedTuple):
     also: tuple[str, ...] = ()  # names of further variables that tests may see
     start: Start = plainly
     sandbox: str = "none"  # the name of what `start` keeps programs in
+    patterns: tuple[str, ...] = ()  # which files are tests, as the project says
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
 
 

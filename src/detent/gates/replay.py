@@ -10,17 +10,16 @@ from detent.evidence.look import Look
 from detent.gates.plan import is_done
 from detent.gates.testlist import only_list_changed
 from detent.gates.tests import (
-    all_pass,
     at_least_one_ran,
-    base_was_green,
     canary_held,
     changed_tests_still_bite,
-    collected_not_shrunk,
-    fails_for_a_reason,
-    new_tests_fail,
-    others_pass,
-    others_unchanged,
-    skips_not_risen,
+    fails_for_the_product,
+    needed,
+    none_is_lost,
+    nothing_broke,
+    old_tests_still_notice,
+    red_tests_pass,
+    something_needs_this_step,
     test_can_fail,
     turned_tests_fail,
 )
@@ -31,33 +30,28 @@ Gate = Callable[[Look[Any]], Said]
 
 
 def tests_are_as_claimed(look: Look[Any]) -> str | None:
-    """The new tests that fail are the ones that the claim names, where it names any."""
+    """The tests that newly fail are the ones that the claim names, where it names any."""
     claimed = frozenset(look.sent.reply.split("\n")) if look.sent.reply else frozenset()
-    found = look.tests().bad - look.tests_before().ids
+    found = look.outcomes().newly_failing
     if not claimed or claimed == found:
         return None
     return (
-        f"the claim names {min(claimed ^ found)}, and it is no new test that fails"
+        f"the claim names {min(claimed ^ found)}, and it is no test that fails now and did not before"
         if claimed - found
         else f"the claim leaves out {min(found - claimed)}"
     )
 
 
 def new_tests_failed_over(look: Look[Any]) -> str | None:
-    """At least one test is new, and every new test fails on the tree that the task was re-planned from."""
-    new = look.tests().ids - look.tests_before().ids
-    if not new:
-        return "no new test was collected"
-    bad = look.tests_laid_over(look.sent.value).bad
-    passing = sorted(i for i in new if i not in bad and i.partition("::")[0] not in bad)
-    return f"{passing[0]} passes on the tree that the task was re-planned from too, so it verifies nothing" if passing else None
+    """At least one new test fails on the tree that the task was re-planned from."""
+    return needed(look, look.sent.value, "it was claimed over that tree")
 
 
 def new_tests_can_fail(look: Look[Any]) -> str | None:
     """Tests that came without a RED step, in files that this step wrote, fail against a small mutation of the code at least."""
     wrote = {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
     now = look.tests()
-    new = sorted(i for i in now.ids - look.tests_before().ids if now.files.get(i, i.partition("::")[0]) in wrote)
+    new = sorted(i for i in look.outcomes().pins if now.files.get(i, i.partition("::")[0]) in wrote)
     if not new or look.bites_mutant():
         return None
     return f"{new[0]} was never seen failing: it came without a RED step, and fails against no small change of the code"
@@ -97,20 +91,21 @@ def nothing_changed(look: Look[Any]) -> str | None:
 
 
 RED_ONLY = (only_tests_changed, conftest_stays_plain)
-OTHERS = (others_pass, others_unchanged, skips_not_risen)
-KEPT = (at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen)
+OLD_TESTS = (none_is_lost, old_tests_still_notice)
+KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke)
+PROVED = (*KEPT, red_tests_pass)
 RULES: Mapping[str, tuple[Gate, ...]] = {
-    "plan": (only_list_changed, others_pass),
-    "complete": (only_list_changed, *KEPT),
-    "red": (*RED_ONLY, at_least_one_ran, canary_held, base_was_green, new_tests_fail, fails_for_a_reason, *OTHERS, tests_are_as_claimed),
-    "verify": (*RED_ONLY, at_least_one_ran, canary_held, base_was_green, new_tests_failed_over, *OTHERS),
+    "plan": (only_list_changed, none_is_lost, nothing_broke),
+    "complete": (only_list_changed, *PROVED),
+    "red": (*RED_ONLY, at_least_one_ran, canary_held, something_needs_this_step, fails_for_the_product, *OLD_TESTS, tests_are_as_claimed),
+    "verify": (*RED_ONLY, at_least_one_ran, canary_held, new_tests_failed_over, *OLD_TESTS),
     "already": (*RED_ONLY, *KEPT, test_can_fail),
-    "green": (tests_frozen, config_frozen, *KEPT, turned_tests_fail),
-    "refactor": (*KEPT, config_frozen, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
-    "entry": (only_the_plan_changed, *KEPT),
-    "work": KEPT,
+    "green": (tests_frozen, config_frozen, *PROVED, turned_tests_fail),
+    "refactor": (*PROVED, config_frozen, old_tests_still_notice, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
+    "entry": (only_the_plan_changed, *PROVED),
+    "work": PROVED,
     "adopted": (nothing_changed,),
-    "merge": KEPT,
+    "merge": PROVED,
 }  # fmt: skip
 DOUBTS: Mapping[str, tuple[Gate, ...]] = {
     "work": (tests_run_as_before, changed_tests_still_bite, turned_tests_fail),

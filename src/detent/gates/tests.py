@@ -1,26 +1,45 @@
-"""Gates over test evidence: what must fail, what must pass, and that nothing was lost on the way."""
-
-import re
+"""Gates over tests. Each asks the engine of outcomes (`evidence/outcomes.py`) what became of the tests; none has a notion of proof of its own."""
 
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
 from detent.evidence.look import Look, Probed, TestReport
-from detent.gates.branch import on_its_branch
-from detent.gates.command import expects_fail, real_test_command
+from detent.evidence.outcomes import file_of
 from detent.gates.plan import PlanData, verified_from
-from detent.gates.tree import files_are_ours
 from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said
 
+Ids = frozenset[str]
+MOST_AGAIN = 20  # failures that are run once more; where more fail, none of them is called flaky
+MOST_REASONS = 50  # failing tests whose reasons are looked at
 
-def _first(ids: frozenset[str], more: str = "") -> str:
+
+def _first(ids: Ids, more: str = "") -> str:
     rest = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
     return f"{min(ids)}{rest}{more}"
 
 
+def _fails(ids: Ids) -> str:
+    return "fail" if len(ids) > 1 else "fails"
+
+
+def _passes(ids: Ids) -> str:
+    return "pass" if len(ids) > 1 else "passes"
+
+
+# -- whether the run of the tests can be believed ------------------------------------------------------------------------------
+
+
 def at_least_one_ran(look: Look[Data]) -> str | None:
     """At least one test was collected and run; zero tests are no evidence."""
-    seen = look.tests()
+    return _ran(look.tests())
+
+
+def changed_tests_ran(look: Look[Data]) -> str | None:
+    """The test files that the step changed were run; the rest of the suite is run at GREEN."""
+    return _ran(look.run_changed())
+
+
+def _ran(seen: TestReport) -> str | None:
     if seen.fault:
         return seen.fault
     return None if seen.ids else "no test was collected, so nothing is proved"
@@ -35,37 +54,44 @@ def _tampered(report: TestReport) -> str:
     return f"{TAMPERED}: {report.canary_said}" if report.canary == "broken" else ""
 
 
-def new_tests_fail(look: Look[Data]) -> str | None:
-    """At least one test is new, and every new test fails."""
-    now, before = look.tests(), look.tests_before()
-    new = now.ids - before.ids
-    if not new:
-        return "no new test was collected; write a test that fails for this step"
-    passing = new - now.bad
-    return f"{_first(passing)} passes already, so it proves nothing; test what is not there yet" if passing else None
+# -- RED: something needs this step --------------------------------------------------------------------------------------------
 
 
-SIGNATURE = re.compile(
-    r"unexpected keyword argument|missing \d+ required|takes .*argument"
-)  # what Python says of a call that does not fit yet
-EXPECTED = ("AssertionError", "Failed", "NameError", "ImportError", "ModuleNotFoundError", "AttributeError", "NotImplementedError", "")
+def something_needs_this_step(look: Look[Data]) -> str | None:
+    """At least one test fails now that did not fail before."""
+    seen = look.outcomes()
+    if seen.newly_failing:
+        return None
+    if seen.pins:
+        return f"{_first(seen.pins)} {_passes(seen.pins)} already, so nothing needs this step; write a test that fails until it is done"
+    if seen.still_failing:
+        return f"{_first(seen.still_failing)} failed before already; write a test, or an assertion, that fails for this step"
+    return "no test fails; write a test, or add an assertion to one, that fails until this step is done"
 
 
-def fails_for_a_reason(look: Look[Data]) -> str | None:
-    """Every new test fails on an assertion, or on a name that the tree does not have yet."""
-    now = look.tests()
-    for test in sorted((now.ids - look.tests_before().ids) & now.bad):
-        kind = now.kinds.get(test, "").rpartition(".")[2]
-        missing = test in now.missing_names
-        fits = kind in EXPECTED or SIGNATURE.search(now.messages.get(test, ""))
-        if not missing and (now.outcomes[test] == "error" or not fits):
-            return f"{test} does not fail on an assertion or on a missing name, but with {kind or 'an error outside the test'}"
-    return None
+def fails_for_the_product(look: Look[Data]) -> str | None:
+    """A new failure has a reason that code can fix: the test can be read, has its fixtures and packages, and forgot no name of its own."""
+    failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
+    reasons = {test: look.why(test) for test in failing}
+    if not reasons or any(reason.sort in ("product", "unknown") for reason in reasons.values()):
+        return None
+    test, reason = next(iter(reasons.items()))
+    return f"{test} fails for a reason of its own, which no code can fix: {reason.sentence}"
+
+
+def reason_is_told(look: Look[Data]) -> Said:
+    """Where the machine cannot tell whether the code is why a test fails, that is flagged."""
+    failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
+    unclear = {test: why for test in failing if (why := look.why(test)).sort == "unknown"}
+    if not failing or len(unclear) < len(failing):
+        return None
+    test, why = next(iter(unclear.items()))
+    return Flag("weak-evidence", f"{test} fails, and it cannot be told whether the code is why: {why.sentence}", test, level="note")
 
 
 def fails_again(look: Look[Data]) -> str | None:
-    """Every new test fails again when it is run once more on the same tree: a flaky test is no evidence."""
-    new = (look.tests().ids - look.tests_before().ids) & look.tests().bad
+    """A test that fails now fails again when it is run once more on the same tree: a flaky test is no evidence."""
+    new = look.outcomes().newly_failing
     again = look.again(new)
     if wrong := again.fault or _tampered(again):
         return wrong
@@ -73,10 +99,88 @@ def fails_again(look: Look[Data]) -> str | None:
     return f"{_first(calm)} is flaky: it failed, and run again on the same tree it did not; a flaky test is no evidence" if calm else None
 
 
-MOST_AGAIN = 20  # failures that are run once more; where more fail, none of them is called flaky
+def new_tests_failed_before(look: Look[PlanData]) -> str | None:
+    """At least one test fails on the tree that the task was re-planned from, and does not fail on the one before its tests came."""
+    return needed(look, verified_from(look.run.data.plan), "test the original goal")
 
 
-def _flaky(look: Look[Data], bad: frozenset[str]) -> str:
+def needed(look: Look[Data], tree: str, what: str) -> str | None:
+    """Whether a new test needs what was done since a tree."""
+    now, seen = look.tests(), look.outcomes()
+    new = seen.pins | seen.newly_failing
+    if not new:
+        return f"no test is new; write one: {what}"
+    over = look.tests_laid_over(tree)
+    needing = {test for test in new if test in over.bad or file_of(now, test) in over.bad or test not in over.ids}
+    return None if needing else f"{_first(new)} {_passes(new)} without the new tasks too, so nothing is verified; {what}"
+
+
+# -- what was there before -------------------------------------------------------------------------------------------------------
+
+
+def none_is_lost(look: Look[Data]) -> Said:
+    """No test is lost or newly skipped. One that is taken out together with its code, or for a new one that asks for something else, is flagged."""
+    seen = look.outcomes()
+    if seen.skipped:
+        return f"{_first(seen.skipped)} ran before and {'are' if len(seen.skipped) > 1 else 'is'} skipped now; let it run"
+    out = _taken_out(look)
+    if lost := seen.lost - out:
+        return f"{_first(lost)} is gone; tests may not be lost. {_bring_back(look, lost)}"
+    return tuple(Flag("rewritten-test", f"{test} was taken out", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
+
+
+def _taken_out(look: Look[Data]) -> Ids:
+    """The lost tests that went with the code they were about, or whose file asks for something else now."""
+    before, seen = look.tests_before(), look.outcomes()
+    if not seen.lost:
+        return frozenset()
+    deleted = {c.path for c in look.changed() if c.how == "deleted"}
+    with_code = any(c.how == "deleted" and c.sort == "production" for c in look.changed())
+    asks = {file_of(look.tests(), test) for test in seen.newly_failing}
+    return frozenset(t for t in seen.lost if file_of(before, t) in asks or (with_code and file_of(before, t) in deleted))
+
+
+def _bring_back(look: Look[Data], lost: Ids) -> str:
+    files = sorted({file_of(look.tests_before(), test) for test in lost})
+    return f"Bring it back: {look.restoring(files[0])}" if files else ""
+
+
+def old_tests_still_notice(look: Look[Data]) -> str | None:
+    """An older test that was changed and passes still notices what it noticed: the same small changes of the code make it fail."""
+    weak = look.weakened()
+    return f"{_first(frozenset(weak))} is weakened: it was changed, and no longer fails for code that it failed for" if weak else None
+
+
+def rewritten_is_flagged(look: Look[Data]) -> Said:
+    """What an older test expects was changed or taken out: shown, with both versions."""
+    said = "what an older test expects was changed"
+    return tuple(Flag("rewritten-test", said, each.place, each.before, each.after) for each in look.rewritten()[:MOST_AGAIN])
+
+
+# -- GREEN and REFACTOR: it passes, and nothing broke ----------------------------------------------------------------------------
+
+
+def red_tests_pass(look: Look[Data]) -> str | None:
+    """Every test that failed before passes now, but for those that failed before the work began."""
+    left = look.outcomes().still_failing - look.known_failures()
+    return f"{_first(left)} still {_fails(left)}{_because(look, left)}" if left else None
+
+
+def nothing_broke(look: Look[Data]) -> str | None:
+    """No test fails that did not fail before."""
+    seen = look.outcomes()
+    if broken := seen.regressions - look.known_failures():
+        return f"{_first(broken)} passed before and {_fails(broken)} now{_because(look, broken)}{_flaky(look, broken)}"
+    new = seen.newly_failing - look.known_failures()
+    return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky(look, new)}" if new else None
+
+
+def _because(look: Look[Data], bad: Ids) -> str:
+    said = look.why(min(bad)).sentence
+    return f": {said}" if said else ""
+
+
+def _flaky(look: Look[Data], bad: Ids) -> str:
     """Which of the tests that failed did not when they were run once more on the same tree, as the end of a sentence."""
     if len(bad) > MOST_AGAIN:
         return ""
@@ -87,28 +191,21 @@ def _flaky(look: Look[Data], bad: frozenset[str]) -> str:
     return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""
 
 
-def base_was_green(look: Look[Data]) -> str | None:
-    """The tests passed before the step, or the failures were accepted as a baseline when the run started."""
-    bad = look.tests_before().bad - look.baseline()
-    if not bad:
+def product_changed(look: Look[Data]) -> Said:
+    """A GREEN step changes code; one that does not is flagged."""
+    if any(c.sort not in ("test", "list") for c in look.changed()):
         return None
-    return f"{_first(bad)} failed before this step already; mend it first, or start with --baseline to accept what fails"
+    return Flag("no-proof", "the GREEN step changed no code, so its tests passed by themselves", stays=True)
 
 
-def starts_from_green(look: Look[PlanData]) -> str | None:
-    """The tests passed before the step. Looked at only for a call that fits: for any other, nothing is run."""
-    misfits = any(gate(look) for gate in (files_are_ours, on_its_branch, expects_fail, real_test_command))
-    return None if misfits else base_was_green(look)
+def already_is_flagged(look: Look[Data]) -> Said:
+    """An entry that is closed as satisfied already has no test that failed first: flagged."""
+    new = sorted(look.outcomes().pins)
+    said = f"closed as satisfied already: {new[0] if new else 'its test'} passed at once, and was never seen failing"
+    return Flag("no-proof", said, new[0] if new else "", stays=True)
 
 
-def new_tests_failed_before(look: Look[PlanData]) -> str | None:
-    """At least one test is new, and every new test fails on the tree that the task was re-planned from."""
-    new = look.tests().ids - look.tests_before().ids
-    if not new:
-        return "no new test was collected; write a test that verifies the original goal"
-    bad = look.tests_laid_over(verified_from(look.run.data.plan)).bad
-    passing = frozenset(i for i in new if i not in bad and i.partition("::")[0] not in bad)
-    return f"{_first(passing)} passes without the new tasks too, so it verifies nothing; test the original goal" if passing else None
+# -- what the agent selected -----------------------------------------------------------------------------------------------------
 
 
 def selection_is_some(look: Look[Data]) -> str | None:
@@ -116,68 +213,26 @@ def selection_is_some(look: Look[Data]) -> str | None:
     return _tampered(look.selected()) or (None if look.selected().ids else "the test command selects no test")
 
 
-def others_pass(look: Look[Data]) -> str | None:
-    """Every test that is not new ends as it did before, and none is lost."""
-    now, before = look.tests(), look.tests_before()
-    broken = (now.bad & before.ids) - before.bad
-    if broken:
-        return f"{_first(broken)} passed before and fails now{_flaky(look, broken)}"
-    if skipped := (now.having("skipped") & before.ids) - before.having("skipped"):
-        return f"{_first(skipped)} ran before and is skipped now"
-    lost = _lost(before, now) - _waiting(before, now)
-    return f"{_first(lost)} is no longer collected" if lost else None
-
-
-def _waiting(before: TestReport, now: TestReport) -> frozenset[str]:
-    """Tests of a file that cannot be loaded for a name that is not there yet: their words are compared instead."""
-    unloaded = {file for file in now.missing_names if file in now.files.values()}
-    return frozenset(i for i in before.ids if before.files.get(i) in unloaded)
-
-
-def others_unchanged(look: Look[Data]) -> str | None:
-    """The tests that were there before say what they said: a RED step adds tests."""
-    said = look.reworded()
-    return f"{_first(frozenset(said))} was changed; a RED step adds tests, and a refactoring may change them" if said else None
-
-
-def all_pass(look: Look[Data]) -> str | None:
-    """Every collected test passes, but for those whose failure was accepted when the run started."""
-    bad = look.tests().bad - look.baseline()
-    return f"{_first(bad)} fails{_flaky(look, bad)}" if bad else None
-
-
 def selection_passes(look: Look[Data]) -> str | None:
     """The tests the agent selected were run and pass."""
     picked = look.selected()
     if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
         return wrong
-    return f"{_first(picked.bad)} fails" if picked.bad else None
+    bad = picked.bad - look.known_failures()
+    return f"{_first(bad)} {_fails(bad)}" if bad else None
 
 
 def selection_fails(look: Look[Data]) -> str | None:
-    """The tests the agent selected were run and at least one fails."""
+    """The tests the agent selected were run, and one of them is a test that fails now."""
     picked = look.selected()
     if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
         return wrong
-    return None if picked.bad else "the selected tests all pass; the RED step needs a test that fails"
+    if picked.bad & look.outcomes().newly_failing:
+        return None
+    return f"the selected tests all pass; select the one that fails: {_first(look.outcomes().newly_failing)}"
 
 
-def collected_not_shrunk(look: Look[Data]) -> str | None:
-    """No test that was collected before is gone."""
-    lost = _lost(look.tests_before(), look.tests())
-    return f"{_first(lost)} is no longer collected; tests may not be lost" if lost else None
-
-
-def _lost(before: TestReport, now: TestReport) -> frozenset[str]:
-    """Tests that are gone. A file that could not be collected stands for its tests, once it can; a test for the subtests it got."""
-    gone = frozenset(i for i in before.ids - now.ids if i not in now.files.values())
-    return frozenset(i for i in gone if not any(other.startswith(f"{i}/") for other in now.ids))
-
-
-def skips_not_risen(look: Look[Data]) -> str | None:
-    """No test that ran before is skipped now."""
-    skipped = look.tests().having("skipped") - look.tests_before().having("skipped")
-    return f"{_first(skipped)} is skipped now; tests may not be skipped" if skipped else None
+# -- probes ----------------------------------------------------------------------------------------------------------------------
 
 
 def changed_tests_still_bite(look: Look[Data]) -> str | None:
@@ -197,55 +252,52 @@ def test_can_fail(look: Look[Data]) -> str | None:
 
 
 def turned_tests_fail(look: Look[Data]) -> str | None:
-    """Each test that the code was written for fails when it is made to expect something else; with `evidence.mutation` off, that is not asked."""
-    if look.setting("evidence.mutation") not in PROBING or not (agree := look.agreeing()):
+    """Each test that the code was written for fails when it is made to expect something else; where `vacuous-test` is allowed, that is not asked."""
+    if look.setting("flags.vacuous-test") == "allow" or not (agree := look.agreeing()):
         return None
     return (
         f"{_first(frozenset(agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at. "
-        "Write code whose answer counts; if the test itself looks away, a person can go back to before it (`detent rollback`)"
+        'Write code whose answer counts; if the test itself is wrong, say so with reply "TEST_WRONG"'
     )
 
 
 def new_tests_kill_mutants(look: Look[Data]) -> Said:
-    """Each test that the code was written for fails against a small mutation of that code; `evidence.mutation` says how much that counts."""
-    how = look.setting("evidence.mutation")
-    if how not in PROBING:
+    """Each test that the code was written for fails against a small mutation of that code, or is flagged."""
+    if look.setting("flags.vacuous-test") == "allow":
         return None
     seen = look.probed()
-    idle = (
-        f"{_first(frozenset(seen.idle))} kills no mutant of the code written for it ({seen.tried} tried); it may prove nothing"
-        if seen.idle
-        else ""
-    )
-    return _counts(how, seen, idle, "vacuous-test")
+    idle = [
+        Flag("vacuous-test", f"{test} fails for no small change of the code written for it ({seen.tried} tried)", test)
+        for test in seen.idle
+    ]
+    return _probed(look, seen, tuple(idle), "vacuous-test")
 
 
 def refactoring_is_tested(look: Look[Data]) -> Said:
-    """Some test fails against a small mutation of the code that a refactoring wrote; `evidence.mutation` says how much that counts."""
-    how = look.setting("evidence.mutation")
-    if how not in PROBING:
+    """Some test fails against a small mutation of the code that a refactoring wrote, or it is flagged."""
+    if look.setting("flags.unnoticed") == "allow":
         return None
     seen = look.refactored()
-    idle = f"no test fails against a small change of what was rewritten ({_first(frozenset(seen.idle))})" if seen.idle else ""
-    return _counts(how, seen, idle, "unnoticed")
+    idle = [Flag("unnoticed", f"no test fails against a small change of {place}", place) for place in seen.idle]
+    return _probed(look, seen, tuple(idle), "unnoticed")
 
 
-PROBING = ("warn", "require")
-
-
-def _counts(how: str, seen: Probed, idle: str, kind: str) -> Said:
-    """What a probe is worth. A pass that only this folder gives is none; the rest is a flag, or a failure where it is required, and then not
-    to know is no pass either."""
+def _probed(look: Look[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -> Said:
+    """What a probe came to. A pass that only this folder gives is none; where it must be known and is not, nothing can be told."""
     if seen.apart:
         return (
             f"{_first(frozenset(seen.apart))} passes here and not in a clean checkout of what you hand in: it needs a file that is not part "
             "of the change; make it a part, or do without it"
         )
-    said = f"whether the tests prove anything could not be probed: {seen.why}" if seen.why else idle
-    if seen.why and how == "require":
-        more = 'evidence.mutation = "require" asks for it, so write tests and code that can be probed, or let a person set it to "warn"'
-        raise CannotTell(f"{said}; {more}")
-    return said if how == "require" or not said else Flag(kind, said, min(seen.idle, default=""))
+    if not seen.why:
+        return idle
+    said = f"whether the tests prove anything could not be probed: {seen.why}"
+    if look.setting(f"flags.{kind}") == "fail":
+        raise CannotTell(f'{said}; [flags] {kind} = "fail" asks for it: write tests and code that can be probed, or set it to "ask"')
+    return Flag("weak-evidence", said, level="note")
+
+
+# -- other runs ------------------------------------------------------------------------------------------------------------------
 
 
 def passes_when_clean(look: Look[Data]) -> str | None:
@@ -253,10 +305,10 @@ def passes_when_clean(look: Look[Data]) -> str | None:
     if (seen := look.tests_when_clean()) is None:
         return None
     wrong = seen.fault or _tampered(seen) or ("" if seen.ids else "no test was collected")
-    bad = seen.bad - look.baseline()
-    return f"in a clean checkout of the tree, {wrong or f'{_first(bad)} fails'}" if wrong or bad else None
+    bad = seen.bad - look.known_failures()
+    return f"in a clean checkout of the tree, {wrong or f'{_first(bad)} {_fails(bad)}'}" if wrong or bad else None
 
 
 def preflight_passes(look: Look[Data]) -> str | None:
-    """The project's preflight commands pass on this tree."""
+    """The project's preflight commands pass on this tree, but for those that failed before the work began."""
     return look.preflight()

@@ -39,7 +39,7 @@ def _to_be_written(data: Data) -> str:
 
 def strays_of_green(look: Look[Data]) -> list[str]:
     """The changed files that are frozen in a GREEN step."""
-    return [c.path for c in look.changed() if c.sort == "test"] + _config_not_named(look) + _plan_not_named(look)
+    return [c.path for c in look.changed() if c.sort == "test" or c.inside] + _config_not_named(look) + _plan_not_named(look)
 
 
 def only_tests_changed(look: Look[Data]) -> str | None:
@@ -69,8 +69,16 @@ def conftest_stays_plain(look: Look[Data]) -> str | None:
 
 def tests_frozen(look: Look[Data]) -> str | None:
     """Test files are as the RED step left them."""
-    touched = [f"{c.path} was deleted" if c.how == "deleted" else f"{c.path} was {c.how}" for c in look.changed() if c.sort == "test"]
-    return f"{_named(touched)}; tests are frozen while the code is written" if touched else None
+    touched = [c for c in look.changed() if c.sort == "test" or c.inside]
+    if not touched:
+        return None
+    said = _named([f"{'the tests in ' if c.inside else ''}{c.path} {'were' if c.inside else 'was'} {c.how}" for c in touched])
+    back = (
+        ""
+        if all(c.how == "added" for c in touched)
+        else f" Bring it back: {look.restoring(next(c.path for c in touched if c.how != 'added'))}"
+    )
+    return f'{said}; tests are frozen while the code is written.{back} If the test itself is wrong, say so with reply "TEST_WRONG"'
 
 
 def config_frozen(look: Look[Data]) -> Said:

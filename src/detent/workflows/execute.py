@@ -30,7 +30,7 @@ from detent.gates.item import (
     says_blocked,
 )
 from detent.gates.keys import no_keys_added
-from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, passes_when_clean, skips_not_risen
+from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, passes_when_clean, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, each, go
@@ -104,17 +104,9 @@ MOVES: dict[str, Move] = {
 
 RUNNABLE = (dependencies_closed, not_failed_twice)
 CLEAN = (no_keys_added, instructions_kept)
-TESTS = (at_least_one_ran, canary_held, all_pass, passes_when_clean)  # what is pushed passed where nothing else lies
-WORK = (
-    something_changed,
-    files_within_budget,
-    at_least_one_ran,
-    canary_held,
-    collected_not_shrunk,
-    skips_not_risen,
-    all_pass,
-    passes_when_clean,
-)
+TESTS = (at_least_one_ran, canary_held, nothing_broke, passes_when_clean)  # what is pushed passed where nothing else lies
+KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass)
+WORK = (something_changed, files_within_budget, *KEPT, passes_when_clean)
 
 ENDS = (snapshot, update_item, sync_tracker, clean_up)  # owed by every end
 BAD = (stop_children, end_processes, snapshot, update_item, file_follow_up, sync_tracker, clean_up)  # by every failure

@@ -14,3 +14,5 @@ class Ground(Value, frozen=True):
     workspace: str = ""  # a checkout of the machine's own; empty: the person's checkout
     agent: str = ""  # the agent that the machine drives; empty: an agent calls by itself
     reports: dict[str, str] = {}  # of each tree that was tested before the run began: the SHA-256 of the report kept of it
+    patterns: tuple[str, ...] = ()  # which files are tests, as the project and its configuration say
+    red_preflight: tuple[str, ...] = ()  # preflight commands that failed before the run began

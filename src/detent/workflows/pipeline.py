@@ -42,7 +42,7 @@ from detent.gates.reply import (
     wrote_only_build_files,
     wrote_only_docs,
 )
-from detent.gates.tests import collected_not_shrunk, skips_not_risen
+from detent.gates.tests import none_is_lost
 from detent.kernel.rows import BACK, STAY, Because, Go, Row, each, go
 from detent.kernel.table import Table
 from detent.workflows.common import ERRORS, alive, because, clear_error, count, keep_error, keep_guidance, park, people, zero
@@ -106,8 +106,8 @@ APPROVED = (
 )  # what is approved is sound as it stands
 DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
 PLANNED = (wrote_nothing, tasks_are_sound, context_is_there)
-BUILD = (no_keys_added, wrote_only_build_files, collected_not_shrunk, skips_not_risen)
-KEPT = (no_keys_added, collected_not_shrunk, skips_not_risen)
+BUILD = (no_keys_added, wrote_only_build_files, none_is_lost)
+KEPT = (no_keys_added, none_is_lost)
 TOLD = (no_keys_added, wrote_only_docs, readme_or_reason, says_how_to_run_and_test)
 OURS = (answers_the_question,)
 

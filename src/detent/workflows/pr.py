@@ -30,25 +30,27 @@ from detent.gates.keys import no_keys_added
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
 from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
 from detent.gates.tests import (
-    all_pass,
+    already_is_flagged,
     at_least_one_ran,
     canary_held,
+    changed_tests_ran,
     changed_tests_still_bite,
-    collected_not_shrunk,
-    fails_for_a_reason,
-    new_tests_fail,
+    fails_for_the_product,
     new_tests_failed_before,
     new_tests_kill_mutants,
-    others_pass,
-    others_unchanged,
+    none_is_lost,
+    nothing_broke,
+    old_tests_still_notice,
     passes_when_clean,
     preflight_passes,
+    product_changed,
+    red_tests_pass,
     refactoring_is_tested,
+    rewritten_is_flagged,
     selection_fails,
     selection_is_some,
     selection_passes,
-    skips_not_risen,
-    starts_from_green,
+    something_needs_this_step,
     test_can_fail,
     turned_tests_fail,
 )
@@ -125,80 +127,16 @@ STATES = {
     "ABORTED": State("none", end="stopped"),
 }
 
-SOUND_RED = (
-    files_are_ours,
-    on_its_branch,
-    no_keys_added,
-    instructions_kept,
-    expects_fail,
-    real_test_command,
-    starts_from_green,
-)  # asked first: a miss is REFUSED
-SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept, expects_pass, real_test_command)
-RED = (
-    at_least_one_ran,
-    plan_frozen,
-    only_tests_changed,
-    conftest_stays_plain,
-    config_flagged,
-    canary_held,
-    new_tests_fail,
-    fails_for_a_reason,
-    others_pass,
-    others_unchanged,
-    selection_fails,
-)
-VERIFY = (
-    at_least_one_ran,
-    plan_frozen,
-    only_tests_changed,
-    conftest_stays_plain,
-    config_flagged,
-    canary_held,
-    new_tests_failed_before,
-    others_pass,
-    others_unchanged,
-    selection_is_some,
-)
-GREEN = (
-    at_least_one_ran,
-    tests_frozen,
-    config_frozen,
-    plan_frozen,
-    canary_held,
-    collected_not_shrunk,
-    skips_not_risen,
-    all_pass,
-    selection_passes,
-    preflight_passes,
-    turned_tests_fail,
-    new_tests_kill_mutants,
-)
-REFACTOR = (
-    at_least_one_ran,
-    config_frozen,
-    plan_frozen,
-    canary_held,
-    collected_not_shrunk,
-    skips_not_risen,
-    all_pass,
-    changed_tests_still_bite,
-    selection_passes,
-    preflight_passes,
-    turned_tests_fail,
-    refactoring_is_tested,
-)
-ALREADY = (
-    at_least_one_ran,
-    plan_frozen,
-    only_tests_changed,
-    conftest_stays_plain,
-    config_flagged,
-    canary_held,
-    collected_not_shrunk,
-    all_pass,
-    test_can_fail,
-)
+SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept, real_test_command)  # asked first: a miss is REFUSED
+SOUND_RED, SOUND_GREEN = (*SOUND, expects_fail), (*SOUND, expects_pass)
+ONLY_TESTS = (plan_frozen, only_tests_changed, conftest_stays_plain, config_flagged)
+OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
+KEPT = (at_least_one_ran, config_frozen, plan_frozen, canary_held, none_is_lost, nothing_broke, red_tests_pass)
+RED = (changed_tests_ran, *ONLY_TESTS, canary_held, something_needs_this_step, fails_for_the_product, *OLD_TESTS, selection_fails)
+VERIFY = (at_least_one_ran, *ONLY_TESTS, canary_held, new_tests_failed_before, *OLD_TESTS, selection_is_some)
+GREEN = (tests_frozen, *KEPT, selection_passes, preflight_passes, product_changed, turned_tests_fail, new_tests_kill_mutants)
+REFACTOR = (*KEPT, *OLD_TESTS, changed_tests_still_bite, selection_passes, preflight_passes, turned_tests_fail, refactoring_is_tested)
+ALREADY = (at_least_one_ran, *ONLY_TESTS, canary_held, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
 CLEAN = (passes_when_clean,)  # the last look before a change counts as landed; with a branch, the merge has its own
@@ -250,16 +188,16 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
-    Row("EXECUTING_TDD",         "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
-    Row("EXECUTING_TDD",         "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
+    Row("EXECUTING_TDD",         "green",           SOUND_GREEN,                       GREEN,     PASSED,                                         BAD),
+    Row("EXECUTING_TDD",         "refactor",        SOUND_GREEN,                       REFACTOR,  PASSED,                                         BAD),
     Row("EXECUTING_TDD",         "checkpoint",      (tree_is_clean,),                  (),        go(STAY, checkpoint_made)),
     Row("EXECUTING_TDD",         "none-left",       (),                                (),        go("CODE_REVIEW")),
     Row("NEEDS_ANALYSIS",        "success",         (files_are_ours, tree_as_judged),  (),        PROVED),
     Row("NEEDS_ANALYSIS",        "failure",         (),                                (),        BAD),
     Row("DEBUGGING",             "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("DEBUGGING",             "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
-    Row("DEBUGGING",             "green",           SOUND,                             GREEN,     PASSED,                                         BAD),
-    Row("DEBUGGING",             "refactor",        SOUND,                             REFACTOR,  PASSED,                                         BAD),
+    Row("DEBUGGING",             "green",           SOUND_GREEN,                       GREEN,     PASSED,                                         BAD),
+    Row("DEBUGGING",             "refactor",        SOUND_GREEN,                       REFACTOR,  PASSED,                                         BAD),
     Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
     Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      REDUCED),
     Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        ESCALATED),

@@ -22,7 +22,7 @@ from detent.gates.human import (
 )
 from detent.gates.keys import no_keys_added
 from detent.gates.reply import Reply, points, read_reply, wrote_nothing, wrote_only_tests
-from detent.gates.tests import all_pass, at_least_one_ran, canary_held, collected_not_shrunk, preflight_passes, skips_not_risen
+from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, preflight_passes, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Because, Go, Move, Row, State, by_human, by_system, each, go
@@ -132,7 +132,7 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-TESTED = (no_keys_added, at_least_one_ran, canary_held, collected_not_shrunk, skips_not_risen, all_pass, preflight_passes)
+TESTED = (no_keys_added, at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass, preflight_passes)
 CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)

@@ -21,20 +21,22 @@ from detent.gates.testlist import (
     reply_names_a_test,
 )
 from detent.gates.tests import (
-    all_pass,
+    already_is_flagged,
     at_least_one_ran,
-    base_was_green,
     canary_held,
     changed_tests_still_bite,
-    collected_not_shrunk,
     fails_again,
-    fails_for_a_reason,
-    new_tests_fail,
+    fails_for_the_product,
     new_tests_kill_mutants,
-    others_pass,
-    others_unchanged,
+    none_is_lost,
+    nothing_broke,
+    old_tests_still_notice,
+    product_changed,
+    reason_is_told,
+    red_tests_pass,
     refactoring_is_tested,
-    skips_not_risen,
+    rewritten_is_flagged,
+    something_needs_this_step,
     test_can_fail,
     turned_tests_fail,
 )
@@ -108,38 +110,17 @@ MOVES: dict[str, Move] = {
 }
 
 LIST = (on_its_branch, no_keys_added, instructions_kept, list_parses, entries_kept, boxes_are_ours)  # asked first: a miss is REFUSED
-NEXT = (*LIST, reply_names_a_test, current_is_open, base_was_green)
+NEXT = (*LIST, reply_names_a_test, current_is_open)
 LAST = (*LIST, every_box_is_ticked)
-START = (*LIST, base_was_green)
-PLAN = (only_list_changed, canary_held, others_pass)
-COMPLETE = (only_list_changed, at_least_one_ran, canary_held, all_pass)
-RED = (
-    only_tests_changed,
-    conftest_stays_plain,
-    config_flagged,
-    at_least_one_ran,
-    canary_held,
-    new_tests_fail,
-    fails_for_a_reason,
-    others_pass,
-    others_unchanged,
-    fails_again,
-)
-ALREADY = (
-    only_tests_changed,
-    conftest_stays_plain,
-    config_flagged,
-    at_least_one_ran,
-    canary_held,
-    a_test_is_new,
-    all_pass,
-    collected_not_shrunk,
-    skips_not_risen,
-    test_can_fail,
-)
-KEPT = (at_least_one_ran, canary_held, all_pass, collected_not_shrunk, skips_not_risen)
-GREEN = (tests_frozen, config_frozen, *KEPT, turned_tests_fail, new_tests_kill_mutants)
-REFACTOR = (config_frozen, *KEPT, changed_tests_still_bite, turned_tests_fail, refactoring_is_tested)
+KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke)
+PLAN = (only_list_changed, canary_held, none_is_lost, nothing_broke)
+COMPLETE = (only_list_changed, *KEPT, red_tests_pass)
+ONLY_TESTS = (only_tests_changed, conftest_stays_plain, config_flagged, at_least_one_ran, canary_held)
+OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
+RED = (*ONLY_TESTS, something_needs_this_step, fails_for_the_product, reason_is_told, *OLD_TESTS, fails_again)
+ALREADY = (*ONLY_TESTS, a_test_is_new, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
+GREEN = (tests_frozen, config_frozen, *KEPT, red_tests_pass, product_changed, turned_tests_fail, new_tests_kill_mutants)
+REFACTOR = (config_frozen, *KEPT, red_tests_pass, *OLD_TESTS, changed_tests_still_bite, turned_tests_fail, refactoring_is_tested)
 
 TWICE = Lock(
     "tried_once",
@@ -165,7 +146,7 @@ ROWS: tuple[Row[TddData], ...] = (
     #   at          on          ask             prove      to                                                         failed proof
     Row("PLAN",     "planned",  NEXT,           PLAN,      go("RED", keep_list, planned, FRESH, owes=COMMIT),         AGAIN),
     Row("PLAN",     "complete", LAST,           COMPLETE,  go("LANDING", keep_list, all_done, FRESH, owes=PROVEN),    AGAIN),
-    Row("RED",      "red",      START,          RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
+    Row("RED",      "red",      LIST,           RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
     Row("RED",      "already",  (TWICE, *LIST), ALREADY,   go("PLAN", keep_list, already_there, FRESH, owes=CLOSE),   AGAIN),
     Row("GREEN",    "green",    LIST,           GREEN,     go("REFACTOR", keep_list, green_seen, FRESH, owes=COMMIT), OTHERWISE),
     Row("REFACTOR", "refactor", LIST,           REFACTOR,  go("PLAN", keep_list, refactored, FRESH, owes=CLOSE),      OTHERWISE),

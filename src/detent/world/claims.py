@@ -9,6 +9,7 @@ from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.evidence.collect import Collector
+from detent.evidence.outcomes import compare
 from detent.git.commits import marker
 from detent.git.evidence_ref import publish
 from detent.git.repo import GitError
@@ -73,7 +74,7 @@ def _named(collect: Collector, each: "Proved", parent: str) -> tuple[Step, ...]:
 
 def _with_tests(collect: Collector, step: Step, start: str) -> Step:
     before, now = collect.known(start), collect.known(step.tree)
-    return msgspec.structs.replace(step, tests=tuple(sorted(now.bad - before.ids))) if before and now else step
+    return msgspec.structs.replace(step, tests=tuple(sorted(compare(before, now).newly_failing))) if before and now else step
 
 
 def write_claims(world: RepoWorld, run: AnyRun) -> int:

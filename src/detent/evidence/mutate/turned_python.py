@@ -7,7 +7,7 @@ comes to; a test without one is not spoken of.
 import ast
 from collections.abc import Iterator
 
-from detent.evidence.reworded import named_tests
+from detent.evidence.test_blocks import named_tests
 
 EQUALITY = frozenset({"assertEqual", "assertEquals", "assertListEqual", "assertDictEqual", "assertTupleEqual", "assertSetEqual"})
 

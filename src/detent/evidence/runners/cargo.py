@@ -6,6 +6,8 @@ Exit code and report must agree; where they do not, nothing can be told.
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
@@ -19,6 +21,7 @@ from detent.evidence.runners.shared_config import is_shared_config
 CONFIG = frozenset({"Cargo.toml", "build.rs", "rust-toolchain", "rust-toolchain.toml", "clippy.toml"})
 FREE = ("dependencies", "dev-dependencies", "build-dependencies", "target", "badges")  # of Cargo.toml
 PLAIN = ("name", "build", "autotests", "autobins", "autoexamples", "edition", "links", "default-run", "workspace")  # of its package
+MOST_READ = 500
 TEST_NAME = re.compile(r"tests?|.+_tests?")
 
 
@@ -68,6 +71,9 @@ class Cargo:
     def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
         return cargo_canary.canary(base, selectors, files, near)
 
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        return tuple(_patterns(files))
+
     def is_test(self, path: str) -> bool:
         """What lies in `tests/`, or is a file of tests by its name. Tests inside a file of code are code."""
         where = PurePosixPath(path)
@@ -92,3 +98,19 @@ class Cargo:
         package = {name: value for name, value in manifest.get("package", {}).items() if name in PLAIN}
         rest = {name: value for name, value in manifest.items() if name not in (*FREE, "package")}
         return json.dumps({**rest, "package": package}, sort_keys=True, default=str)
+
+
+def _patterns(files: Files) -> Iterator[str]:
+    """Targets of tests that lie elsewhere, and files that are modules of the tests only."""
+    import tomllib
+
+    from detent.evidence.insource import modules_for_tests
+
+    try:
+        rows = tomllib.loads(files.read("Cargo.toml") or "").get("test", [])
+    except tomllib.TOMLDecodeError:
+        rows = []
+    yield from (str(row["path"]) for row in rows if isinstance(row, dict) and "path" in row)
+    sources = (path for path in files.paths() if path.endswith(".rs"))
+    for path in islice(sources, MOST_READ):
+        yield from modules_for_tests(path, files.read(path) or "")

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
+from detent.evidence.patterns import folders
 from detent.evidence.runners.gradle_report import cases
 from detent.evidence.runners.jvm_files import file_of, is_test_file
 from detent.evidence.runners.jvm_report import Order, check, read_report, summary
@@ -19,6 +20,7 @@ from detent.evidence.runners.shared_config import is_shared_config
 
 CONFIG = re.compile(r".+\.gradle(?:\.kts)?|gradle\.properties|gradlew(?:\.bat)?|junit-platform\.properties")
 DEPENDENCY = re.compile(r"^\s*(?:implementation|api|compile|compileOnly|runtime|runtimeOnly)\b.*$", re.MULTILINE)
+SOURCE_SET = re.compile(r"sourceSets\b.*?\btest\b[^}]*?\bsrcDirs?\b\s*(?:=|\+=|\()?\s*([^\n]*)", re.DOTALL)
 SHAPE = Shape(
     programs=(("gradle", "test"), ("./gradlew", "test")),
     selecting={"--tests": "--tests"},
@@ -66,6 +68,12 @@ class Gradle:
         found = summary(said, played, {at: file_of(at[1], at[0], said.classes) or "build.gradle" for at in asked}, "gradle")
         check(found, said.code, exit_code, output, "Gradle")
         return found
+
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        """Folders that the build names for its set of tests, where it says so in so many words."""
+        text = (files.read("build.gradle") or "") + (files.read("build.gradle.kts") or "")
+        lists = SOURCE_SET.findall(text)
+        return folders(word for each in lists for word in re.findall(r"""["']([^"'$]+)["']""", each))
 
     def is_test(self, path: str) -> bool:
         return not self.is_config(path) and is_test_file(path)

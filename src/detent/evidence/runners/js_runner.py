@@ -48,6 +48,11 @@ class JsRunner:
     def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
         return js_canary.canary(base, selectors, files, near, self._tool)
 
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        from detent.evidence.runners.js_patterns import patterns
+
+        return patterns(self.name, base, files)
+
     def is_test(self, path: str) -> bool:
         return js_project.is_test(path)
 

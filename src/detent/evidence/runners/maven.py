@@ -11,6 +11,7 @@ from xml.etree.ElementTree import ParseError, fromstring, tostring
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import read_cases
 from detent.evidence.look import Outcome, TestReport
+from detent.evidence.patterns import folders
 from detent.evidence.runners.jvm_files import file_of, is_test_file
 from detent.evidence.runners.jvm_report import Order, Played, Report, check, read_report, summary
 from detent.evidence.runners.machine import calls
@@ -60,6 +61,10 @@ class Maven:
         found = summary(said, played, {at: file_of(at[1], at[0], said.classes) or "pom.xml" for at in asked}, "maven")
         check(found, said.code, exit_code, output, "Maven")
         return found
+
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        said = re.findall(r"<testSourceDirectory>([^<$]+)</testSourceDirectory>", files.read("pom.xml") or "")
+        return folders(said)
 
     def is_test(self, path: str) -> bool:
         return not self.is_config(path) and is_test_file(path)

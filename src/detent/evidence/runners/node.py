@@ -75,6 +75,11 @@ class Node:
     def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
         return node_canary.canary(base, selectors, files, near, _is_run)
 
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        from detent.evidence.runners.js_patterns import patterns
+
+        return patterns(self.name, base, files)
+
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)
         if self.is_config(path):

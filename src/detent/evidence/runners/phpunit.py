@@ -3,10 +3,12 @@
 The report is PHPUnit's own log, JUnit XML. Exit code and report must agree; where they do not, nothing can be told.
 """
 
+import re
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
+from detent.evidence.patterns import folders, telling
 from detent.evidence.runners import phpunit_canary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.phpunit_report import Order, read_report, summary
@@ -16,6 +18,10 @@ from detent.evidence.runners.shared_config import is_shared_config
 
 CONFIG = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 TEST_FOLDERS = frozenset({"test", "tests", "Test", "Tests"})
+SUITES = re.compile(r"<testsuites?\b.*</testsuites?>", re.DOTALL)
+DIRECTORY = re.compile(r"<directory\b([^>]*)>([^<]+)</directory>")
+SUFFIX = re.compile(r"""suffix=["']([^"']+)["']""")
+FILE = re.compile(r"<file\b[^>]*>\s*(?:\./)?([^<]+?)\s*</file>")
 SHAPE = Shape(
     programs=(("php", "vendor/bin/phpunit"), ("./vendor/bin/phpunit",), ("vendor/bin/phpunit",), ("phpunit",)),
     selecting={"--filter": "--filter"},
@@ -77,6 +83,16 @@ class PHPUnit:
 
     def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
         return phpunit_canary.canary(base, selectors, files, near)
+
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        """The folders and files of the suites in the configuration."""
+        text = next((found for name in CONFIG if (found := files.read(name))), "")
+        suites = SUITES.search(text)
+        if suites is None:
+            return ()
+        homes = [(each[2].strip().removeprefix("./").rstrip("/"), SUFFIX.search(each[1])) for each in DIRECTORY.finditer(suites[0])]
+        named = [f"{home}/**/*{suffix[1] if suffix else 'Test.php'}" for home, suffix in homes]
+        return (*folders(home for home, _ in homes), *telling([*named, *FILE.findall(suites[0])]))
 
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)

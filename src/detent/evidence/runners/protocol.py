@@ -111,6 +111,14 @@ class Watched(Protocol):
         """The canary of such a run, or why there is none."""
 
 
+@runtime_checkable
+class Patterned(Protocol):
+    """Another member that an adapter may have: which files the project itself says are tests. A runner without it has names only."""
+
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        """The project's own patterns, as its configuration or its command says them without being run; see evidence/patterns.py."""
+
+
 class Folder:
     """The files of a folder on disk."""
 

@@ -84,6 +84,11 @@ class Pytest:
     def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
         return pytest_canary.canary(base, selectors, files, near)
 
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        from detent.evidence.runners.pytest_patterns import patterns
+
+        return patterns(base, files)
+
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)
         if self.is_config(path):

@@ -3,10 +3,12 @@
 The report is written by a formatter of ours. Exit code and report must agree; where they do not, nothing can be told.
 """
 
+import re
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.look import TestReport
+from detent.evidence.patterns import folders, telling
 from detent.evidence.runners import rspec_canary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.plain_command import Shape, parse, program_end
@@ -77,6 +79,15 @@ class RSpec:
     def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
         return rspec_canary.canary(base, selectors, files, near)
 
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        """Those of `.rspec`, or of the command's own paths."""
+        words = (files.read(".rspec") or "").split()
+        said = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("-P", "--pattern")))]
+        homes = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("--default-path",)))]
+        globs = [each for word in said for each in re.split(r",(?![^{]*\})", word.strip("'\""))]
+        paths = [each.partition(":")[0].partition("[")[0] for each in (base.paths if base else ())]
+        return (*folders([*homes, *(each for each in paths if not each.endswith(".rb"))]), *telling(globs))
+
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)
         return not self.is_config(path) and (where.name.endswith("_spec.rb") or "spec" in where.parts[:-1])
@@ -86,3 +97,9 @@ class RSpec:
 
     def runner_part(self, path: str, text: str) -> str:
         return text
+
+
+def _value(word: str, after: list[str], names: tuple[str, ...]) -> str:
+    """What an option says, if the word is one of these."""
+    name, equals, value = word.partition("=")
+    return "" if name not in names else value if equals else "".join(after)

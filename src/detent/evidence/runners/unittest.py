@@ -9,6 +9,7 @@ import re
 from pathlib import PurePosixPath
 
 from detent.evidence.look import TestReport
+from detent.evidence.patterns import folders, telling
 from detent.evidence.runners import pytest as like_pytest
 from detent.evidence.runners import unittest_canary, unittest_command
 from detent.evidence.runners.lines import REPORTERS, Line, Tongue, read
@@ -66,6 +67,9 @@ class Unittest:
     def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
         return unittest_canary.canary(base, selectors, files, near)
 
+    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
+        return _patterns(base) if base else ()
+
     def is_test(self, path: str) -> bool:
         where = PurePosixPath(path)
         if self.is_config(path):
@@ -89,6 +93,25 @@ def _kind(line: Line) -> str:
 def _is_missing(line: Line) -> bool:
     said = line.message.removeprefix(f"{line.kind}: ")
     return like_pytest.is_missing_name(line.kind, f"{line.kind}: {said}")
+
+
+def _patterns(base: Command) -> tuple[str, ...]:
+    """What the command itself says to discover, and where: `discover -s checks -p "verify*.py"`, or the same without the letters."""
+    words = base.argv[unittest_command.program_end(base.argv) :]
+    said = {"-s": "", "-p": ""}
+    plain = []
+    left = iter(words[1:] if words[:1] == ("discover",) else words)
+    for word in left:
+        option, equals, value = word.partition("=")
+        known = unittest_command.VALUES.get(option)
+        if known:
+            said[known] = value if equals else next(left, "")
+        elif not word.startswith("-") and words[:1] == ("discover",):
+            plain.append(word)
+    start, pattern = said["-s"] or "".join(plain[:1]), said["-p"] or "".join(plain[1:2])
+    home = start.removeprefix("./").rstrip("/").removeprefix(".")
+    own = f"{home}/**/{pattern}".lstrip("/") if home else pattern
+    return (*folders([start] if start else []), *(telling([own]) if pattern else ()))
 
 
 # Detection.

@@ -1,0 +1,230 @@
+"""The look at a whole branch, from its base to its tip: what its tests prove, what broke, what no test notices, and what a person should see.
+
+One function for everyone: landing, `verify` and `check`. Knows trees and tests; what becomes of its card is others' to say.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.apart import Apart
+from detent.evidence.bite import Marks
+from detent.evidence.card import Card
+from detent.evidence.collect import Collector
+from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.look import TestReport
+from detent.evidence.nothing_said import says_nothing
+from detent.evidence.noticed import Noticed, notice
+from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over
+from detent.evidence.rewritten import Rewritten
+from detent.evidence.settling import runnable
+from detent.kernel.model import Data, Flag, Run, Sent
+
+MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
+Say = Callable[[str], None]
+
+
+class Span(NamedTuple):
+    """What is looked at, and with what."""
+
+    base: str  # trees
+    tip: str
+    collector: Collector
+    settings: dict[str, str]
+    wanted: Callable[[], bool]
+    seconds: float = 60.0  # for the probes, all together
+    jobs: int = 2
+    say: Say = lambda words: None
+    run: Run[Any] | None = None
+    commit: str = ""  # the base as a commit, where known failures are those of its tree
+    known: frozenset[str] = frozenset()  # failures that were accepted
+
+
+def look_over(span: Span) -> Card:
+    """The card of a branch. What cannot be told is said on it, never left out."""
+    begun, runs = time.monotonic(), span.collector.runs
+    try:
+        card = _card(span)
+    except CannotTell as e:
+        card = Card(span.base, span.tip, unclear=str(e))
+    return msgspec.structs.replace(card, seconds=round(time.monotonic() - begun, 3), suites=float(span.collector.runs - runs))
+
+
+def _card(span: Span) -> Card:
+    look = _eyes(span)
+    if not span.collector.suite.base or not span.collector.suite.base.runner:
+        return _by_exit_code(span, look)
+    span.say("running the tests of base and tip")
+    before, tip = look.tests_before(), look.tests()
+    if tip.fault or before.fault:
+        wrong = f"the tests of the tip cannot be run: {tip.fault}" if tip.fault else ""
+        return Card(
+            span.base,
+            span.tip,
+            failed=(wrong,) if wrong else (),
+            unclear="" if wrong else f"the tests of the base cannot be run: {before.fault}",
+        )
+    seen = look.outcomes()
+    span.say("running the new tests without the change")
+    mixed = _mixed(span, look, before)
+    proved = _proved(mixed, tip, seen)
+    old = _old_tests(span, look, before)
+    failed = tuple(_failures(look, seen, before, old))
+    flags = [*_rewritten(look, seen, before, old), *_no_proof(look, proved), *_judged_by(look)]
+    if not failed:
+        span.say("trying small changes of the code")
+        flags += _unnoticed(notice(look.teeth(span.seconds), tip, proved, span.jobs))
+    return Card(
+        span.base,
+        span.tip,
+        proved=tuple(sorted(proved)),
+        pins=tuple(sorted((seen.pins & mixed.having("passed")) - proved)),
+        kept=len(seen.kept),
+        known=tuple(sorted(seen.still_failing)),
+        failed=failed,
+        flags=tuple(flags),
+    )
+
+
+def _eyes(span: Span) -> RepoLook:
+    """Eyes on the tip, compared with the base, in clean checkouts. What is known of the two trees is not run again."""
+    collector = span.collector
+    known = {tree: report for tree in (span.base, span.tip) if (report := _whole(collector, tree)) is not None}
+    apart = Apart(collector, known)
+    missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if tree not in known]
+    if collector.suite.base is not None and collector.suite.base.runner and missing:
+        apart.run_all(missing, span.jobs, threading.Event(), lambda tree: None)
+    run: Run[Any] = span.run or Run("look", "", "", 0, Data())
+    return RepoLook(
+        Scene(
+            git=collector.git,
+            collect=apart,
+            run=run,
+            sent=Sent("due"),
+            tree=span.tip,
+            marks=Marks(span.base, (), span.commit, span.known),
+            settings=span.settings,
+            preflight=(),
+            published=lambda name: None,
+            tampered=lambda: (),
+            left_out=(),
+            wanted=span.wanted,
+            quick=False,
+        )
+    )
+
+
+def _whole(collector: Collector, tree: str) -> TestReport | None:
+    known = collector.known(tree)
+    return known if known is not None and not known.partial else None
+
+
+def _by_exit_code(span: Span, look: RepoLook) -> Card:
+    """Only an exit code can be read: nothing can be told apart, and that is said."""
+    said = "only an exit code is read of the tests, so no test can be shown to need this change"
+    return Card(span.base, span.tip, flags=(Flag("weak-evidence", said, level="note"), *_judged_by(look)))
+
+
+# -- what the tests say ----------------------------------------------------------------------------------------------------------
+
+
+def _mixed(span: Span, look: RepoLook, before: TestReport) -> TestReport:
+    """The base with the tests of the tip laid over it: what they say without the change."""
+    overlay = look.changes.overlay(span.base)
+    if not overlay:
+        return before
+    files = runnable(look.changed(), before) if not any(c.inside for c in look.changed()) else ()
+    part = span.collector.clean(span.base, span.wanted, files, overlay)
+    if part.fault:
+        raise CannotTell(f"the new tests cannot be run without the change: {part.fault}")
+    return laid_over(before, part, set(files) if files else {*before.files.values(), *part.files.values()})
+
+
+def _proved(mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
+    """Fail-to-pass: tests that pass on the tip, and without the change fail or cannot even be run."""
+    passed = tip.having("passed")
+    fixed = compare(mixed, tip).fixed
+    absent = {test for test in seen.pins if test not in mixed.ids}
+    return frozenset(test for test in fixed | absent if test in passed)
+
+
+class Old(NamedTuple):
+    """The tests as the base had them, run on the tip: which of them still pass there, and which do not."""
+
+    passing: frozenset[str] = frozenset()
+    broken: frozenset[str] = frozenset()
+
+
+def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
+    """Whether what older tests asked for still holds: only where lines of theirs were taken out."""
+    touched = {each.place.rpartition(":")[0] for each in look.rewritten()}
+    gone = {file_of(before, test) for test in look.outcomes().lost}
+    files = tuple(sorted((touched | gone) & set(before.files.values())))
+    if not files:
+        return Old()
+    overlay = {path: look.changes.git.read(span.base, path) or b"" for path in files}
+    seen = span.collector.clean(span.tip, span.wanted, files, overlay)
+    old = frozenset(test for test in before.having("passed") if file_of(before, test) in files)
+    return Old(old & seen.having("passed"), old - seen.having("passed", "skipped"))
+
+
+def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> Iterator[str]:
+    """What is certainly wrong."""
+    known = look.known_failures()
+    for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
+        said = look.why(test).sentence
+        yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'}: {said}"
+    for test in sorted(seen.skipped)[:MOST_SHOWN]:
+        yield f"{test} ran before and is skipped now"
+    for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
+        yield f"{test} is gone, though what it asks for still holds; tests may not be lost"
+    for test in look.weakened()[:MOST_SHOWN]:
+        yield f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
+
+
+# -- what a person should see ------------------------------------------------------------------------------------------------------
+
+
+def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> list[Flag]:
+    """Older tests whose expectation is not so any more: changed, or taken out."""
+    if not old.broken and not (seen.lost - old.passing):
+        return []
+    files = {file_of(before, test) for test in old.broken}
+    hunks: list[Rewritten] = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files]
+    said = "what an older test expects was changed: as it was, it fails with this change"
+    flags = [Flag("rewritten-test", said, each.place, each.before, each.after) for each in hunks[:MOST_SHOWN]]
+    out = sorted(seen.lost - old.passing)
+    return flags + [Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in out[:MOST_SHOWN]]
+
+
+def _no_proof(look: RepoLook, proved: frozenset[str]) -> list[Flag]:
+    """Code changed, and no test needs the change."""
+    if proved:
+        return []
+    changed = [c for c in look.changed() if c.sort in ("production", "unknown") and not says_nothing(look.changes, c)]
+    if not changed:
+        return []
+    said = f"code changed ({changed[0].path}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}), and no test fails without this change and passes with it"
+    return [Flag("no-proof", said, changed[0].path)]
+
+
+def _judged_by(look: RepoLook) -> list[Flag]:
+    paths = sorted(c.path for c in look.changed() if c.sort == "config" and not says_nothing(look.changes, c))
+    return [Flag("judged-by", f"{path} changed; it decides how the work is judged", path) for path in paths[:MOST_SHOWN]]
+
+
+def _unnoticed(seen: Noticed) -> list[Flag]:
+    """What no test notices: asked about where it is most of the change, a note elsewhere. And tests that notice nothing."""
+    level: Literal["note", "ask"] = "ask" if len(seen.unnoticed) * 2 > seen.places and seen.unnoticed else "note"
+    flags = [
+        Flag("unnoticed", f"no test fails when {place} answers something else", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]
+    ]
+    idle = [
+        Flag("vacuous-test", f"{test} fails for no small change of the code it came with ({seen.tried} tried)", test) for test in seen.idle
+    ]
+    late = [Flag("weak-evidence", f"not everything was tried: {seen.why}", level="note")] if seen.why else []
+    return [*flags, *idle[:MOST_SHOWN], *late]

@@ -1,0 +1,90 @@
+"""What a step changed, each path with its sort: test, code, configuration. By evidence: what the runner collected, what the project says.
+
+Owns the comparison of two trees and the overlay of one's tests over another. Knows no gates.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from detent.evidence.collect import Collects
+from detent.evidence.insource import holds_tests, lay_over, only_tests_differ, split
+from detent.evidence.look import Changed
+from detent.evidence.runners import RUNNERS
+from detent.evidence.runners.shared_config import is_shared_config
+from detent.evidence.testfiles import TestFiles, looked_up
+from detent.evidence.tree_files import TreeFiles
+from detent.git.repo import Git
+
+Sort = Literal["test", "production", "config", "list", "unknown"]
+LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
+
+
+class Changes:
+    """The paths that differ between the last good tree and the judged one."""
+
+    def __init__(self, git: Git, collect: Collects, good: str, tree: str) -> None:
+        self.git, self.collect, self.good, self.tree = git, collect, good, tree
+        self._all: tuple[Changed, ...] | None = None
+        self._patch = b""
+        self._files: TestFiles | None = None
+
+    def all(self) -> tuple[Changed, ...]:
+        if self._all is None:
+            pairs, self._patch = self.git.patch(self.good, self.tree)
+            self._all = tuple(self._change(letter, path) for letter, path in pairs)
+        return self._all
+
+    def patch(self) -> bytes:
+        """The patch between the two, without context."""
+        self.all()
+        return self._patch
+
+    def text(self, path: str) -> Callable[[str], str]:
+        """How a path reads in a tree."""
+        return lambda tree: (self.git.read(tree, path) or b"").decode("utf-8", "replace")
+
+    def overlay(self, tree: str) -> dict[str, bytes]:
+        """The tests that the step changed, as they are laid over another tree: whole files, and the test part of files of code."""
+        found = {}
+        for change in self.all():
+            if change.sort == "test" and change.how != "deleted" and not change.inside:
+                found[change.path] = self.git.read(self.tree, change.path) or b""
+            elif change.inside and (laid := lay_over(change.path, self.text(change.path)(tree), self.text(change.path)(self.tree))):
+                found[change.path] = laid.encode()
+        return found
+
+    def sort(self, path: str) -> Sort:
+        base = self.collect.suite.base
+        if base is None or not base.runner:
+            return "config" if is_shared_config(path) else "unknown"
+        runner = RUNNERS[base.runner]
+        if runner.is_config(path):
+            parts = {runner.runner_part(path, self.text(path)(tree)) for tree in (self.good, self.tree)}
+            return "config" if len(parts) > 1 or path.endswith("conftest.py") else "production"
+        if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
+            return "config"  # a file that the command itself loads
+        return "list" if path == "test-list.md" else "test" if self._is_test(path) else "production"
+
+    def _is_test(self, path: str) -> bool:
+        if self._files is None:
+            base = self.collect.suite.base
+            assert base is not None, "only a known runner is asked"
+            known = (self.collect.known(tree) for tree in (self.good, self.tree))
+            held = {file for report in known if report for file in report.files.values()}
+            self._files = looked_up(RUNNERS[base.runner], self.collect.suite.patterns, TreeFiles(self.git, self.good), held)
+        return self._files.is_test(path)
+
+    def _change(self, letter: str, path: str) -> Changed:
+        """A changed path. A file of code of which only its own tests changed is a test."""
+        how, sort = LETTERS.get(letter, "modified"), self.sort(path)
+        if sort == "production" and how == "modified" and self._holds_tests(path):
+            old, new = map(self.text(path), (self.good, self.tree))
+            inside = split(path, old)[1] != split(path, new)[1]
+            return Changed(path, how, "test" if inside and only_tests_differ(path, old, new) else sort, inside)
+        return Changed(path, how, sort)
+
+    def _holds_tests(self, path: str) -> bool:
+        """Whether tests stand in a file of code: the report names it, or its language says so. Docstrings are no tests unless they are run."""
+        known = self.collect.known(self.good)
+        named = known is not None and path in known.files.values()
+        return named or (path.endswith(".rs") and holds_tests(path, self.text(path)(self.tree)))

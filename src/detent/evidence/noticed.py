@@ -1,0 +1,100 @@
+"""What of a change the tests notice: small changes of its lines, several at a time, the most telling first, until the time is up.
+
+Answers two questions with the same runs: which places of the change no test notices, and which of the new tests notice nothing.
+"""
+
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.candidates import Mutant, candidates
+from detent.evidence.look import TestReport
+from detent.evidence.outcomes import file_of
+
+MOST_PLACES = 12  # functions that are looked at, those that the tests name first
+MOST_OF_ONE = 4  # small changes of one place
+MOST_WHOLE = 6  # places that the whole suite is asked about
+SLOWER = 3
+
+
+class Noticed(NamedTuple):
+    """What came of it."""
+
+    places: int = 0
+    unnoticed: tuple[str, ...] = ()  # places at which no test fails, whatever stands there
+    tried: int = 0
+    idle: tuple[str, ...] = ()  # new tests that fail for none of the changes
+    why: str = ""  # what could not be tried
+
+
+class Try(NamedTuple):
+    """One small change, and the tests that failed for it; None: it did not run, so it says nothing."""
+
+    mutant: Mutant
+    bad: frozenset[str] | None
+
+
+def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int) -> Noticed:
+    """What the tests notice of the code between two trees. `proved`: the tests that need it."""
+    until = time.monotonic() + teeth.seconds
+    files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(teeth, tip)))
+    said = "\n".join((teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace") for path in files)
+    places: dict[str, list[Mutant]] = {}
+    for mutant in candidates(teeth, said):
+        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
+    chosen = dict(list(places.items())[:MOST_PLACES])
+    if not chosen:
+        return Noticed()
+    seen = _rounds(teeth, tip, chosen, files, until, jobs) if files else {}
+    quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
+    whole = _rounds(teeth, tip, {place: chosen[place][:1] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
+    heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
+    asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
+    killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
+    tried = sum(each.bad is not None for tries in seen.values() for each in tries)
+    idle = tuple(sorted(proved - killed)) if tried and not _late(until) else ()
+    left = [place for place in quiet if place not in asked]
+    why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
+    return Noticed(len(chosen), tuple(sorted(asked - heard)), tried, idle if not why else (), why)
+
+
+def _late(until: float) -> bool:
+    return time.monotonic() >= until
+
+
+def _changed_tests(teeth: Teeth, tip: TestReport) -> set[str]:
+    return {c.path for c in teeth.changed if c.sort == "test" and c.how != "deleted" and c.path in tip.files.values()}
+
+
+def _rounds(
+    teeth: Teeth, tip: TestReport, places: dict[str, list[Mutant]], files: tuple[str, ...], until: float, jobs: int
+) -> dict[str, list[Try]]:
+    """Small changes of each place: first one of each, then further ones only where nothing failed yet."""
+    found: dict[str, list[Try]] = {place: [] for place in places}
+    one = max(ONE_RUN, SLOWER * tip.wall)
+    with ThreadPoolExecutor(jobs) as pool:
+        for turn in range(MOST_OF_ONE):
+            due = [(p, of[turn]) for p, of in places.items() if turn < len(of) and not any(t.bad for t in found[p])]
+            if not due or _late(until):
+                break
+            tries = pool.map(lambda each: _try(teeth, each[1], files, min(one, until - time.monotonic())), due)
+            for (place, _), tried in zip(due, tries, strict=True):
+                found[place].append(tried)
+    return found
+
+
+def _try(teeth: Teeth, mutant: Mutant, files: Iterable[str], seconds: float) -> Try:
+    if seconds <= 0:
+        return Try(mutant, None)
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, tuple(files), {mutant.path: mutant.make().encode()}, seconds)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return Try(mutant, None)
+    known = teeth.marks.baseline
+    loads = frozenset(test for test in report.bad - known if report.files.get(test) != test)
+    return Try(mutant, None if report.late or not report.ids else loads)

@@ -1,0 +1,79 @@
+"""Before a test is called lost: whether it was only renamed, or has another id in every run. And which changed files can be run by themselves.
+
+Owns these questions alone; what the answers mean is the gates' to say.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from detent.errors import CannotTell
+from detent.evidence.look import Changed, TestReport
+from detent.evidence.mutate.turned import is_named
+from detent.evidence.outcomes import Outcomes, compare, file_of, unstable_families
+from detent.evidence.test_blocks import blocks
+
+TEST_NAME = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?=[._-]|$)|(?:Tests?|Spec|IT)\.\w+$", re.IGNORECASE)
+
+
+class Eyes(Protocol):
+    """What is looked through."""
+
+    def tests(self) -> TestReport: ...
+    def tests_before(self) -> TestReport: ...
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...
+    def changed(self) -> tuple[Changed, ...]: ...
+    def read(self, path: str) -> str | None: ...
+
+
+def runnable(changed: tuple[Changed, ...], before: TestReport) -> tuple[str, ...]:
+    """The changed test files, if running them alone says what the change did. A helper or a data file may be used by any test: then none."""
+    tests = [c for c in changed if c.sort in ("test", "config")]
+    held = set(before.files.values())
+    alone = [c.path for c in tests if c.how != "deleted" and (c.path in held or _is_named_so(c.path))]
+    whole = any(c.path not in alone and c.how != "deleted" for c in tests)
+    return () if whole or not before.ids else tuple(alone)
+
+
+def _is_named_so(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return bool(TEST_NAME.search(name)) and name != "conftest.py"
+
+
+def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
+    """Outcomes in which only what is really lost is lost."""
+    if seen.lost:
+        seen = seen._replace(lost=seen.lost - _renamed(seen.lost, eyes))
+    if not seen.lost:
+        return seen
+    now = eyes.tests()
+    there = {file_of(now, test) for test in now.ids}
+    if not any(file_of(eyes.tests_before(), test) in there for test in seen.lost):
+        return seen
+    try:
+        again = eyes.again(
+            frozenset(t for t in now.ids if file_of(now, t) in {file_of(eyes.tests_before(), lost) for lost in seen.lost}), False
+        )
+    except CannotTell:
+        return seen
+    ran = set(again.files.values())
+    unstable = unstable_families(_only(now, ran.__contains__), _only(again, ran.__contains__))
+    return compare(eyes.tests_before(), now, unstable) if unstable else seen
+
+
+def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:
+    return TestReport({t: o for t, o in report.outcomes.items() if wanted(file_of(report, t))}, report.files)
+
+
+def _renamed(lost: frozenset[str], eyes: Eyes) -> frozenset[str]:
+    """The lost tests whose very words stand under another name, in a test file that the change wrote."""
+    before = eyes.tests_before()
+    wrote = {c.path for c in eyes.changed() if c.sort == "test" and c.how != "deleted"}
+    now = {words for path in wrote for words in blocks(path, eyes.read(path) or "").values()}
+    found = set()
+    for path in {file_of(before, test) for test in lost}:
+        old = blocks(path, eyes.read(f"GOOD:{path}") or "")
+        kept = {name for name, words in old.items() if words in now}
+        found |= {t for t in lost if file_of(before, t) == path and any(is_named(t, name) for name in kept)}
+    return frozenset(found)

@@ -1,0 +1,64 @@
+"""The tests of a file and the words of each, so that two versions of one can be compared. Pure.
+
+In Python by its syntax; in other languages by the line that a test begins with, up to where the next one begins.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+HEAD = re.compile(
+    r"""^\s*(?:(?:it|test|specify|example|scenario)(?:\.\w+)*\s*\(?\s*(?P<quote>["'`])(?P<said>.+?)(?P=quote)"""  # JavaScript, RSpec
+    r"""|func\s+(?P<go>(?:Test|Benchmark|Example|Fuzz)\w*)\s*\("""
+    r"""|(?:(?:public|private|static|final)\s+)*function\s+(?P<php>test\w*)\s*\("""
+    r"""|def\s+(?P<def>test\w*)"""
+    r"""|(?:pub\s+)?(?:async\s+)?fn\s+(?P<rust>\w+)\s*\("""
+    r"""|TEST\w*\s*\(\s*(?P<macro>[\w, ]+)\)"""
+    r"""|(?:(?:public|protected|static|final|override|suspend)\s+)*(?:void|fun)\s+(?P<jvm>\w+)\s*\()"""
+)
+COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*)")
+
+
+def changed_tests(path: str, old: str, new: str) -> frozenset[str]:
+    """The names of the tests of a file that are in both versions and do not say the same."""
+    before, now = blocks(path, old), blocks(path, new)
+    return frozenset(name for name in before.keys() & now.keys() if before[name] != now[name])
+
+
+def blocks(path: str, text: str) -> dict[str, str]:
+    """Each test of a file by name, and its words without comments and layout; none of a file that cannot be read."""
+    if not path.endswith(".py"):
+        return dict(_by_heads(text))
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    return {name: _words(test) for name, test in named_tests(body)}
+
+
+def named_tests(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
+    """The tests of a Python file, each by its name and the classes it lies in."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from named_tests(node.body, f"{within}{node.name}::")
+        elif isinstance(node, Function) and node.name.startswith("test"):
+            yield f"{within}{node.name}", node
+
+
+def _words(test: Function) -> str:
+    body = [n for n in test.body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
+    return "\n".join(map(ast.dump, (test.args, *test.decorator_list, *body)))
+
+
+def _by_heads(text: str) -> Iterator[tuple[str, str]]:
+    name, words = "", list[str]()
+    for line in text.splitlines():
+        if found := HEAD.match(line):
+            if name:
+                yield name, " ".join(words)
+            name, words = next(v for k, v in found.groupdict().items() if v and k != "quote"), []
+        if line.strip() and not COMMENT.match(line):
+            words += line.split()
+    if name:
+        yield name, " ".join(words)

@@ -1,0 +1,101 @@
+"""Whether an older test that was changed still notices what it noticed: small changes of the code that it failed for make it fail again.
+
+Owns which changes are tried, and for how long; knows no gates.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.bite import Teeth
+from detent.evidence.look import TestReport
+from detent.evidence.mutate import bodies_on, mutants
+from detent.evidence.mutate.turned import is_named
+from detent.evidence.outcomes import file_of
+from detent.evidence.test_blocks import changed_tests
+
+MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
+MOST_FILES = 20
+MOST_WORDS = 60
+MOST_TRIED = 40
+
+
+def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
+    """The tests that were changed, pass before and now, and no longer fail for anything that they failed for."""
+    changed = _changed(teeth, now, before)
+    if not changed:
+        return ()
+    files = tuple(sorted({file_of(now, test) for test in changed}))
+    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in files}
+    changed -= _failing(teeth, files, older)  # what the older one asks for is not so any more: that is shown, and is nothing to notice
+    missed: dict[str, int] = {}
+    until, open_ = time.monotonic() + teeth.seconds, set(changed)
+    for path, text in _mutants(teeth, files):
+        if not open_ or time.monotonic() > until:
+            break
+        failed = open_ & _failing(teeth, files, {**older, path: text.encode()})
+        if not failed:
+            continue
+        noticing = _failing(teeth, files, {path: text.encode()})
+        open_ -= noticing
+        for test in failed - noticing:
+            missed[test] = missed.get(test, 0) + 1
+        open_ -= {test for test, n in missed.items() if n >= MOST_NOTICED}
+        missed = {test: n for test, n in missed.items() if test not in noticing}
+    return tuple(sorted(missed))
+
+
+def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str]:
+    """The tests of some files that fail on the judged tree where files of it say something else."""
+    try:
+        return teeth.collect.probe(teeth.tree, teeth.wanted, files, overlay, teeth.seconds).bad
+    except Disturbed:
+        raise
+    except CannotTell:
+        return frozenset()  # what does not even run says nothing
+
+
+def _changed(teeth: Teeth, now: TestReport, before: TestReport) -> frozenset[str]:
+    passed = now.having("passed") & before.having("passed")
+    found = set()
+    for path in (c.path for c in teeth.changed if c.sort == "test" and c.how == "modified"):
+        names = changed_tests(path, _text(teeth, teeth.marks.good, path), _text(teeth, teeth.tree, path))
+        found |= {t for t in passed if file_of(now, t) == path and any(is_named(t, name) for name in names)}
+    return frozenset(found)
+
+
+def _text(teeth: Teeth, tree: str, path: str) -> str:
+    return (teeth.git.read(tree, path) or b"").decode("utf-8", "replace")
+
+
+def _mutants(teeth: Teeth, files: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Changes of the code that the older tests speak of: first functions that they name and that answer something else altogether."""
+    said = "\n".join(_text(teeth, teeth.marks.good, path) for path in files)
+    words = {word for word in re.findall(r"[A-Za-z_]\w{2,}", said) if not word.startswith("test")}
+    paths = _speaking_of(teeth, words)
+    tried = 0
+    for path in paths:
+        text = _text(teeth, teeth.tree, path)
+        every = range(1, text.count("\n") + 2)
+        for body in bodies_on(path, text, every):
+            if body.name in words and tried < MOST_TRIED:
+                tried += 1
+                yield path, body.make()
+    for path in paths:
+        for mutant in mutants(path, _text(teeth, teeth.tree, path)):
+            if tried >= MOST_TRIED:
+                return
+            tried += 1
+            yield path, mutant
+
+
+def _speaking_of(teeth: Teeth, words: set[str]) -> list[str]:
+    """The files of code that define something that the tests name."""
+    named = sorted(words, key=lambda w: (-len(w), w))[:MOST_WORDS]
+    if not named:
+        return []
+    pattern = [arg for word in named for arg in ("-e", word)]
+    out = teeth.git.call("grep", "-l", "-z", "-w", "-F", *pattern, teeth.tree, "--")
+    paths = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
+    return [path for path in paths if teeth.sort(path) == "production"][:MOST_FILES]
