@@ -1,6 +1,7 @@
 // The inbox: what people are asked, with everything they need to answer, and an answer that is bound to what was shown.
 import { useEffect, useState } from "preact/hooks";
 import { call } from "./api.js";
+import { Hunk } from "./flags.jsx";
 import { ago, sentence, words } from "./format.js";
 import { Ask, Button, Chip, Empty, Link, Pick, STOP, Tabs, useSteps } from "./parts.jsx";
 import { ask, at, go, phone, questions, tell, told } from "./store.js";
@@ -35,7 +36,7 @@ export default function Inbox({ id }) {
   );
 }
 
-const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict", review: "Not ready for a pull request", "review rounds": "Rounds of review are used up", plan: "Is the plan done?", model: "The model is not available" };
+const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict", flags: "Look at this before it lands", review: "Not ready for a pull request", "review rounds": "Rounds of review are used up", plan: "Is the plan done?", model: "The model is not available" };
 const title = (q) => (q.security ? "A security question" : q.decision === "waits" && q.kind === "budget" ? "A limit is reached" : TITLES[q.kind] ?? sentence(q.kind));
 const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope", override: "Open it all the same", review: "Review again", replan: "Plan anew", abort: "Stop the run" };
 // What is offered first is the last button, unless there is a safer one; where security is at stake, that is to have it mended.
@@ -85,7 +86,7 @@ function Question({ id, asked, onBack, onAnswered }) {
       <div class="body">
         <p class="muted about"><T text={row.title} /> · {row.workflow}</p>
         <div class="asked"><Markdown text={got.text} /></div>
-        {row.decision === "waits" ? tabs.map((t) => <details key={t.id} class="seen"><summary>{sentence(t.name)}</summary><pre class="code"><Ansi text={t.text} /></pre></details>) : tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" of="paper" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
+        {row.kind === "flags" ? tabs.map((t) => <details key={t.id} class="file" open><summary><code><T text={t.name} /></code></summary><Hunk text={t.text} /></details>) : row.decision === "waits" ? tabs.map((t) => <details key={t.id} class="seen"><summary>{sentence(t.name)}</summary><pre class="code"><Ansi text={t.text} /></pre></details>) : tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" of="paper" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
       </div>
       <footer class="answer">
         <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} /></label>

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { Diagram } from "./diagram.jsx";
 import { Diff } from "./diff.jsx";
+import { Flags } from "./flags.jsx";
 import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
 import { Log } from "./log.jsx";
 import { Ask, Button, Card, Chip, Empty, Hash, Link, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
@@ -157,6 +158,7 @@ function Now({ got }) {
       {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <State name={run.acting_state} tone="info" /></p>}
       {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
       {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
+      {got.flags.length > 0 && <Flags flags={got.flags} />}
       {got.last_error && <details class="trouble"><summary>What went wrong last</summary><pre class="code"><T text={got.last_error} /></pre></details>}
       {got.briefing && <details><summary>The briefing, as the one who acts reads it</summary><div class="paper"><Markdown text={got.briefing} /></div></details>}
     </Card>

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { Diff } from "./diff.jsx";
+import { Flags } from "./flags.jsx";
 import { TONE, bytes, day, lasted, many, money, sentence, time, tokens, words } from "./format.js";
 import { Chip, Hash, Pick, Tabs, Verdict, useSteps } from "./parts.jsx";
 import { attempt, phone } from "./store.js";
@@ -86,7 +87,7 @@ function Evidence({ run, got, e }) {
   return (
     <>
       {e.reasons.length > 0 && <ul class={`reasons ${TONE[e.status]}`}>{e.reasons.map((r, i) => <li key={i}><T text={r} /></li>)}</ul>}
-      {e.flags.length > 0 && <ul class="reasons warn">{e.flags.map((f, i) => <li key={i}><b>{f.kind}</b> <T text={f.sentence} /></li>)}</ul>}
+      {e.flags.length > 0 && <Flags flags={e.flags} />}
       {e.summary && <p class="quote"><T text={e.summary} /></p>}
       {got.note && got.note !== e.summary && <p class="quote"><T text={got.note} /></p>}
       {got.report && <div class="paper"><Markdown text={got.report} /></div>}

@@ -1,15 +1,21 @@
 """What a run and its children ask people, and what was answered, read off the journal. Changes nothing."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from detent.app import App
 from detent.door import AnyRun
 from detent.kernel.model import Sent
+from detent.workflows.open_flags import CAUSE, asking, hunk_of, line_of
+
+if TYPE_CHECKING:
+    from detent.gates.human import Decision
 
 SESSION = ("pipeline", "task")
 CHANGES = "changes-requested: TEXT"
 ANSWER = "answer with the note"
 END = "abort"
+MOST_OF_HUNK = 60  # lines of each version that a question shows
 STATE = "state"  # the kind of a question that a state asks by itself
 
 
@@ -22,8 +28,13 @@ def asked_of(app: App, run: str) -> list[dict[str, object]]:
     for each in app.worlds.gear.family(run):
         if isinstance(each.data, DecisionData):
             rows = [(d, decision_row(d, each.id, app.worlds.gear.when)) for d in each.data.decisions]
-            found += [{"run": each.id, "kind": d.kind, **row, "shown": _shown(each, sorted(d.shown))} for d, row in rows]
+            found += [{"run": each.id, "kind": d.kind, **row, **_words(each, d), "shown": _shown(each, sorted(d.shown))} for d, row in rows]
     return found
+
+
+def _words(run: AnyRun, asked: "Decision") -> dict[str, str]:
+    """The question about flags lists them; any other stands as it was asked."""
+    return {"question": _flagged(run)} if asked.kind == "flags" and asked.status == "pending" else {}
 
 
 def _shown(run: AnyRun, paths: list[str]) -> list[str]:
@@ -50,7 +61,7 @@ def waiting(app: App, run: str) -> Iterator[AnyRun]:
 def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
     """The question of a state that takes answers by name, as a row like any other."""
     event = app.door.load(run.id)
-    said = f"{app.door.briefing(event).goal}\n{run.last_reason}".strip()
+    said = f"{app.door.briefing(event).goal}\n{run.last_reason}".strip() if run.cause != CAUSE else _flagged(run)
     by_name: dict[str, list[str]] = {}
     for word, sent in ways(app, run).items():
         if sent.verb == "answer":
@@ -58,6 +69,12 @@ def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
     for name, options in by_name.items():
         row: dict[str, object] = {"run": run.id, "kind": STATE, "decision_id": name, "question": said, "options": options}
         yield {**row, "status": "pending", "asked_at": event.at, "state_context": run.state, "task_id": None, "shown": []}
+
+
+def _flagged(run: AnyRun) -> str:
+    """The question about flags, with everything there is to look at."""
+    shown = (line for flag in asking(run) for line in (f"- {line_of(flag)}", *(f"  {line}" for line in hunk_of(flag, MOST_OF_HUNK))))
+    return "\n".join(filter(None, (run.last_reason, run.last_error, *shown)))
 
 
 def who_asks(app: App, run: str, decision: str) -> str:

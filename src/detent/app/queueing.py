@@ -21,6 +21,7 @@ from detent.git.place import Place
 from detent.kernel.model import Sent
 from detent.queue.protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
 from detent.tracker import TrackerError
+from detent.workflows.open_flags import CAUSE
 from detent.world.execute_review import watch_items
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ WAYS = {
     "HALTED": "Mend that, then: detent resume --run {run}",
     "NOT_READY": "It goes on once the items of its review are closed. Or: detent answer REVIEW override --run {run}",
 }  # what a person can do where an execution waits for one
+FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept --run {run}"
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
 GRACE = 600.0  # seconds beyond the run's own limits; the run itself is to end it, this is for one that cannot
 LETS_GO = 20.0  # seconds to wait until a cancelled execution has left its worker
@@ -248,7 +250,9 @@ def _waits(journal: AnyJournal, run: str) -> str:
     """Why a run waits for a person, and what they can say. It may be an inner run that waits."""
     inner = next((head for head in journal.children(run) if not head.ended), None)
     head = inner or journal.heads(run)[0]
-    way = WAYS.get(head.state, WAY).format(run=run)
+    last = journal.last(head.run)
+    flagged = last is not None and json.loads(last.body)["run"].get("cause") == CAUSE
+    way = (FLAGGED if flagged else WAYS.get(head.state, WAY)).format(run=run)
     return f"it waits for a person in {head.state}: {_reason(journal, head.run)}. {way}"
 
 

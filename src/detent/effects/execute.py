@@ -7,7 +7,11 @@ prepare = Job(
     "Look at the item and at what it depends on; if it may run, claim it and make its branch (-retry2 and so on if taken) and its workspace.",
     ("started", "not-runnable"),
 )
-push = Job("push", "Push the branch to the remote, where there is one; what was pushed already counts as pushed.", ("pushed", "rejected"))
+push = Job(
+    "push",
+    "Look at the whole branch; then push it to the remote, where there is one. What was pushed already counts as pushed.",
+    ("pushed", "rejected", "red-look", "flagged", "flags-accepted"),
+)
 rebase = Job(
     "rebase", "Fetch, and rebase the branch once on what the remote has; on a conflict leave it as it was.", ("rebased", "conflict")
 )

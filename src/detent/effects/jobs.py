@@ -8,9 +8,11 @@ call_reviewer = Job(
 )
 squash = Job("squash", "Make one commit of the branch, tree unchanged, message = title, where the machine does it.", ("squashed",))
 land_branch = Job(
-    "land_branch", "Land or offer the run's branch as [git] merge says, once it passes in a clean checkout; a person's own checkout is on it already.",
-    ("landed", "offered", "conflict", "red-merge"),
+    "land_branch", "Look at the whole branch, then land or offer it as [git] merge says, once it passes in a clean checkout; a person's own checkout is on it already.",
+    ("landed", "offered", "conflict", "red-merge", "flagged", "flags-accepted"),
 )  # fmt: skip
 merge = Job(
-    "merge", "Merge on the then-current main, build and test the merged tree, then move the ref.", ("merged", "conflict", "red-merge")
+    "merge",
+    "Look at the whole branch; then merge on the then-current main, build and test the merged tree, and move the ref.",
+    ("merged", "conflict", "red-merge", "flagged", "flags-accepted"),
 )

@@ -23,5 +23,7 @@ run_checks = Job(
     ("green", "red"),
 )
 land = Job(
-    "land", "Land the session's branch as [git] merge says, or see whether a person has merged it.", ("landed", "conflict", "red-merge")
+    "land",
+    "Look at the whole branch; then land it as [git] merge says, or see whether a person has merged it.",
+    ("landed", "conflict", "red-merge", "flagged", "flags-accepted"),
 )

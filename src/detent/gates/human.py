@@ -15,9 +15,9 @@ from detent.kernel.model import Found, Run, Sent, Value
 
 replace = msgspec.structs.replace
 
-Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual", "instructions"]
+Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual", "instructions", "flags"]
 MISSING = "mandatory_user_decision_missing"
-APPROVE, STRATEGY = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY"
+APPROVE, STRATEGY, FLAGS = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY", "FLAGS"
 BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
 
 # What each kind of question takes, and the event it causes. A question of kind "question" takes any text.
@@ -28,6 +28,7 @@ ANSWERS: dict[str, dict[str, str]] = {
     "notes": {"accept": "accept", "fix": "fix"},
     "budget": {"different-approach": "again", "guidance": "again", "accept-known-issues": "waive", "simplify-scope": "simplify"},
     "instructions": {"accept": "accept-instructions", "fix": "fix-instructions"},
+    "flags": {"accept": "accept-flags", "fix": "fix-flags"},
     "manual": {"passed": "manual-passed", "failed": "manual-failed"},
 }
 CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec", "research", "architecture", "design")}}
@@ -112,7 +113,7 @@ def question(
 
 
 def _next_id(data: DecisionData) -> str:
-    return f"UD-{data.first_question + 1 + sum(d.decision_id not in (APPROVE, STRATEGY) for d in data.decisions)}"
+    return f"UD-{data.first_question + 1 + sum(d.decision_id not in (APPROVE, STRATEGY, FLAGS) for d in data.decisions)}"
 
 
 def _skip(data: DD, seq: int) -> DD:

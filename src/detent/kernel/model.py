@@ -26,7 +26,7 @@ class OnBranch(Data, frozen=True):
 D = TypeVar("D", bound=Data, covariant=True)
 
 
-class Flag(Value, frozen=True):
+class Flag(Value, frozen=True, omit_defaults=False):
     """Something a good engineer would want to look at. It fails no step; a branch with open ones does not land by itself."""
 
     kind: str  # one of kernel/flags.py

@@ -8,6 +8,7 @@ from string import Template
 from detent.kernel.model import Briefing, Run
 from detent.kernel.rows import T
 from detent.kernel.table import Table
+from detent.workflows.open_flags import told_in_briefing
 
 
 @cache
@@ -31,7 +32,7 @@ def brief(table: Table[T], run: Run[T]) -> Briefing:
         actor=state.actor,
         role=state.role,
         goal=goal.removeprefix("# ").strip(),
-        briefing=f"{goal}\n{body}{_said(run)}".strip() + "\n",
+        briefing=f"{goal}\n{body}{_said(run)}{told_in_briefing(run, state.actor, state.role)}".strip() + "\n",
         instruction=table.instruction(run),
         step=step,
         guidance=run.guidance or None,

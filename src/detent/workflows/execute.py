@@ -51,6 +51,7 @@ from detent.workflows.execute_data import (
     step_shown,
     unproven,
 )
+from detent.workflows.open_flags import ACCEPT, ACCEPTED, BY_MACHINE, END, FIX, FIXED, answered, event_of, fixed_in, flagged_at
 
 STATES = {
     "QUEUED": State("system", job=prepare),
@@ -93,6 +94,10 @@ MOVES: dict[str, Move] = {
     "review-again": by_human("review", "detent review BRANCH"),
     "resume": by_human("resume", "detent resume --run ID [--guidance TEXT]"),
     "cancel": by_human("cancel", "detent queue cancel ID"),
+    "red-look": by_system("what the whole branch comes to is a failure"),
+    **BY_MACHINE,
+    **ACCEPTED,
+    **FIXED,
     **DRIVEN,
     **PEOPLE,
 }
@@ -103,7 +108,7 @@ TESTS = (at_least_one_ran, canary_held, nothing_broke, passes_when_clean)  # wha
 KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass)
 WORK = (something_changed, files_within_budget, *KEPT, passes_when_clean)
 
-END = (snapshot, update_item, sync_tracker, clean_up)  # owed by every end
+ENDS = (snapshot, update_item, sync_tracker, clean_up)  # owed by every end
 BAD = (stop_children, end_processes, snapshot, update_item, file_follow_up, sync_tracker, clean_up)  # by every failure
 
 
@@ -116,12 +121,12 @@ def timeout(cause: str) -> Go[ExecuteData]:
 
 
 NO_TESTS, NO_PUSH = failed("tests"), failed("push")
-CANCELLED: Go[ExecuteData] = go("CANCELLED", because("cancelled"), owes=(stop_children, end_processes, *END))
-SKIPPED: Go[ExecuteData] = go("CANCELLED", because("skipped"), keep_reason, owes=END, says="FAILURE")
+CANCELLED: Go[ExecuteData] = go("CANCELLED", because("cancelled"), owes=(stop_children, end_processes, *ENDS))
+SKIPPED: Go[ExecuteData] = go("CANCELLED", because("skipped"), keep_reason, owes=ENDS, says="FAILURE")
 BLOCKED: Go[ExecuteData] = go("BLOCKED", because("blocked"), keep_blocked, owes=BAD, says="HALTED")
 STOPPED: Go[ExecuteData] = go("FAILED", because("child"), keep_stopped, owes=BAD, says="FAILURE")
 RETRY = go(STAY, count("tries"), keep_reason, says="FAILURE", spent=NO_TESTS)
-COMPLETED: Go[ExecuteData] = go("COMPLETED", keep_pushed, owes=END)
+COMPLETED: Go[ExecuteData] = go("COMPLETED", keep_pushed, owes=ENDS)
 PROVED = go("PUSHING", keep_proof, zero("tries"), owes=(commit_judged_tree, publish_claims))
 
 AT_WORK = ("RUNNING", "RUNNING_CHILD")
@@ -147,8 +152,12 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("NOT_READY",     "override",          (),                           (),       go("OPENING", keep_guidance)),
     Row("NOT_READY",     "review-again",      (),                           (),       go("REVIEWING", keep_guidance)),
     Row("NOT_READY",     "items-closed",      (),                           (),       go("OPENING")),
-    Row("OPENING",       "opened",            (),                           (),       go("COMPLETED", owes=END)),
+    Row("OPENING",       "opened",            (),                           (),       go("COMPLETED", owes=ENDS)),
     Row("HALTED",        "resume",            (caused_by("errors", "model"),), (),    go(BACK, keep_guidance, zero("agent"))),
+    Row("PUSHING",       "red-look",          (),                           (),       NO_TESTS),
+    *flagged_at("PUSHING"),
+    *answered(),
+    *fixed_in("RUNNING"),
     *each(AT_WORK, "silent", timeout("silence")),
     *each(TIMED, "out-of-time", timeout("time")),
     *driven(STATES, halt=failed("agent"), unavailable=go("HALTED", because("model"), keep_reason, says="HALTED"), over=failed("budget")),
@@ -168,6 +177,9 @@ def kind(run: Run[ExecuteData], sent: Sent) -> str:
         return "child-proved" if sent.outcome in ("COMPLETE", "DONE") else "child-stopped"
     if sent.verb == "outcome":
         return _came_out(run, sent)
+    if sent.verb == "answer" and run.state == "HALTED":
+        plain = run.data.setup.strategy == "plain"  # an inner run has ended, and does not begin again
+        return event_of(run, sent, (ACCEPT, FIX, END) if plain else (ACCEPT, END)) or sent.verb
     return {"answer": sent.value, "review": "review-again"}.get(sent.verb, sent.verb)
 
 

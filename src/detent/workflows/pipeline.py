@@ -46,6 +46,7 @@ from detent.gates.tests import none_is_lost
 from detent.kernel.rows import BACK, STAY, Because, Go, Row, each, go
 from detent.kernel.table import Table
 from detent.workflows.common import ERRORS, alive, because, clear_error, count, keep_error, keep_guidance, park, people, zero
+from detent.workflows.open_flags import keep_accepted, keep_flagged
 from detent.workflows.pipeline_children import children
 from detent.workflows.pipeline_data import (
     PipelineData,
@@ -76,6 +77,7 @@ from detent.workflows.pipeline_data import (
     to_full,
     unproven,
 )
+from detent.workflows.pipeline_flags import accept_flags, ask_flags, fix_flags
 from detent.workflows.pipeline_kind import kind
 from detent.workflows.pipeline_states import ACTING, DOCUMENTS, GATES, MOVES, PROJECT, STATES
 from detent.workflows.pipeline_tasks import (
@@ -200,6 +202,10 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("ASK_USER",         "manual-failed",        OURS,  (),                                          NOT_HELD),
     Row("ASK_USER",         "invalid",              OURS,  (),                                          go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=STILL_OPEN)),
     Row("ASK_USER",         "cancelled",            (*OURS, cancelled_on_purpose), (),                  go("BLOCKED", cancel, says="HALTED")),
+    Row("LANDING",          "flagged",              (),    (),                                          go("ASK_USER", because("flags"), keep_flagged, ask_flags)),
+    Row("LANDING",          "flags-accepted",       (),    (),                                          go(STAY, keep_accepted)),
+    Row("ASK_USER",         "accept-flags",         OURS,  (),                                          go(BACK, accept_flags, zero("answers"))),
+    Row("ASK_USER",         "fix-flags",            OURS,  (),                                          go("FIX_BUILD_CODE", fix_flags, zero("FIX_BUILD", "answers"))),
     *each(GATES,  "invalid",         go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=UNANSWERED), OURS),
     *each(GATES,  "cancelled",       go("BLOCKED", because(MISSING), cancel, says="HALTED"), (*OURS, cancelled_on_purpose)),
     Row("BLOCKED",          "resume",               (),    (),                                          go(BACK, reopen, keep_guidance, zero("dispatch", "answers", "merge"))),

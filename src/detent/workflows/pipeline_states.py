@@ -5,6 +5,7 @@ from detent.effects.pipeline import land, prepare_dispatch, run_checks
 from detent.gates.reply import BUILD as BUILD_NAMES
 from detent.kernel.rows import Move, State, by_human, by_system
 from detent.workflows.common import DRIVEN, PEOPLE
+from detent.workflows.open_flags import BY_MACHINE
 from detent.workflows.task_data import ROLES
 
 BUILD_FILES = tuple(f"{name}*" if name.endswith("/*") else f"**/{name}" for name in BUILD_NAMES)  # what the gate takes, as patterns
@@ -92,6 +93,8 @@ MOVES: dict[str, Move] = {
     "landed": by_system("the branch has landed"),
     "conflict": by_system("the branch conflicts with main"),
     "red-merge": by_system("the merged tree does not pass"),
+    **BY_MACHINE,
+    **dict.fromkeys(("accept-flags", "fix-flags"), ANSWERED),
     "prepared": by_system("the role's input is complete"),
     "context-missing": by_system("a document that the role must read is not there"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),

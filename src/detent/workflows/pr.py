@@ -65,12 +65,10 @@ from detent.gates.tree import (
     tree_is_clean,
 )
 from detent.kernel.model import Data, Run, Sent
-from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
+from detent.kernel.rows import BACK, STAY, Go, Lock, Row, State, go
 from detent.kernel.table import Table
 from detent.workflows.common import (
-    DRIVEN,
     ERRORS,
-    PEOPLE,
     because,
     caused_by,
     clear_error,
@@ -82,6 +80,7 @@ from detent.workflows.common import (
     reached,
     zero,
 )
+from detent.workflows.open_flags import ACCEPT, END, answered, event_of, flagged_at
 from detent.workflows.pr_data import (
     PrData,
     checkpoint_asked,
@@ -106,6 +105,7 @@ from detent.workflows.pr_data import (
     unproven,
 )
 from detent.workflows.pr_files import facts_and_places
+from detent.workflows.pr_moves import MOVES
 
 ANY_CODE = ("**",)
 THE_PLAN = ("ACTIVE_PR.json",)
@@ -125,45 +125,6 @@ STATES = {
     "HALTED": State("human"),
     "DONE": State("none", end="proved"),
     "ABORTED": State("none", end="stopped"),
-}
-
-SUBMIT = "submit_work"
-MOVES: dict[str, Move] = {
-    "plan": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
-    "plan-here": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
-    "no-pr-left": by_agent(SUBMIT, "call submit_work with summary and no_pr_left true"),
-    "red": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "FAIL"'),
-    "verify": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "FAIL"'),
-    "green": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
-    "refactor": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
-    "already": by_agent(SUBMIT, 'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED"'),
-    "checkpoint": by_agent(SUBMIT, "commit everything, then call submit_work with summary"),
-    "success": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "SUCCESS" or "FAILURE"'),
-    "failure": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "FAILURE"'),
-    "scope-reduction": by_agent("request_scope_reduction", "call request_scope_reduction"),
-    "escalate": by_agent("escalate_for_external_help", "call escalate_for_external_help with markdown_report"),
-    "replan": by_agent(SUBMIT, "rewrite the task in ACTIVE_PR.json, then call submit_work with summary"),
-    "none-left": by_system("every step is done"),
-    "branched": by_system("the branch is there"),
-    "approved": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
-    "findings": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
-    "wait": by_agent(
-        SUBMIT, "hand in nothing: the review is not yours to report; call get_task again, and the machine asks the reviewer anew"
-    ),
-    "squashed": Move(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
-    "plan-done": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
-    "plan-done-here": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
-    "to-merge": by_system("the plan is updated"),
-    "merged": by_system("the branch is in main"),
-    "conflict": by_system("the merge conflicts"),
-    "red-merge": by_system("the merged tree does not pass"),
-    "resume": by_human("resume", "detent resume"),
-    "guided": by_human("resume", "detent resume --guidance TEXT"),
-    "approve": by_human("answer", "detent answer REVIEW approve"),
-    "another-round": by_human("answer", "detent answer REVIEW another-round"),
-    "finish": by_human("answer", "detent answer PLAN finish"),
-    **DRIVEN,
-    **PEOPLE,
 }
 
 SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept)  # asked first: a miss is REFUSED
@@ -257,6 +218,8 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
     Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),
     Row("HALTED",                "finish",          (caused_by("plan"),),              (),        ALL_DONE),
+    *flagged_at("MERGING_BRANCH"),
+    *answered(),
     *driven(STATES, halt=stopped("agent"), unavailable=stopped("model"), over=stopped("budget")),
     *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip
@@ -276,6 +239,8 @@ def kind(run: Run[PrData], sent: Sent) -> str:
         return _submitted(run, sent)
     if sent.verb == "resume":
         return "guided" if run.state == "HALTED" and run.cause in ("attempts", "escalation") else "resume"
+    if sent.verb == "answer" and (on := event_of(run, sent, (ACCEPT, END))):
+        return on
     if sent.verb == "answer":
         fits = sent.value in ANSWERS.get(sent.decision.upper(), ()) and (sent.value != "abort" or run.cause == "review rounds")
         return sent.value if fits else "answer"

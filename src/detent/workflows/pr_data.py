@@ -216,7 +216,9 @@ def keep_commit(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 def next_pr(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """Forget the finished pull request, all but its title and what reviewers remarked."""
     title = run.data.plan.prTitle if run.data.plan else ""
-    return replace(run, data=PrData(setup=run.data.setup, notes=run.data.notes, merged=(*run.data.merged, title)), guidance="")
+    data = PrData(setup=run.data.setup, notes=run.data.notes, merged=(*run.data.merged, title))
+    kept = tuple(flag for flag in run.flags if flag.stays and run.parent)  # the parent has yet to land what an inner run did
+    return replace(run, data=data, guidance="", flags=kept, accepted="")
 
 
 def unproven(run: Run[PrData]) -> tuple[str, ...]:

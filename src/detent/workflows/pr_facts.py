@@ -45,6 +45,9 @@ WAYS_OUT: Mapping[str, str] = {
     "`detent answer REVIEW another-round` lets the agent work on the findings, `detent answer REVIEW abort` ends the run.",
     "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
+    "flags": "The branch is finished and proved, and has flags that a person should look at first; they stand below. `detent answer FLAGS accept` "
+    "lands it as it is. The work is squashed, so nothing here leads back to it: `detent rollback EVENT` does (`detent history` lists the events), and "
+    "`detent answer FLAGS abort` ends the run.",
     "errors": "Three times in a row the work could not be judged. Mend what the error names (runner, sandbox, reviewer), then `detent resume`.",
     "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`; `--agent SPEC` names another one.",
     "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",

@@ -28,6 +28,11 @@ def findings_prompt() -> str:
     return f"{_file('role-reviewer')}\n\n{_file('hand-in-findings')}\n"
 
 
+def flags_prompt() -> str:
+    """What a reviewer is told who answers about flags in a person's place."""
+    return _file("review-flags") + "\n"
+
+
 def review_prompt() -> str:
     """What the reviewer of a branch is told."""
     return _file("review-branch") + "\n"

@@ -58,6 +58,7 @@ from detent.workflows.common import (
     people,
     zero,
 )
+from detent.workflows.open_flags import ACCEPTED, BY_MACHINE, FIXED, answered, event_of, fixed_in, flagged_at
 from detent.workflows.tdd_data import (
     TddData,
     all_done,
@@ -101,6 +102,9 @@ MOVES: dict[str, Move] = {
     "conflict": by_system("the branch conflicts with main"),
     "red-merge": by_system("what would land does not pass in a clean checkout"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
+    **BY_MACHINE,
+    **ACCEPTED,
+    **FIXED,
     **DRIVEN,
     **PEOPLE,
 }
@@ -151,6 +155,9 @@ ROWS: tuple[Row[TddData], ...] = (
     Row("LANDING",  "conflict", (),             (),        UNLANDED),
     Row("LANDING",  "red-merge", (),            (),        UNLANDED),
     Row("HALTED",   "resume",   (caused_by("retries", "errors", "model", "agent", "budget", "conflict"),), (), go(BACK, keep_guidance, FRESH)),
+    *flagged_at("LANDING"),
+    *answered(),
+    *fixed_in("PLAN"),
     *driven(
         STATES,
         halt=go("HALTED", because("agent"), stuck, owes=(write_note,), says="HALTED"),
@@ -168,6 +175,8 @@ def kind(run: Run[TddData], sent: Sent) -> str:
         return ""
     if sent.verb == "submit":
         return _submitted(run, sent)
+    if sent.verb == "answer":
+        return event_of(run, sent) or sent.verb
     return sent.outcome if sent.verb == "outcome" else sent.verb
 
 

@@ -22,6 +22,7 @@ from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
 from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute_data import follow_up_of, item_after, plan_of
+from detent.world.before_landing import held_up
 from detent.world.claims import settle_claims, write_claims
 from detent.world.execute_needs import begun_from, finished, held
 from detent.world.execute_review import file_issues, open_pull_request, review_branch, watch_items
@@ -128,6 +129,8 @@ def lay_plan(root: Path, run: AnyRun) -> str:
 def _push(world: RepoWorld, run: AnyRun) -> Sent:
     git, remote, branch = world.git, world.kit_of(run).ways.remote, run.data.branch
     tip = _tip(git, run)
+    if (stop := held_up(world, run, failed="red-look")) is not None:
+        return stop
     if not has_remote(git, remote):
         return outcome("pushed", commit=tip)
     write_claims(world, run)  # another machine may have proved it, and its evidence is not here

@@ -21,6 +21,7 @@ from detent.workflows.session_files import STATUS, published
 from detent.workflows.task import TASK
 from detent.workflows.task_data import ROLES, context_files, is_prepared
 from detent.world.apart import commit_merged, merge_task
+from detent.world.before_landing import held_up
 from detent.world.changes import changed_files, instructions_changed, tests_of, touched
 from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
@@ -207,6 +208,8 @@ def _proof(done: Checked, tree: str) -> Proof:
 
 
 def _land(world: RepoWorld, run: AnyRun) -> Sent | None:
+    if (stop := held_up(world, run)) is not None:
+        return stop
     landed = bring_in(world, run)
     name = {"merged": "landed"}.get(landed.outcome, landed.outcome)
     return outcome(name, landed.output, branch=run.data.branch, main=landed.main) if name else None

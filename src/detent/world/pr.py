@@ -10,6 +10,7 @@ from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.workflows.pr_data import ROOT_FILE, step_shown
+from detent.world.before_landing import held_up
 from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
 from detent.world.repo import FINDINGS, WRITES_PLAN, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
@@ -126,6 +127,8 @@ def _squash(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 
 def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
+    if (stop := held_up(world, run)) is not None:
+        return stop
     landed = bring_in(world, run)
     return outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main, **landed.reports) if landed.outcome else None
 

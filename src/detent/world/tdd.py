@@ -15,6 +15,7 @@ from detent.git.notes import HANDOFFS, write_notes
 from detent.git.repo import GitError
 from detent.kernel.model import Sent
 from detent.workflows.tdd_data import note_of
+from detent.world.before_landing import held_up
 from detent.world.claims import settle_claims
 from detent.world.landing import bring_in, offer
 from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
@@ -110,7 +111,9 @@ def _land(world: RepoWorld, run: AnyRun) -> Sent:
     """As it is configured. In a person's own checkout the work is on its branch already; a child's is its parent's to push."""
     if run.parent:
         return outcome("offered", branch=run.data.branch)
-    lands = run.data.setup.workspace and world.kit_of(run).ways.merge != "branch"
+    lands = bool(run.data.setup.workspace) and world.kit_of(run).ways.merge != "branch"
+    if (stop := held_up(world, run)) is not None:
+        return stop
     landed = bring_in(world, run) if lands else offer(world, run)
     names = {"merged": "landed", "": "offered"}
     return outcome(names.get(landed.outcome, landed.outcome), landed.output, branch=run.data.branch, main=landed.main, **landed.reports)

@@ -24,9 +24,12 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     detent answer REVIEW abort            end the run
     detent answer REVIEW override --run execute-it-7-1    open the pull request although the review says no
     detent answer PLAN finish             end the run although an entry is open
+    detent answer FLAGS accept            land the branch with the flags it has, at this tree
+    detent answer FLAGS fix --note TEXT   have them fixed (where the work can still go on)
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
     from detent.app.asked import who_asks
+    from detent.app.push import is_pushed
     from detent.interfaces.cli.runner import here, person
 
     if not value and not cancel:
@@ -35,8 +38,10 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     app = here()
     chosen = app.chosen(run)
     verdict = person("answer", who_asks(app, chosen, decision), decision=decision, to=to, **given)
-    if app.door.load(chosen).run.workflow == "execute" and not exit_code(verdict):
+    if (now := app.door.load(chosen).run).workflow == "execute" and not exit_code(verdict):
         verdict = replace(verdict, instruction=_goes_on(app, chosen))
+    elif is_pushed(now) and not exit_code(verdict) and not app.journal.heads(chosen)[0].ended:
+        verdict = replace(verdict, instruction=f"Go on with it: detent resume{f' --run {run}' if run else ''}")
     return tell_verdict(verdict, as_json)
 
 

@@ -6,6 +6,7 @@ import click
 
 from detent.app import App
 from detent.interfaces.cli.tell import STUCK, plain
+from detent.workflows.open_flags import CAUSE
 
 
 @click.command("decisions")
@@ -52,7 +53,7 @@ def _stuck(app: App, run: str) -> list[str]:
     """What waits to be released, and how that is done."""
     from detent.app.asked import at_work
 
-    mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK]
+    mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK and each.cause != CAUSE]
     more = "" if mine and mine.run == run else f" --run {run}"
     ways = {each.id: app.door.hands.tables[each.workflow].instruction(each).replace(" --run ID", "") for each in found}
     return [f"{id} waits to be released: {way.replace('detent resume', f'detent resume{more}')}" for id, way in ways.items()]

@@ -3,10 +3,11 @@
 import json
 
 import click
+import msgspec
 
 from detent.app import App
 from detent.door import AnyEvent
-from detent.interfaces.cli.tell import plain
+from detent.interfaces.cli.tell import flag_lines, plain
 
 
 @click.command("history")
@@ -28,8 +29,8 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         click.echo(
             f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
         )
-        for reason in e.verdict.reasons:
-            click.echo(f"{'':38}{plain(reason)}")
+        for line in (*e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
+            click.echo(f"{'':38}{plain(line)}")
     return 0
 
 
@@ -47,5 +48,6 @@ def row(e: AnyEvent) -> dict[str, object]:
     return {
         "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
         "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
+        "flags": [msgspec.to_builtins(flag) for flag in e.found.flagged], "note": e.sent.note, "who": e.sent.facts.get("who") or None,
         "usage": json.loads(e.sent.facts.get("usage", "null")), "transcript": e.sent.facts.get("transcript") or None,
     }  # fmt: skip

@@ -7,6 +7,7 @@ import click
 
 from detent.app import journal_at
 from detent.errors import DetentError
+from detent.interfaces.cli.tell import plain
 from detent.kernel.journal import Entry
 
 
@@ -23,12 +24,20 @@ def command(run: str, count: int, as_json: bool) -> None:
     events = journal.events(run, after=max(0, last.seq - count), limit=count)
     if as_json:
         owed = [o.effect for o in journal.owed(run)]
-        head = {"run": run, "workflow": last.workflow, "state": last.state, "ended": last.ended, "owed": owed}
+        head = {"run": run, "workflow": last.workflow, "state": last.state, "ended": last.ended, "owed": owed, "flags": _flags(last)}
         click.echo(json.dumps({**head, "events": [_plain(e) for e in events]}))
         return
     click.echo(f"{run}  {last.workflow}  {last.state}")
+    for flag in _flags(last):
+        click.echo(f"  Flag: {plain('  '.join(filter(None, (flag['kind'], flag.get('place', ''), flag['sentence']))))}")
     for e in events:
         click.echo(f"{e.seq:>5}  {e.at}  {e.status:<14}  {e.on:<16}  → {e.state}{'  tree ' + e.tree[:12] if e.tree else ''}")
+
+
+def _flags(entry: Entry) -> list[dict[str, str]]:
+    """The flags of a run that are open after an event, as the journal has them."""
+    found: list[dict[str, str]] = json.loads(entry.body)["run"].get("flags", [])
+    return found
 
 
 def _plain(entry: Entry) -> dict[str, str | int]:

@@ -3,10 +3,11 @@
 import json
 
 import click
+import msgspec
 
 from detent.app import App
 from detent.door import AnyEvent, AnyRun
-from detent.interfaces.cli.tell import plain
+from detent.interfaces.cli.tell import flag_lines, plain
 
 
 @click.command("status")
@@ -39,6 +40,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
     click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
+    for line in flag_lines(run_now.flags, hunks=False):
+        click.echo(f"  {plain(line)}")
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
@@ -83,6 +86,8 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "limits": run_now.limits,
         "branch": getattr(run_now.data, "branch", "") or None,
         "events": run_now.seq,
+        "flags": [msgspec.to_builtins(flag) for flag in run_now.flags],
+        "accepted": run_now.accepted or None,
         "last": {"on": event.on, "status": event.status, "reasons": list(event.verdict.reasons), "at": event.at},
         "unproven": list(table.unproven(run_now)),
         "owed": [o.effect for o in app.journal.owed(run_now.id)],

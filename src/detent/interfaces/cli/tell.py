@@ -5,7 +5,7 @@ import sys
 
 import msgspec
 
-from detent.kernel.model import Briefing, Verdict
+from detent.kernel.model import Briefing, Flag, Verdict
 
 GOOD = ("SUCCESS", "NEEDS_ANALYSIS")
 STUCK = ("HALTED", "BLOCKED")
@@ -43,6 +43,8 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
         print(f"{status}  {verdict.state}")
         for reason in verdict.reasons:
             print(f"  {plain(reason)}")
+        for line in flag_lines(verdict.flags):
+            print(f"  {plain(line)}")
         if verdict.evidence is not None:
             counts = verdict.evidence.counts
             ran = f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors, {counts.skipped} skipped"
@@ -52,6 +54,16 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
             print(f"\n{plain(verdict.output).rstrip()}\n")
         print(f"Next: {verdict.instruction}")
     return exit_code(verdict)
+
+
+def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
+    """Flags for people and agents: a line each, with both versions below it."""
+    if not flags:
+        return []
+    from detent.workflows.open_flags import hunk_of, line_of
+
+    lines = [line for flag in flags for line in (f"Flag: {line_of(flag)}", *(f"  {line}" for line in (hunk_of(flag) if hunks else ())))]
+    return [*lines, *(["Fix it now if you did not mean it: what is left is asked about before the branch lands."] if hunks else [])]
 
 
 def exit_code(verdict: Verdict) -> int:

@@ -17,6 +17,7 @@ from detent.interfaces.http.board import MOST, Board, Stamp, stands
 from detent.interfaces.http.heads import Changed, NotThere, head_of
 from detent.kernel.journal import Head
 from detent.workflows.execute_data import ExecuteData
+from detent.workflows.open_flags import CAUSE, asking, hunk_of
 from detent.workflows.pr_data import PrData, open_findings
 from detent.world.session import kept_documents, read_document
 
@@ -34,6 +35,7 @@ WHY = {  # what led there, for a person who has the buttons at hand; the briefin
     "execution again opens it.",
     "review rounds": "The review still has findings after the last round. Approve the tree as it is, or let the agent work on them.",
     "plan": "The agent says that no pull request is left, and the plan has an open entry. If it goes on, the agent is sent back to the plan.",
+    "flags": "The work is finished and proved. Before it lands, look at what was flagged, and accept it as it is or have it fixed.",
     "conflict": "The finished branch could not be landed; what was in the way stands below. Mend it, or merge by hand, then let it go on.",
 }
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
@@ -141,13 +143,28 @@ def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
     if asked is None:
         if run.state in STUCK or run.cause in WHY:
             return "\n\n".join(
-                filter(None, (WHY.get(run.cause, STOPPED), _reviewed(run) or getattr(run.data, "report", "") or run.last_reason))
+                filter(
+                    None,
+                    (WHY.get(run.cause, STOPPED), _reviewed(run) or _flagged(run) or getattr(run.data, "report", "") or run.last_reason),
+                )
             )
         return app.door.briefing(app.door.load(run.id)).briefing
-    points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points)
-    question = asked.question.partition("\n")[0] if points and all(p.id in asked.question for p in asked.points) else asked.question
+    points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points) or (f"\n{_flagged(run)}" if asked.kind == "flags" else "")
+    question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else asked.question
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
     return question.removeprefix("NEEDS_DECISION: ") + (f"\n\n### Findings\n{points}" if points else "") + trouble
+
+
+def _flagged(run: AnyRun) -> str:
+    """The flags that a person is asked about, a line each; both versions stand beside."""
+    lines = (f"- **{flag.kind}** `{flag.place}` {flag.sentence}" for flag in asking(run)) if run.cause == CAUSE else ()
+    return "\n".join(filter(None, (run.last_error if run.cause == CAUSE else "", *lines)))
+
+
+def _hunks(run: AnyRun) -> tuple[shapes.Artifact, ...]:
+    """Both versions of what was flagged, as a diff has them."""
+    shown = ((flag, hunk_of(flag, 400)) for flag in asking(run))
+    return tuple(shapes.Artifact(path=f"{flag.kind} {flag.place}".strip(), text="\n".join(hunk)) for flag, hunk in shown if hunk)
 
 
 def _reviewed(run: AnyRun) -> str:
@@ -174,6 +191,8 @@ def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Opti
 
 def _artifacts(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Artifact, ...]:
     """The documents that the question is about, as they stand where the work is done."""
+    if run.cause == CAUSE:
+        return _hunks(run)
     if asked is None:
         return (shapes.Artifact(path="what was seen last", text=run.last_error),) if run.last_error and run.state in STUCK else ()
     root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(app.world.git, run)

@@ -48,6 +48,7 @@ def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:
         guidance=acting.guidance,
         last_error=acting.last_error,
         unproven=tuple(table.unproven(run)),
+        flags=run.flags,
         held_by=stamp.driver,
         trouble="" if head.ended or stamp.driver else _trouble(app, run_id),
         asks=() if head.ended else tuple(q.id for q in open_questions(app, head)),

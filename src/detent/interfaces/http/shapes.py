@@ -220,6 +220,7 @@ class RunShown(Shape, frozen=True, kw_only=True):
     guidance: str
     last_error: str
     unproven: tuple[str, ...]
+    flags: tuple[Flag, ...]  # open ones of its branch
     held_by: str
     trouble: str  # why the process that should drive it ended
     asks: tuple[str, ...]  # the ids of its open questions

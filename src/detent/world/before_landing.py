@@ -1,0 +1,101 @@
+"""What stops a finished branch before it lands: a failure that the look at the whole branch found, or flags that nobody has accepted.
+
+Every job that lands or pushes a branch asks here first. Where `[flags] answered_by` says so, the independent reviewer is asked.
+"""
+
+import json
+
+import msgspec
+
+from detent.door import AnyRun
+from detent.errors import CannotTell
+from detent.evidence.card import Card
+from detent.gates.judge import weighed
+from detent.git.commits import main_branch, short
+from detent.kernel.decide import FLAGS
+from detent.kernel.model import Sent
+from detent.kernel.redact import redactor, secrets_of
+from detent.workflows.open_flags import listed
+from detent.world.branch_look import look_over
+from detent.world.repo import RepoWorld, outcome, without_keys
+from detent.world.reviewer import Limited, Question, Took, ask_reviewer, bounded_diff, fenced, kept_review
+
+
+def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | None:
+    """Why the branch of a run does not land now; None: nothing stands in its way. An inner run's branch is its parent's to land."""
+    if run.parent:
+        return None
+    tip = world.git.resolve(f"{run.data.branch or 'HEAD'}^{{commit}}")
+    if not tip:
+        raise CannotTell(f"the branch {short(run.data.branch)} is gone")
+    tree = world.git.tree(tip)
+    card = _weighed(world, run, look_over(world, run, tree))
+    if card.unclear and not _is_in_main(world, run, tip):
+        raise CannotTell(card.unclear)
+    if card.failed and not _is_in_main(world, run, tip):
+        return outcome(failed, "\n".join(card.failed))
+    return _flagged(world, run, card) if card.asks and run.accepted != tree else None
+
+
+def _is_in_main(world: RepoWorld, run: AnyRun, tip: str) -> bool:
+    """Whether somebody has merged a branch of the run's own already. It lands then whatever was found; its flags are asked about all the same."""
+    git, main = world.git, main_branch(world.git, world.kit_of(run).ways.main)
+    return run.data.branch not in ("", main) and git.is_ancestor(tip, git.resolve(main))
+
+
+def _weighed(world: RepoWorld, run: AnyRun, card: Card) -> Card:
+    """The card as `[flags]` weighs it: what it allows is gone, and what it calls a failure is one."""
+    settings = world.kit_of(run).settings
+    flags = tuple(flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None)
+    bad = tuple(f"{flag.sentence} ({flag.kind})" for flag in flags if flag.level == "fail")
+    return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *bad))
+
+
+def _flagged(world: RepoWorld, run: AnyRun, card: Card) -> Sent:
+    """The flags, for a person to look at; or the word of the reviewer who answers for them."""
+    redact = redactor(secrets_of(world.outer))
+    flags = tuple(without_keys(flag, redact) for flag in card.flags)
+    facts = {FLAGS: msgspec.json.encode(flags).decode(), "tree": card.tip}
+    if world.kit_of(run).settings.get("flags.answered_by") != "reviewer":
+        return outcome("flagged", **facts)
+    accepts, said, took = _reviewer_says(world, run, msgspec.structs.replace(card, flags=flags))
+    who = world.kit_of(run).reviewer
+    if accepts:
+        return outcome("flags-accepted", f"{who} accepts the flags: {said}", tree=card.tip, who=who, **took)
+    return outcome("flagged", f"The reviewer ({who}) does not accept them: {said}", **facts, **took)
+
+
+# -- the reviewer --------------------------------------------------------------------------------------------------------------
+
+
+def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str, Took]:
+    """Whether the reviewer accepts, why, and what that took. Asked once for a tree; one that has to wait leaves it to a person."""
+    file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-flags-{card.tip}.json"
+    try:
+        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.gear.reviewer(run), _question(world, run, card)))
+    except Limited as e:
+        return False, str(e), dict(e.sent.facts)
+    said = json.loads(text)
+    return said["accept"], said["reason"], took
+
+
+def _question(world: RepoWorld, run: AnyRun, card: Card) -> Question:
+    from detent.workflows.prompts import flags_prompt  # most landings ask nobody
+
+    parts = {"flags": listed(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
+    head = f"# Flags of the branch {short(run.data.branch)}\n\nThe files as it leaves them are in your folder."
+    prompt = "\n\n".join((head, f"## The flags\n\n{parts['flags']}", fenced("The diff", "diff", parts["diff"])))
+    goal, attempt = "Say whether these flags are as they should be", f"{run.id}.flags.{card.tip}"
+    return Question(run.id, run.state, card.tip, goal, prompt, flags_prompt(), read_word, attempt, parts)
+
+
+def read_word(words: str) -> str:
+    """The reviewer's word as JSON: the last object that has `accept` in it. Anything else is no answer."""
+    from detent.kernel.spans import spans_of
+
+    found = [value for _, _, value in spans_of(words) if "accept" in value]
+    said = found[-1] if found else {}
+    accept, reason = said.get("accept"), said.get("reason")
+    if not isinstance(accept, bool) or not isinstance(reason, str) or not reason.strip():
+        raise CannotTell('the reviewer gave no answer about the flags: {"accept": true or false, "reason": "…"} was expected')
+    return json.dumps({"accept": accept, "reason": reason.strip()})
