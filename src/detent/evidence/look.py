@@ -36,6 +36,7 @@ class TestReport(Value, frozen=True):
     late: bool = False  # it did not end in time and was stopped
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
     kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
+    places: dict[str, str] = {}  # test id -> `file:line` of the project where the exception came up, the innermost there is
     seconds: float = 0.0  # the time the tests took, by the report
     wall: float = 0.0  # the time the whole run took, by the clock
     canary: Literal["held", "broken", "unsupported"] = "unsupported"  # whether tests that must pass and fail came back so

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 from detent.evidence.runners.go_build import faults
 
@@ -154,7 +155,7 @@ def _package(package: Package, events: list[Event], said: Round) -> dict[str, Se
         file = home.get(test.partition("/")[0], f"{package.folder}/{test}".lstrip("/"))
         alone = test not in parents or (test in bad and not any(other.startswith(f"{test}/") for other in bad))
         if alone:
-            found[f"{file}::{test}"] = Seen(file, *ended.get(test, ("error", "the process ended before the test did", "Exit")))
+            found[readable(f"{file}::{test}")] = Seen(file, *ended.get(test, ("error", "the process ended before the test did", "Exit")))
     failed = any(event.Action == "fail" and not event.Test for event in events)
     found.update(_never(package, home, begun, said, failed))
     if failed and package.path not in said.not_built() and not any(each.outcome in ("failed", "error") for each in found.values()):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -133,7 +134,7 @@ def _id(case: Played, file: str) -> str:
         not case.name or case.name in (case.classname, "initializationError", "classMethod") or case.name == f"{case.classname}.{case.name}"
     )
     test = f"{file}::{inner}.{case.name}" if inner else f"{file}::{case.name}"
-    return file if whole else test.replace("\n", "\\n")
+    return file if whole else readable(test)
 
 
 def _free(found: TestReport, test: str) -> str:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 REPORTERS = Path(__file__).with_name("reporters")
@@ -91,7 +92,7 @@ def _ids(lines: list[Line], tongue: Tongue) -> list[str]:
     times: Counter[str] = Counter()
     found = []
     for line in lines:
-        test = (f"{line.file}::{tongue.between.join(line.names)}" if line.type == "test" else line.file).replace("\n", "\\n")
+        test = readable(f"{line.file}::{tongue.between.join(line.names)}" if line.type == "test" else line.file)
         times[test] += 1
         found.append(f"{test} ({times[test]})" if times[test] > 1 else test)
     return found

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -141,7 +142,7 @@ def _walk(lines: list[Line]) -> list[Seen]:
         elif line.type in ("pass", "fail"):
             if not files[0]:
                 raise CannotTell(f"node does not say which file the test {line.name[:200]!r} is in; run the tests with a newer node")
-            test = f"{files[0]}::{' > '.join(names[: at + 1])}".replace("\n", "\\n")
+            test = readable(f"{files[0]}::{' > '.join(names[: at + 1])}")
             below = seen[begun[at] :]
             seen[begun[at] :] = _ended(line, Seen(test, files[0], "passed", seconds=line.ms / 1000), below, errors.get(line.file, ""))
     return seen

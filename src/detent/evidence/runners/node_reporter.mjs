@@ -22,6 +22,8 @@ const HERE = real(process.cwd());
 const plain = (file) => (file.startsWith('file:') ? fileURLToPath(file) : path.resolve(HERE, file));
 const named = (file) => (file ? path.relative(HERE, real(plain(file))).split(path.sep).join('/') : '');
 const short = (value) => String(value ?? '').slice(0, LONGEST);
+// Half of a pair of surrogates, from a name or from a text that was cut, is no letter: it is spelled out.
+const whole = (json) => json.replace(/\\\\|\\u(d[89a-f][0-9a-f]{2})/g, (all, code) => (code ? '\\\\u' + code : all));
 const mark = (value) => (value === undefined || value === null || value === false ? null : value === true ? '' : short(value));
 
 function cause(error) {
@@ -66,5 +68,5 @@ export default async function* report(events) {
   }
   for (const [file, text] of errors) lines.push({ type: 'stderr', file, message: text });
   lines.push({ type: 'end', name: process.version, count: lines.length });
-  yield lines.map((each) => JSON.stringify(each) + '\n').join('');
+  yield lines.map((each) => whole(JSON.stringify(each)) + '\n').join('');
 }

@@ -10,6 +10,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import Case, read_cases
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -79,7 +80,7 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
 
 def _case(found: TestReport, case: Case, root: str, missing: list[str]) -> None:
     file = case.file.removeprefix(root).lstrip("/")
-    test = f"{file}::{case.name}".replace("\n", "\\n")
+    test = readable(f"{file}::{case.name}")
     if test in found.outcomes:
         raise CannotTell(f"{test} stands twice in the report")
     outcome: Outcome = "passed"

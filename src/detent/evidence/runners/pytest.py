@@ -10,7 +10,9 @@ from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import Case, Problem, read_cases
+from detent.evidence.ids import package_path, readable
 from detent.evidence.look import Outcome, TestReport
+from detent.evidence.patterns import is_outside
 from detent.evidence.runners import pytest_canary, pytest_command
 from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.pytest_config import runner_part
@@ -31,6 +33,7 @@ RANK: dict[Outcome, int] = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 OUTCOME: dict[str, Outcome] = {"failure": "failed", "error": "error", "skipped": "skipped"}
 LONGEST_MESSAGE = 2000
 TAIL = 2000
+NOWHERE = "(outside of the checkout)"  # pytest itself names no file
 
 BUILTIN = (
     r"(?!(?:NoneType|int|float|complex|bool|str|bytes|bytearray|list|tuple|dict|set|frozenset|range|function|method|generator|coroutine)')"
@@ -200,16 +203,27 @@ def _identify(case: Case, modules: dict[str, str]) -> tuple[str, str]:
     """The node id and its file. The class name has both joined by dots; the file attribute may name another file (inherited tests)."""
     if not case.classname:  # a file, or a folder, that could not be collected
         where = case.file or case.name
-        return where, where
+        where = package_path(where, "") if is_outside(where) else where or NOWHERE
+        return readable(where), where
+    if is_outside(case.file):
+        return _elsewhere(case)
     own = _dotted(case.file)
     if _is_below(case.classname, own):
         inside = case.classname[len(own) + 1 :]
-        return "::".join([case.file, *(inside.split(".") if inside else ()), case.name]), case.file
+        return readable("::".join([case.file, *(inside.split(".") if inside else ()), case.name])), case.file
     parts = case.classname.split(".")
     end = next((at for at in range(len(parts), 0, -1) if ".".join(parts[:at]) in modules), 0)
     end = end or next((at for at, part in enumerate(parts) if at and part[:1].isupper()), len(parts))
     file = modules.get(".".join(parts[:end])) or "/".join(parts[:end]) + ".py"
-    return "::".join([file, *parts[end:], case.name]), file
+    return readable("::".join([file, *parts[end:], case.name])), file
+
+
+def _elsewhere(case: Case) -> tuple[str, str]:
+    """A test outside of the checkout (doctests of an installed package): its id must not depend on where the checkout lies."""
+    file, stem = package_path(case.file, case.name), PurePosixPath(case.file).stem
+    parts = case.classname.split(".")
+    inside = parts[len(parts) - parts[::-1].index(stem) :] if stem in parts else ()
+    return readable("::".join([file, *inside, case.name])), file
 
 
 def _outcome(problems: Iterable[Problem]) -> Outcome:

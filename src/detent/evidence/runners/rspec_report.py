@@ -10,6 +10,7 @@ from collections import Counter
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -84,7 +85,7 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
     times: Counter[str] = Counter()
     missing = []
     for each in (example for run in report.runs for example in run.examples):
-        test = f"{each.file}::{each.name}".replace("\n", "\\n")
+        test = readable(f"{each.file}::{each.name}")
         times[test] += 1
         test = f"{test} ({times[test]})" if times[test] > 1 else test
         _add(found, test, each.file, OUTCOME.get(each.status, "error"), each.kind, each.message)

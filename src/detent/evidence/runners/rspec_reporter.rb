@@ -44,7 +44,7 @@ class DetentReporter
     problem = result.status == :failed ? DetentReporter.said(result.exception) : { kind: "", message: result.pending_message.to_s }
     # Without words of its own an example is called after what it expects, once it got that far: its place stays the same.
     name = example.metadata[:description_args].empty? ? "#{example.example_group.metadata[:full_description]} [#{example.metadata[:scoped_id]}]" : example.full_description
-    @examples << { file: example.metadata[:rerun_file_path].delete_prefix("./"), name: name, status: result.status.to_s, seconds: result.run_time.to_f }.merge(problem)
+    @examples << { file: example.metadata[:rerun_file_path].delete_prefix("./"), name: name.to_s.dup.force_encoding("UTF-8").scrub, status: result.status.to_s, seconds: result.run_time.to_f }.merge(problem)
   end
 
   def close(_notification)

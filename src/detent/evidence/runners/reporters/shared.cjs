@@ -28,11 +28,14 @@ function cause(error) {
   return { kind: short(kind || 'Thrown'), code: short(error.code ?? first?.[2]), message: short(error.message || first?.[3].split('\n    at ')[0]) };
 }
 
+// Half of a pair of surrogates, from a name or from a text that was cut, is no letter: it is spelled out.
+const whole = (json) => json.replace(/\\\\|\\u(d[89a-f][0-9a-f]{2})/g, (all, code) => (code ? '\\\\u' + code : all));
+
 const option = (name) => process.argv.filter((word) => word.startsWith(name)).pop()?.slice(name.length);
 
 function write(target, runner, lines) {
   const all = [...lines, { type: 'end', name: runner, count: lines.length }];
-  writeFileSync(target, all.map((each) => JSON.stringify(each) + '\n').join(''));
+  writeFileSync(target, all.map((each) => whole(JSON.stringify(each)) + '\n').join(''));
 }
 
 module.exports = { cause, named, option, real, short, write };

@@ -49,7 +49,7 @@ def run(said: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
     sys.argv = ["python -m unittest", *words]
     program = Program(chosen, words)
     end = {"type": "end", "name": f"unittest {sys.version.split()[0]}", "count": len(program.lines)}
-    said.write("".join(json.dumps(line) + "\n" for line in [*program.lines, end]).encode("ascii"))
+    said.write("".join(_whole(json.dumps(line)) + "\n" for line in [*program.lines, end]).encode("ascii"))
     said.flush()
     return 1 if any(line["outcome"] in ("failed", "error") for line in program.lines) else 0
 
@@ -182,6 +182,12 @@ def _line(test: unittest.TestCase, file: str, known: dict[str, str]) -> dict[str
         )
         return {"type": "file", "file": file, **known}
     return {"type": "test", "file": file, "names": _names(test), **known}
+
+
+def _whole(text: str) -> str:
+    """Half of a pair of surrogates is no letter: it is spelled out."""
+    pairs = r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}"
+    return re.sub(rf"{pairs}|\\u(d[89a-f][0-9a-f]{{2}})", lambda m: f"\\\\u{m[1]}" if m[1] else m[0], text)
 
 
 def _cause(err: Error) -> dict[str, str]:
