@@ -1,4 +1,4 @@
-"""Lists and runs the benches: `python -m bench [NAME ...] [--list] [--json]`; `python -m bench orchestrators` is a bench with options of its own."""
+"""Lists and runs the benches: `python -m bench [NAME ...] [--list] [--json]`; `orchestrators` and `history` are benches with options of their own."""
 
 import argparse
 import json
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench import Figure, agents, commands, journal, queueing, sandbox, tools, web, workspaces
+from bench.history import __main__ as history
 from bench.orchestrators import __main__ as orchestrators
 
 BENCHES: dict[str, Callable[[Path], Figure]] = {
@@ -77,6 +78,8 @@ def line(name: str, f: Figure) -> tuple[str, ...]:
 def main() -> int:
     if sys.argv[1:2] == ["orchestrators"]:
         return orchestrators.main(sys.argv[2:])
+    if sys.argv[1:2] == ["history"]:
+        return history.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="bench", description="Measure Detent. A goal that is missed ends with 1.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="the benches to run; all, if none is named")
     parser.add_argument("--list", action="store_true", help="only name the benches")
