@@ -2,8 +2,11 @@
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -108,6 +111,29 @@ def test_a_set_up_that_fails_is_told_and_nothing_is_kept_of_it(clone: Path) -> N
     said = bench(clone, "--command", COMMAND, "--setup", "echo no such registry; exit 7", ends=2)
     assert "the set-up failed (7): no such registry" in said
     assert not (clone.parent / "work/calc/ready").exists()
+
+
+def test_an_interrupted_call_leaves_nothing_running_and_the_next_one_goes_on(clone: Path) -> None:
+    program, begun = clone.parent / "detent", clone.parent / "begun"
+    program.write_text(f"#!/bin/sh\necho $$ > {begun}.new; mv {begun}.new {begun}; exec sleep 600\n")
+    program.chmod(0o755)
+    only = sh(clone, "git", "rev-parse", "HEAD~3")
+    argv = [sys.executable, "-m", "bench", "history", str(clone), "--work", str(clone.parent / "work"), "--detent", str(program)]
+    process = subprocess.Popen(
+        [*argv, "--command", COMMAND, "--only", only], cwd=ROOT, env={**os.environ, **PLAIN}, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 120
+    while not begun.exists() and process.poll() is None and time.monotonic() < until:
+        select.select([], [], [], 0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "the same call goes on from here" in said
+    stat = Path(f"/proc/{begun.read_text().strip()}/stat")
+    assert not stat.exists() or stat.read_text().split()[2] == "Z"
+    program.write_text('#!/bin/sh\necho \'{"error": "no plan"}\'\nexit 2\n')
+    said = bench(clone, "--detent", str(program), "--only", only)
+    assert "| start      | 1       | no plan |" in said
 
 
 def test_without_a_command_it_is_asked_for(clone: Path) -> None:

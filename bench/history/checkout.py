@@ -1,5 +1,6 @@
 """One checkout of a clone, kept between calls with the environment that was made in it. Owns all that is done there with git; the clone itself is only read."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -150,13 +151,19 @@ class Checkout:
         got = meter.run(argv, self.root, {**self.env, "PYTHONDONTWRITEBYTECODE": "1"}, timeout=timeout or self.timeout)
         try:
             cases, groups = read(self.runner, report, got.out, self.root)
-            problem = "" if cases else f"no test ran: {(got.out + got.err).strip()[-300:]}"
+            problem = "" if cases else f"no test ran: {readable(got.out + got.err)}"
         except (ValueError, KeyError, SyntaxError) as e:  # no report, or half of one
-            cases, groups, problem = {}, {}, f"no report: {(got.err or got.out or str(e)).strip()[-300:]}"
+            cases, groups, problem = {}, {}, f"no report: {readable(got.err or got.out or str(e))}"
         killed = got.code is None or got.code < 0 or got.code > 128
         found = Suite(cases, groups, got.cpu, got.seconds, problem, killed)
         write(kept, found)
         return found
+
+
+def readable(output: str) -> str:
+    """The end of what a program said, on one line; of JSON lines the texts in them."""
+    texts = [json.loads(line).get("Output", "") if line.startswith('{"') else line for line in output.splitlines()]
+    return " ".join(" ".join(texts).split())[-300:]
 
 
 def name_of(clone: Path) -> str:
