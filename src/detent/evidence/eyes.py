@@ -131,10 +131,17 @@ class RepoLook:
     def why(self, test: str) -> Reason:
         return reason(self.tests(), test, lambda path: self.changes.sort(path) == "test", self._is_third_party)
 
+    def _at_start(self) -> TestReport:
+        """What is known of the tests before the work began."""
+        base = self.scene.marks.base
+        known = self.scene.collect.known(self.scene.git.tree(base)) if base and self._runner else None
+        return known or TestReport()
+
     def known_failures(self) -> frozenset[str]:
-        marks = self.scene.marks
-        known = self.scene.collect.known(self.scene.git.tree(marks.base)) if marks.base and self._runner else None
-        return marks.baseline | (known.bad if known else frozenset())
+        return self.scene.marks.baseline | self._at_start().bad
+
+    def known_skips(self) -> frozenset[str]:
+        return self._at_start().having("skipped")
 
     def rewritten(self) -> tuple[Rewritten, ...]:
         return rewritten(self.changes.patch(), lambda path: self.changes.sort(path) == "test")

@@ -99,6 +99,7 @@ class Look(Protocol[L]):
     def outcomes(self) -> "Outcomes": ...  # what became of the tests between the last good tree and the judged one
     def why(self, test: str) -> "Reason": ...  # why a test failed
     def known_failures(self) -> frozenset[str]: ...  # tests that failed before the work began
+    def known_skips(self) -> frozenset[str]: ...  # tests that were skipped before the work began
     def rewritten(self) -> "tuple[Rewritten, ...]": ...  # expectations of older tests that were changed or taken out
     def weakened(self) -> tuple[str, ...]: ...  # older tests that were changed, pass, and no longer notice what they noticed
     def restoring(self, path: str) -> str: ...  # the command that brings a file back as it was in the last good tree

@@ -125,8 +125,8 @@ def needed(look: Look[Data], tree: str, what: str) -> str | None:
 def none_is_lost(look: Look[Data]) -> Said:
     """No test is lost or newly skipped. One that is taken out together with its code, or for a new one that asks for something else, is flagged."""
     seen = look.outcomes()
-    if seen.skipped:
-        return f"{_first(seen.skipped)} ran before and {_are(seen.skipped)} skipped now; let it run"
+    if skipped := seen.skipped - look.known_skips():
+        return f"{_first(skipped)} ran or failed before and {_are(skipped)} skipped now; let it run"
     if broken := _unreadable(look):
         return broken
     out = _taken_out(look)
