@@ -121,8 +121,10 @@ def run_suite(
 
 
 def placed(report: TestReport, cwd: Path) -> TestReport:
-    """The report with ids that do not say where the checkout lies."""
+    """The report with ids and places that do not say where the checkout lies."""
     roots = tuple(dict.fromkeys((str(cwd), os.path.realpath(cwd))))
+    places = {test: without_root(place, roots) for test, place in report.places.items()}
+    report = msgspec.structs.replace(report, places=places)
     new = {test: without_root(test, roots) for test in report.outcomes if any(root in test for root in roots)}
     if not new or len({*new.values(), *(report.outcomes.keys() - new)}) < len(report.outcomes):
         return report  # none does, or two would become one

@@ -26,6 +26,9 @@ MISSING_AT_RUN = (
     "java.lang.NoClassDefFoundError",
     "java.lang.ClassNotFoundException",
 )
+FOREIGN = re.compile(
+    r"(?:java|javax|jdk|sun|kotlin|scala|groovy|org\.(?:junit|testng|hamcrest|assertj|mockito|opentest4j|apache\.maven|gradle|codehaus))\b"
+)
 ASSERTION = re.compile(
     r"(?:AssertionError|AssertionFailedError|ComparisonFailure|MultipleFailuresError|ArrayComparisonFailure|PowerAssertionError)\b"
 )
@@ -69,6 +72,7 @@ class Played(NamedTuple):
     type: str = ""
     message: str = ""
     seconds: float = 0.0
+    trace: str = ""
 
 
 def read_report(data: bytes) -> Report:
@@ -96,11 +100,23 @@ def summary(report: Report, played: Iterable[Played], files: dict[tuple[str, str
         if case.outcome != "passed" and case.message:
             found.messages[test] = case.message[:LONGEST_MESSAGE]
         if case.outcome in ("failed", "error"):
+            if place := _place(case, file):
+                found.places[test] = place
             found.kinds[test] = "AssertionError" if ASSERTION.search(case.type) else case.type.rpartition(".")[2] or "Error"
             missing += [test] if case.type in MISSING_AT_RUN else []
     for name in report.ended:
         _break(found, files["", name], [f"{name}: its tests ended the process"], "Exit")
     return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
+
+
+def _place(case: Played, file: str) -> str:
+    """The innermost line that is not of the library or a framework; the file of another class is named by its package."""
+    for name, source, line in re.findall(r"^\s*at ([\w.$/@]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)", case.trace, re.MULTILINE):
+        plain = name.rpartition("/")[2]
+        if not FOREIGN.match(plain):
+            own = plain.partition("$")[0] == case.classname.partition("$")[0]
+            return f"{file}:{line}" if own else f"{'/'.join([*plain.split('.')[:-1], source])}:{line}"
+    return ""
 
 
 def check(found: TestReport, code: int, exit_code: int | None, output: str, program: str) -> None:

@@ -31,6 +31,7 @@ class Line(msgspec.Struct, frozen=True):
     kind: str = ""
     code: str = ""
     message: str = ""
+    place: str = ""  # `file:line` where the error came up
     ms: float = 0.0
     name: str = ""  # of the runner, with its version
     count: int = 0
@@ -83,6 +84,7 @@ def _summary(lines: list[Line], tongue: Tongue) -> TestReport:
         runner=tongue.runner,
         messages={test: line.message[:LONGEST_MESSAGE] for test, line in seen.items() if line.message},
         kinds={test: kind for test, line in bad.items() if (kind := tongue.kind(line))},
+        places={test: line.place for test, line in bad.items() if line.place},
         seconds=round(sum(line.ms for line in lines) / 1000, 3),
     )
 

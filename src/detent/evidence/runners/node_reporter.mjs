@@ -26,6 +26,15 @@ const short = (value) => String(value ?? '').slice(0, LONGEST);
 const whole = (json) => json.replace(/\\\\|\\u(d[89a-f][0-9a-f]{2})/g, (all, code) => (code ? '\\\\u' + code : all));
 const mark = (value) => (value === undefined || value === null || value === false ? null : value === true ? '' : short(value));
 
+// The innermost line of the project's own in a stack.
+function place(error) {
+  for (const [, file, line] of String(error.stack ?? '').matchAll(/(?:\(|at |^)((?:file:\/\/)?\/[^\n()]*?):(\d+)(?::\d+)?\)?$/gm)) {
+    const where = named(file);
+    if (!where.startsWith('..') && !where.includes('node_modules/')) return `${where}:${line}`;
+  }
+  return '';
+}
+
 function cause(error) {
   const inner = error?.cause ?? error;
   const whole = typeof inner === 'object' && inner !== null;
@@ -34,6 +43,7 @@ function cause(error) {
     kind: whole ? short(inner.name) : '',
     code: whole ? short(inner.code) : '',
     message: short(whole ? inner.message : inner),
+    place: whole ? place(inner) : '',
     exit: error?.exitCode ?? null,
     signal: short(error?.signal),
   };

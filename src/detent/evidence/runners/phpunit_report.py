@@ -78,6 +78,12 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
     return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
 
 
+def _place(text: str, root: str) -> str:
+    """The innermost line of the project's own: PHPUnit lists them from there."""
+    lines = re.findall(rf"^{re.escape(root.rstrip('/'))}/(?!vendor/)(\S.*?):(\d+)$", text, re.MULTILINE)
+    return ":".join(lines[0]) if lines else ""
+
+
 def _case(found: TestReport, case: Case, root: str, missing: list[str]) -> None:
     file = case.file.removeprefix(root).lstrip("/")
     test = readable(f"{file}::{case.name}")
@@ -92,5 +98,7 @@ def _case(found: TestReport, case: Case, root: str, missing: list[str]) -> None:
         found.messages[test] = words[:LONGEST_MESSAGE]
         if outcome == "failed":
             found.kinds[test] = "AssertionError" if kind in ASSERTION else kind
+            if place := _place(problem.text, root):
+                found.places[test] = place
             missing += [test] if kind in RAISED and MISSING.search(words) else []
     found.outcomes[test], found.files[test] = outcome, file

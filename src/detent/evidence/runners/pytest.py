@@ -16,6 +16,7 @@ from detent.evidence.patterns import is_outside
 from detent.evidence.runners import pytest_canary, pytest_command
 from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.pytest_config import runner_part
+from detent.evidence.runners.pytest_place import place_of
 from detent.evidence.runners.shared_config import is_shared_config
 
 INI = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
@@ -173,6 +174,7 @@ def _report(cases: list[Case], exit_code: int | None, output: str) -> TestReport
     files: dict[str, str] = {}
     messages: dict[str, str] = {}
     kinds: dict[str, str] = {}
+    places: dict[str, str] = {}
     causes: dict[str, list[bool]] = {}
     for case in cases:
         test, file = _identify(case, modules)
@@ -185,10 +187,14 @@ def _report(cases: list[Case], exit_code: int | None, output: str) -> TestReport
             messages.setdefault(test, said[:LONGEST_MESSAGE])
             if problem.sort != "skipped":
                 kinds.setdefault(test, kind)
+                places.setdefault(test, place_of(problem, case.file))
                 causes.setdefault(test, []).append(is_missing_name(kind, said))
     missing = tuple(test for test, found in causes.items() if all(found))
     seconds = round(sum(case.seconds for case in cases), 3)
-    return TestReport(outcomes, files, missing, output, exit_code, runner="pytest", messages=messages, kinds=kinds, seconds=seconds)
+    return TestReport(
+        outcomes, files, missing, output, exit_code, runner="pytest", messages=messages, kinds=kinds, seconds=seconds,
+        places={test: place for test, place in places.items() if place},
+    )  # fmt: skip
 
 
 def _dotted(file: str) -> str:

@@ -20,10 +20,17 @@ class DetentReporter
   RSpec::Core::Reporter.prepend(Outside)
 
   def self.said(exception)
-    return { kind: "", message: "" } unless exception
+    return { kind: "", message: "", place: "" } unless exception
     several = exception.respond_to?(:all_exceptions) ? exception.all_exceptions : [exception]
     first = several.first
-    { kind: first.class.name.to_s, message: first.message.to_s.dup.force_encoding("UTF-8").scrub }
+    { kind: first.class.name.to_s, message: first.message.to_s.dup.force_encoding("UTF-8").scrub, place: line_of(first) }
+  end
+
+  # The innermost line of the project's own; where a file cannot be parsed, the message says which.
+  def self.line_of(exception)
+    shown = exception.is_a?(ScriptError) ? exception.message.to_s.scrub.scan(/^(\S+\.rb):(\d+): /).map { |each| each.join(":") } : []
+    line = (shown + (exception.backtrace || [])).find { |each| each.start_with?(Dir.pwd + "/") && !each.include?("/gems/") && !each.include?("/vendor/") }
+    line ? line.delete_prefix(Dir.pwd + "/").split(":").first(2).join(":") : ""
   end
 
   def self.place(exception, context)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # an older Python could not run it
 LONGEST = 4000
 SAID = re.compile(r"^([A-Za-z_][\w.]*)(?:: ?(.*))?$")
 HOLDER = re.compile(r"^(setUp|tearDown)(Class|Module) \((.*)\)$")
+HERE = os.path.realpath(os.getcwd())
 RANK = ("passed", "skipped", "failed", "error")
 
 
@@ -192,14 +193,31 @@ def _whole(text: str) -> str:
 
 def _cause(err: Error) -> dict[str, str]:
     kind = err[0] or BaseException
-    return {"kind": "AssertionError" if issubclass(kind, AssertionError) else kind.__name__, "message": str(err[1])[:LONGEST]}
+    name = "AssertionError" if issubclass(kind, AssertionError) else kind.__name__
+    return {"kind": name, "message": str(err[1])[:LONGEST], "place": _place(err[2])}
+
+
+def _place(trace: TracebackType | None) -> str:
+    """The innermost line of the project's own."""
+    found = ""
+    while trace is not None:
+        found = _ours(trace.tb_frame.f_code.co_filename, trace.tb_lineno) or found
+        trace = trace.tb_next
+    return found
+
+
+def _ours(path: str, line: int) -> str:
+    file = os.path.relpath(os.path.realpath(path), HERE).replace(os.sep, "/")
+    return "" if file.startswith("../") or "site-packages/" in file or not os.path.exists(os.path.join(HERE, file)) else f"{file}:{line}"
 
 
 def _import_trouble(known: dict[str, str]) -> dict[str, str]:
     """unittest keeps only the text of what went wrong: the error is its last line that looks like one."""
     for line in reversed(str(known.get("message", "")).splitlines()):
         if found := SAID.match(line):
-            return {"kind": found[1].rpartition(".")[2], "message": line[:LONGEST]}
+            lines = re.findall(r'^ +File "([^"]+)", line (\d+)', str(known["message"]), re.MULTILINE)
+            places = [place for path, at in lines if (place := _ours(path, int(at)))]
+            return {"kind": found[1].rpartition(".")[2], "message": line[:LONGEST], "place": places[-1] if places else ""}
     return {}
 
 
