@@ -9,6 +9,7 @@ import msgspec
 from detent.app import App
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, suite_at
 from detent.app.kit import settings_at
+from detent.app.policy import kinds_of, may_answer
 from detent.door import AnyRun
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Command
@@ -30,7 +31,9 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
     head = checkout_is_fit(git)
     is_clean(git)
     settings = settings_at(git, head, app.world.outer)
+    may_answer(terms.policies, settings)
     setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
     branch = free_branch(git, f"detent/{slug(terms.request)}") if setup.workspace else git.branch()
     text = (git.read(head, FILE) or b"").decode("utf-8", "replace")
