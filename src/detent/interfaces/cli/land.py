@@ -11,6 +11,7 @@ from detent.interfaces.cli.tell import channel, flag_lines, plain
 if TYPE_CHECKING:
     from detent.app import App
     from detent.app.land import Report, Told
+    from detent.app.land_flags import Accepts
 
 WORDS = {
     "landed": "LANDED  {branch}  main is {commit}",
@@ -64,11 +65,8 @@ def command(
     it could not be told (the remote does not answer, main itself is red): what landed before that stays.
     """
     from detent.app.land import Back, land
-    from detent.app.land_flags import Accepts
-    from detent.app.policy import kinds_of, only_flags, read_policies
     from detent.app.push import said_agent
     from detent.interfaces.cli.queue import said
-    from detent.interfaces.cli.runner import allowed, only_for
 
     def watch(branch: str, text: str) -> None:
         if events:
@@ -76,13 +74,22 @@ def command(
         else:
             click.echo(f"  {plain(branch)}: {plain(text)}", err=True)
 
-    app, policies = _fit(), read_policies(yes_to)
-    only_for("pipeline", "land", {"--yes-to": not only_flags(policies)})
-    if accept or policies:
-        allowed(app, channel())
-    accepts = Accepts(accept, kinds_of(policies), channel())
-    report = land(app, branches, Back(to, said_agent(agent), accepts), said("start"), watch)
+    app = _fit()
+    report = land(app, branches, Back(to, said_agent(agent), _accepts(app, accept, yes_to)), said("start"), watch)
     return _told(report, as_json or events)
+
+
+def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":
+    """Which flags a person accepts with the command, if this is where a person may say so."""
+    from detent.app.land_flags import Accepts
+    from detent.app.policy import kinds_of, only_flags, read_policies
+    from detent.interfaces.cli.runner import allowed, only_for
+
+    policies = read_policies(yes_to)
+    only_for("pipeline", "land", {"--yes-to": not only_flags(policies)})
+    if trees or policies:
+        allowed(app, channel())
+    return Accepts(trees, kinds_of(policies), channel())
 
 
 def _fit() -> "App":
