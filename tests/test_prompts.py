@@ -160,6 +160,7 @@ def test_every_prompt_file_belongs_to_a_role_or_a_workflow_that_is_driven() -> N
     wanted = {
         "agent",
         "review-branch",
+        "review-flags",
         "hand-in-findings",
         *(role_file(workflow, role) for workflow, role in ROLES),
         *(f"hand-in-{workflow}" for workflow, _ in ROLES),

@@ -28,7 +28,7 @@ class Terms(NamedTuple):
     adopt: bool = False  # take over what is not committed
     baseline: bool = False  # accept the tests that fail now
     lean: bool = False  # the short way of `pipeline`
-    policies: Mapping[str, str] = {}  # of `pipeline`: answers that a person gives beforehand
+    policies: Mapping[str, str] = {}  # answers that a person gives beforehand; about flags in every workflow, the others in `pipeline`
     agent: str = ""  # the agent that the machine drives, in a workspace of its own; empty: an agent calls by itself, in this checkout
     context: str = ""  # of `execute`: what the user adds to the prompt
     again: bool = False  # of `execute`: a person wants this attempt, whatever became of earlier ones

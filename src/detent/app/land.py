@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from detent.app import App, now
 from detent.app.fit import Terms
 from detent.app.kit import CONFIGURED
+from detent.app.land_flags import Accepts, Seen, look_at
 from detent.app.start_execute import items_of, last_of, project_settings, setup_of
 from detent.door import AnyRun
 from detent.effects.landing import Landing, land_branch
@@ -22,15 +23,17 @@ from detent.evidence.look import TestReport
 from detent.git.commits import main_branch, short
 from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git
-from detent.kernel.model import Run, Sent
+from detent.kernel.model import Flag, Run, Sent
 from detent.tracker import Change, Item, UnknownItem
 from detent.workflows.execute_data import ExecuteData
+from detent.workflows.open_flags import question_of
 
 MOST_DIFF = 20_000  # characters of a branch's change that the next agent is shown
 PRIORITY = 2  # of a branch without an item
 GIVEN_BACK = "refs/detent/landing/back"  # which commit of a branch went back to an agent
 
 To = Literal["agent", "person"]
+Prove = Callable[[str, str], str | None]  # a merged tree and main: what is wrong
 Watch = Callable[[str, str], None]  # a branch, and what happens with it
 
 
@@ -49,10 +52,12 @@ class Told(NamedTuple):
 
     branch: str
     item: str
-    outcome: str  # landed, already, agent, person, waits, untouched
+    outcome: str  # landed, already, agent, person, waits, untouched, flagged
     commit: str = ""
     reason: str = ""
     execution: str = ""
+    tree: str = ""  # where it is flagged: what an answer is bound to
+    flags: tuple[Flag, ...] = ()
 
 
 class Report(NamedTuple):
@@ -81,10 +86,11 @@ def only_landing(app: App) -> Iterator[None]:
 
 
 class Back(NamedTuple):
-    """Who gets what cannot land."""
+    """Who gets what cannot land, and which flags may."""
 
     to: To
     agent: str = CONFIGURED  # of the new execution
+    accepts: Accepts = Accepts()
 
 
 def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -> Report:
@@ -103,12 +109,32 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
                 continue
             watch(each.branch, f"priority {each.priority}" + (f", {each.item}" if each.item else ""))
             try:
-                done = land_branch(git, each.branch, each.tip, now(), ways, prove, partial(watch, each.branch))
+                seen = _looked(app, each, ref, back, partial(watch, each.branch))
+                if seen.open:
+                    told.append(Told(each.branch, each.item, "flagged", reason=question_of(seen.open), tree=seen.tree, flags=seen.open))
+                    continue
+                done = _landed(git, each, seen, ways, prove, partial(watch, each.branch))
             except CannotTell as e:
                 rest = [Told(left.branch, left.item, "untouched") for left in ordered[at:]]
                 return Report(short(ref), (*told, *rest), str(e))
             told.append(_outcome(app, each, done, back, sent))
         return Report(short(ref), tuple(told))
+
+
+def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str], None]) -> Seen:
+    """What the whole branch comes to. One that main has already is not looked at."""
+    git: Git = app.world.git
+    if git.is_ancestor(each.tip, git.resolve(ref)):
+        return Seen(git.tree(each.tip))
+    say("looking at the whole branch")
+    return look_at(app, each.branch, each.tip, git.resolve(ref), back.accepts)
+
+
+def _landed(git: Git, each: Candidate, seen: Seen, ways: Ways, prove: Prove, say: Callable[[str], None]) -> Landing:
+    if seen.failed:
+        first, _, rest = seen.failed.partition("\n")
+        return Landing("red", git.resolve(main_branch(git, ways.main)), f"the branch does not hold: {first}", rest)
+    return land_branch(git, each.branch, each.tip, now(), ways, prove, say, seen.note)
 
 
 # -- which ---------------------------------------------------------------------------------------------------------------------
@@ -185,7 +211,7 @@ def _waits(app: App, each: Candidate) -> Told:
 # -- proving -------------------------------------------------------------------------------------------------------------------
 
 
-def _prover(app: App) -> Callable[[str, str], str | None]:
+def _prover(app: App) -> Prove:
     """How a merged tree is proved: by the tests that main configures, in a clean checkout, inside the sandbox."""
     probe: AnyRun = Run("land", "execute", "QUEUED", 0, ExecuteData(setup=setup_of(app, Terms(agent=CONFIGURED))))
     kit, collect = app.world.kit_of(probe), app.world.collector(probe)

@@ -2,13 +2,17 @@
 
 import getpass
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from detent.config import Settings
+from detent.config.values import unknown
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.documents import recommended
 from detent.gates.human import pending
+from detent.kernel.flags import KINDS as FLAG_KINDS
 from detent.kernel.model import Sent
+from detent.workflows.open_flags import ACCEPT, CAUSE, QUESTION, asking
 
 POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare name means
     "approve-design": ("approved",),
@@ -16,6 +20,7 @@ POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare nam
     "notes": ("accept", "fix"),
     "questions": ("own-judgement",),
 }
+FLAGS = "flags"  # its values are kinds of flags
 KINDS = {"approval": "approve-design", "strategy": "review-strategy", "notes": "notes", "question": "questions"}
 WORDS = {
     "own-judgement": "Nobody can be asked now. Decide by what the request and the documents say, and tell in artifacts.notes what you assumed."
@@ -24,21 +29,70 @@ MOST_QUESTIONS = 2  # of one role that a policy answers; who still cannot go on 
 
 
 def read_policies(words: Iterable[str]) -> dict[str, str]:
-    """`approve-design,review-strategy=recommended` as a table; what is not known is refused with what is."""
+    """`approve-design,review-strategy=recommended` as a table; what is not known is refused with what is.
+
+    The kinds of `flags` may be many: `flags=no-proof,unnoticed`, `flags=no-proof+unnoticed`, or `flags=…` said again.
+    """
     found: dict[str, str] = {}
-    for word in (w.strip() for line in words for w in line.split(",") if w.strip()):
-        name, _, value = word.partition("=")
-        takes = POLICIES.get(name)
-        if takes is None:
-            raise DetentError(f"--yes-to: there is no policy '{name}'", f"known: {', '.join(POLICIES)}")
-        if value and value not in takes:
-            raise DetentError(f"--yes-to: {name} does not take '{value}'", f"it takes: {', '.join(takes)}")
-        found[name] = value or takes[0]
+    for line in words:
+        name = ""
+        for word in (w.strip() for w in line.split(",") if w.strip()):
+            if name == FLAGS and "=" not in word and word not in POLICIES:
+                found[FLAGS] = _kinds(f"{found[FLAGS]}+{word}")
+                continue
+            name, _, value = word.partition("=")
+            found[name] = _kinds("+".join(filter(None, (found.get(FLAGS), value)))) if name == FLAGS else _checked(name, value)
     return found
+
+
+def _checked(name: str, value: str) -> str:
+    takes = POLICIES.get(name)
+    if takes is None:
+        raise DetentError(f"--yes-to: there is no policy '{name}'", f"known: {', '.join((*POLICIES, FLAGS))}")
+    if value and value not in takes:
+        raise DetentError(f"--yes-to: {name} does not take '{value}'", f"it takes: {', '.join(takes)}")
+    return value or takes[0]
+
+
+def _kinds(value: str) -> str:
+    """The kinds of flags that are accepted beforehand, each once."""
+    kinds = dict.fromkeys(word.strip() for word in value.split("+") if word.strip())
+    if not kinds:
+        raise DetentError(
+            "--yes-to: flags needs the kinds that are accepted", "for example: --yes-to flags=no-proof,unnoticed (docs/flags.md)"
+        )
+    for kind in kinds:
+        if kind not in FLAG_KINDS:
+            raise unknown(f"--yes-to: there is no kind of flag '{kind}'", kind, FLAG_KINDS)
+    return "+".join(kinds)
+
+
+def only_flags(policies: Mapping[str, str]) -> bool:
+    """Whether these policies are such that every workflow has: about flags, and nothing else."""
+    return set(policies) <= {FLAGS}
+
+
+def kinds_of(policies: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(policies[FLAGS].split("+")) if FLAGS in policies else ()
+
+
+def policies_of(kinds: tuple[str, ...]) -> dict[str, str]:
+    return {FLAGS: "+".join(kinds)} if kinds else {}
+
+
+def may_answer(policies: Mapping[str, str], settings: Settings) -> None:
+    """Refuse answers beforehand where a person must answer elsewhere."""
+    if policies and settings.decisions.require:
+        raise DetentError(
+            f"--yes-to answers for a person, and here a person at a {settings.decisions.require} must answer (decisions.require)",
+            "leave it out, and answer with `detent answer`",
+        )
 
 
 def answer_of(run: AnyRun) -> Sent | None:
     """The answer that a run's policies give to its open question; None where they say nothing. A question about security is never theirs."""
+    if run.cause == CAUSE and run.asked:
+        return _accepted(run)
     asked = pending(run.data) if run.workflow in ("pipeline", "task") else None
     if asked is None or asked.security:
         return None
@@ -52,6 +106,15 @@ def answer_of(run: AnyRun) -> Sent | None:
     value = recommended(run.data.tasks)[0] if value == "recommended" else WORDS.get(value, value)
     said = f"by the policy {name}={run.data.policies[name]}, given when the run was started"
     return Sent("answer", by="human", channel="policy", decision=asked.decision_id, value=value, note=said, facts={"who": user()})
+
+
+def _accepted(run: AnyRun) -> Sent | None:
+    """The answer to the question about flags, if every one of them is of a kind that was accepted beforehand."""
+    kinds = run.data.setup.accepts
+    if not kinds or not {flag.kind for flag in asking(run)} <= set(kinds):
+        return None
+    said = f"by the policy flags={'+'.join(kinds)}, given when the run was started"
+    return Sent("answer", by="human", channel="policy", decision=QUESTION, value=ACCEPT, note=said, facts={"who": user()})
 
 
 def user() -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detent.app import AnyJournal, App, journal_at, open_app
 from detent.app.fit import Terms
 from detent.app.overtime import seconds_until
+from detent.app.policy import policies_of
 from detent.app.shared import queue_settings, shared_url
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
@@ -130,7 +131,7 @@ def retry(app: App, queue: "DurableQueue", id: str, sent: Sent) -> Execution:
     if found.state not in AGAIN or not head or not head[0].ended:
         return queue.retry(found.id)
     before = app.door.load(found.id).run.data
-    terms = Terms("", agent=before.setup.agent, context=before.context, again=True)
+    terms = Terms("", agent=before.setup.agent, context=before.context, again=True, policies=policies_of(before.setup.accepts))
     return add(app, queue, [found.item], False, Asked(terms, sent))[0]
 
 

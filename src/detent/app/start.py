@@ -13,6 +13,7 @@ from detent.app import App, now
 from detent.app.first_look import accepted
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
 from detent.app.kit import settings_at
+from detent.app.policy import kinds_of, may_answer
 from detent.config import Settings
 from detent.effects.branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where
@@ -40,6 +41,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
         is_clean(git, "" if terms.agent else ", or take it over with --adopt")
     settings = settings_at(git, head, app.world.outer)
     reviewer_is_ready(settings, app.world.outer, app.place.root)
+    may_answer(terms.policies, settings)
     setup = _setup(git, settings, head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
     known = accepted(app, first, git.tree(head), terms)
@@ -82,7 +84,7 @@ def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], term
         checkpoint=settings.git.checkpoint,
         block_at=settings.review.block_at,
         independent=bool(settings.review.agent) or settings.review.require_independent,
-        **{name: getattr(fixed, name) for name in fixed.__struct_fields__},
+        **{**{name: getattr(fixed, name) for name in fixed.__struct_fields__}, "accepts": kinds_of(terms.policies)},
     )
 
 

@@ -9,6 +9,7 @@ from detent.app import App
 from detent.app.first_look import accepted
 from detent.app.fit import Terms, ground
 from detent.app.kit import settings_at
+from detent.app.policy import kinds_of, may_answer
 from detent.app.start import limits_of
 from detent.app.trackers import tracker_of
 from detent.config import Settings
@@ -98,10 +99,11 @@ def setup_of(app: App, terms: Terms) -> Setup:
     """What is fixed for an execution that is queued now."""
     git: Git = app.world.git
     settings, main = project_settings(git, app.world.outer)
+    may_answer(terms.policies, settings)
     fixed = ground(git, settings, main, app.world.outer.get("PATH", os.defpath), terms.agent, "execute")
     shared = {name: getattr(fixed, name) for name in fixed.__struct_fields__}
     setup = Setup(
-        **{**shared, "workspace": ""},
+        **{**shared, "workspace": "", "accepts": kinds_of(terms.policies)},
         strategy=settings.queue.strategy,
         pull_request=settings.git.merge == "pull-request",
         hours=f"{settings.queue.timeout / 3600:g}",

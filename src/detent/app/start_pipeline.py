@@ -11,6 +11,7 @@ from detent.app import App, now
 from detent.app.first_look import accepted
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.kit import settings_at
+from detent.app.policy import FLAGS, kinds_of, may_answer
 from detent.app.start_tdd import slug, tests_can_be_told_apart
 from detent.effects.publish import exclude
 from detent.errors import DetentError
@@ -35,12 +36,9 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     exclude(app.place)
     is_clean(git)
     settings = settings_at(git, head, app.world.outer)
-    if terms.policies and settings.decisions.require:
-        raise DetentError(
-            f"--yes-to answers for a person, and here a person at a {settings.decisions.require} must answer (decisions.require)",
-            "leave it out, and answer with `detent answer`",
-        )
+    may_answer(terms.policies, settings)
     setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
     name = free_session(git, f"{day(app.world.outer)}_{slug(terms.request)}")
     data = PipelineData(
@@ -51,7 +49,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
         base=head,
         branch=free_branch(git, f"detent/{name}"),
         good_tree=git.tree(head),
-        policies=dict(terms.policies),
+        policies={name: value for name, value in terms.policies.items() if name != FLAGS},
         parallel=terms.parallel,
         wants_research=terms.research,
         wants_ui=terms.ui,

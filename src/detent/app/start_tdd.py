@@ -10,6 +10,7 @@ from detent.app import App
 from detent.app.first_look import accepted
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.kit import settings_at
+from detent.app.policy import kinds_of, may_answer
 from detent.errors import DetentError
 from detent.evidence.runners import Command
 from detent.gates.testlist import FILE
@@ -29,7 +30,9 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
     head = checkout_is_fit(git)
     is_clean(git)
     settings = settings_at(git, head, app.world.outer)
+    may_answer(terms.policies, settings)
     setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
     branch = free_branch(git, f"detent/{slug(terms.request)}") if setup.workspace else git.branch()
     text = (git.read(head, FILE) or b"").decode("utf-8", "replace")

@@ -27,8 +27,14 @@ class Landing(NamedTuple):
     marked: str = ""  # where it conflicts: the places, as git marks them
 
 
-def land_branch(git: Git, name: str, tip: str, at: str, ways: Ways, verify: Callable[[str, str], str | None], say: Say) -> Landing:
-    """Bring the commit of a branch into main. `verify` gets the merged tree and main's; it says what is wrong, first line first."""
+def land_branch(
+    git: Git, name: str, tip: str, at: str, ways: Ways, verify: Callable[[str, str], str | None], say: Say, note: str = ""
+) -> Landing:
+    """Bring the commit of a branch into main. `verify` gets the merged tree and main's; it says what is wrong, first line first.
+
+    `note` stands below the merge's message.
+    """
+    message = f"Merge branch '{short(name)}'" + (f"\n\n{note}\n" if note else "")
     ref = main_branch(git, ways.main)
     settle(git, ref)
     for _ in range(TRIES):
@@ -37,7 +43,7 @@ def land_branch(git: Git, name: str, tip: str, at: str, ways: Ways, verify: Call
             return _there_already(git, ref, newest, ways.remote)
         if said := may_follow(git, ref, newest):
             raise CannotTell(said)
-        merge = build_merge(git, newest, tip, f"Merge branch '{short(name)}'", at)
+        merge = build_merge(git, newest, tip, message, at)
         if merge.conflict:
             marked = conflicts(git, merge, MOST_MARKED)
             return Landing("conflict", newest, f"it conflicts with {short(ref)} in {merge.conflict}", marked=marked)

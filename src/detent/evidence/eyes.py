@@ -20,6 +20,7 @@ from detent.evidence.reasons import Reason, reason
 from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
+from detent.evidence.tree_files import TreeFiles
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
@@ -152,7 +153,13 @@ class RepoLook:
         return weakened(self.teeth(), self.tests(), self.tests_before()) if self._runner else ()
 
     def _is_third_party(self, name: str) -> bool:
-        return False
+        """Whether a module that is missing is a package of others; what the tree has or begins with is the project's own."""
+        from detent.evidence.dependencies import declared_dependencies, is_foreign  # only a test that misses a module asks
+
+        files = TreeFiles(self.scene.git, self.scene.marks.good)
+        top = name.partition(".")[0].partition("/")[0]
+        ours = top and any(files.exists(path) for path in (top, f"{top}.py", f"src/{top}", f"src/{top}.py", f"lib/{top}"))
+        return not ours and is_foreign(declared_dependencies(files))(name)
 
     def restoring(self, path: str) -> str:
         return f"git restore --source={self.scene.marks.good[:12]} -- {shlex.quote(path)}"

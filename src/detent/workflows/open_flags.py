@@ -114,6 +114,19 @@ def question_of(flags: tuple[Flag, ...]) -> str:
     return f"The branch is ready to land and has {some} to look at: {kinds}. Do you accept {'it' if len(flags) == 1 else 'them'}?"
 
 
+def for_reviewer(flags: tuple[Flag, ...]) -> str:
+    """What a reviewer is told about flags: all of them, with both versions."""
+    return f"## Flags of this branch\n\nSay in your review whether each of them is as it should be.\n\n{listed(flags)}" if flags else ""
+
+
+def told_to_reader(flags: tuple[Flag, ...], accepted: bool) -> str:
+    """What the text of a pull request says of flags; empty if there are none."""
+    if not flags:
+        return ""
+    head = "A person accepted these flags before the branch was offered" if accepted else "Please look at these flags"
+    return f"## Flags\n\n{head}. What each kind means: docs/flags.md of Detent.\n\n{listed(flags)}\n"
+
+
 def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
     """What a briefing adds about open flags: all of them where a person is asked, a short list for an agent, with the hunks for a reviewer."""
     if actor == "human" and run.cause == CAUSE:
@@ -121,7 +134,7 @@ def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
     if actor != "agent" or not run.flags:
         return ""
     if role.lower() == "reviewer":
-        return f"\n\n## Flags of this branch\n\nSay in your review whether each of them is as it should be.\n\n{listed(run.flags)}\n"
+        return f"\n\n{for_reviewer(run.flags)}\n"
     short = "\n".join(f"- {line_of(flag)}" for flag in run.flags[:MOST_SHOWN])
     more = f"\n- and {len(run.flags) - MOST_SHOWN} more" if len(run.flags) > MOST_SHOWN else ""
     return f"\n\n## Open flags of this branch\n\nFix them now if you did not mean them. {LEFT}\n\n{short}{more}\n"

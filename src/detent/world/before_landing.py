@@ -29,7 +29,7 @@ def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | 
     if not tip:
         raise CannotTell(f"the branch {short(run.data.branch)} is gone")
     tree = world.git.tree(tip)
-    card = _weighed(world, run, look_over(world, run, tree))
+    card = weighed_card(world, run, tree)
     if card.unclear and not _is_in_main(world, run, tip):
         raise CannotTell(card.unclear)
     if card.failed and not _is_in_main(world, run, tip):
@@ -43,9 +43,11 @@ def _is_in_main(world: RepoWorld, run: AnyRun, tip: str) -> bool:
     return run.data.branch not in ("", main) and git.is_ancestor(tip, git.resolve(main))
 
 
-def _weighed(world: RepoWorld, run: AnyRun, card: Card) -> Card:
-    """The card as `[flags]` weighs it: what it allows is gone, and what it calls a failure is one."""
-    settings = world.kit_of(run).settings
+def weighed_card(world: RepoWorld, run: AnyRun, tree: str) -> Card:
+    """The card of a branch as `[flags]` weighs it: what it allows is gone, what it calls a failure is one, and nothing on it says a secret."""
+    settings, redact = world.kit_of(run).settings, redactor(secrets_of(world.outer))
+    found = look_over(world, run, tree)
+    card = msgspec.structs.replace(found, flags=tuple(without_keys(flag, redact) for flag in found.flags))
     flags = tuple(flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None)
     bad = tuple(f"{flag.sentence} ({flag.kind})" for flag in flags if flag.level == "fail")
     return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *bad))
@@ -53,12 +55,10 @@ def _weighed(world: RepoWorld, run: AnyRun, card: Card) -> Card:
 
 def _flagged(world: RepoWorld, run: AnyRun, card: Card) -> Sent:
     """The flags, for a person to look at; or the word of the reviewer who answers for them."""
-    redact = redactor(secrets_of(world.outer))
-    flags = tuple(without_keys(flag, redact) for flag in card.flags)
-    facts = {FLAGS: msgspec.json.encode(flags).decode(), "tree": card.tip}
+    facts = {FLAGS: msgspec.json.encode(card.flags).decode(), "tree": card.tip}
     if world.kit_of(run).settings.get("flags.answered_by") != "reviewer":
         return outcome("flagged", **facts)
-    accepts, said, took = _reviewer_says(world, run, msgspec.structs.replace(card, flags=flags))
+    accepts, said, took = _reviewer_says(world, run, card)
     who = world.kit_of(run).reviewer
     if accepts:
         return outcome("flags-accepted", f"{who} accepts the flags: {said}", tree=card.tip, who=who, **took)

@@ -9,9 +9,10 @@ from detent.errors import CannotTell
 from detent.gates.item import BranchReview, read_review, review_in
 from detent.git.commits import short
 from detent.git.repo import Git
-from detent.kernel.model import Sent
+from detent.kernel.model import Flag, Sent
 from detent.kernel.seal import keep, kept
 from detent.tracker import Item, Tracker
+from detent.workflows.open_flags import for_reviewer
 from detent.workflows.prompts import review_prompt
 from detent.world.items import of_issue, reached
 from detent.world.landing import open_pr
@@ -30,12 +31,14 @@ class About(NamedTuple):
     title: str = ""
     description: str = ""
     guidance: str = ""
+    flags: tuple[Flag, ...] = ()
 
 
 def question_about(git: Git, about: About) -> Question:
     item = f"Work item {about.item}: {about.title}\n\n{about.description}\n\n" if about.item else ""
     said = f"## Said by a person\n\n{about.guidance}\n\n" if about.guidance else ""
     head = f"# Review of the branch {about.branch}\n\n{item}{said}The files as the branch has them are in your folder.\n\n"
+    head += f"{flags}\n\n" if (flags := for_reviewer(about.flags)) else ""
     prompt = head + fenced("The diff", "diff", bounded_diff(git, f"{about.base}...{about.tip}"))
     return Question(
         about.name, "REVIEWING", git.tree(about.tip), f"Review {about.branch}", prompt, review_prompt(), _read, f"{about.name}.{about.tip}"
@@ -53,7 +56,7 @@ def review_branch(world: RepoWorld, run: AnyRun) -> Sent | None:
     data, item = run.data, run.data.item
     if is_parked(run.not_before, world.clock()):
         return None
-    about = About(run.id, short(data.branch), data.base, data.pushed, item.id, item.title, item.description, run.guidance)
+    about = About(run.id, short(data.branch), data.base, data.pushed, item.id, item.title, item.description, run.guidance, run.flags)
     file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{data.pushed}.json"
     try:
         text, took = kept_review(file, lambda: ask_reviewer(world.git, world.gear.reviewer(run), question_about(world.git, about)))
@@ -90,6 +93,6 @@ def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
     if kept(mark) != run.data.pushed:
         if not ways.pr_command:
             raise CannotTell("git.pr_command is not set, so no pull request can be opened")
-        open_pr(world, world.collector(run), shlex.split(ways.pr_command))
+        open_pr(world, run, world.collector(run), shlex.split(ways.pr_command))
         keep(mark, run.data.pushed)
     return outcome("opened")

@@ -1,15 +1,20 @@
 """Landing a run's branch: merged on the then-current main, tested there in a clean checkout, then the ref moves. What is offered is tested so too."""
 
+from pathlib import Path
+
 from detent.door import AnyRun
 from detent.effects.merge import Landed, land
+from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
 from detent.evidence.look import TestReport
 from detent.git.commits import short
 from detent.sandbox.process import run as run_program
+from detent.workflows.open_flags import told_to_reader
 from detent.world.repo import RepoWorld
 
+BODY = "{body}"  # in git.pr_command: the file with the text of the pull request
 FOR_PR = ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")  # what the program that opens a pull request may see
 
 
@@ -20,7 +25,9 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
     def verify(tree: str) -> str | None:
         return _fault(world, run, collect, tree)
 
-    landed = land(world.git, run.data.branch, world.clock(), world.kit_of(run).ways, verify, lambda argv: open_pr(world, collect, argv))
+    landed = land(
+        world.git, run.data.branch, world.clock(), world.kit_of(run).ways, verify, lambda argv: open_pr(world, run, collect, argv)
+    )
     return landed._replace(reports=collect.digests)
 
 
@@ -45,15 +52,27 @@ def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str 
     return None
 
 
-def open_pr(world: RepoWorld, collect: Collector, argv: list[str]) -> None:
-    """Run the program that opens a pull request."""
+def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) -> None:
+    """Run the program that opens a pull request; `{body}` among its words is the file with the text that Detent has for it."""
+    body = _body(world, run)
     env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
     try:
-        ran = run_program(argv, world.place.root, env, 120, world.gear.wanted)
+        ran = run_program([word.replace(BODY, str(body)) for word in argv], world.place.root, env, 120, world.gear.wanted)
     except OSError as e:
         raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
         raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
+
+
+def _body(world: RepoWorld, run: AnyRun) -> Path:
+    """The text of a pull request, in a file: what the commits say, and what was flagged."""
+    git, data = world.git, run.data
+    said = git.run("log", "--reverse", "--format=- %s", f"{data.base}..{data.branch}", "--").text if data.base else ""
+    text = "\n\n".join(filter(None, (said.strip(), told_to_reader(run.flags, bool(run.accepted)))))
+    file = world.place.common_dir / "detent" / "pull-requests" / f"{run.id}.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, f"{text}\n")
+    return file
 
 
 def _broke(collect: Collector, run: AnyRun, report: TestReport) -> bool:

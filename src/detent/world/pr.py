@@ -9,6 +9,7 @@ from detent.gates.tree import strays_of_green, strays_of_red
 from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
+from detent.workflows.open_flags import for_reviewer
 from detent.workflows.pr_data import ROOT_FILE, step_shown
 from detent.world.before_landing import held_up
 from detent.world.claims import settle_claims
@@ -111,7 +112,8 @@ def _ask_reviewer(world: RepoWorld, run: AnyRun) -> tuple[str, dict[str, str]]:
     tree, git = world.snapshot(run), world.git
     parts = {"plan": world.files_of(run).get("ACTIVE_PR.json") or "", "diff": bounded_diff(git, run.data.base, tree)}
     head = f"# Review of the pull request {run.data.plan.prTitle}\n\nThe files as it leaves them are in your folder."
-    prompt = "\n\n".join((head, fenced("The plan", "json", parts["plan"]), fenced("The diff", "diff", parts["diff"])))
+    flags = for_reviewer(run.flags)
+    prompt = "\n\n".join(filter(None, (head, flags, fenced("The plan", "json", parts["plan"]), fenced("The diff", "diff", parts["diff"]))))
     goal, attempt = "Review this change against its plan", f"{run.id}.{run.seq}.review"
     question = Question(run.id, run.state, tree, goal, prompt, findings_prompt(), findings_in, attempt, parts)
     file = world.place.git_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{tree}.json"

@@ -4,12 +4,14 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 import click
+import msgspec
 
-from detent.interfaces.cli.tell import plain
+from detent.interfaces.cli.tell import channel, flag_lines, plain
 
 if TYPE_CHECKING:
     from detent.app import App
-    from detent.app.land import Report
+    from detent.app.land import Report, Told
+    from detent.app.land_flags import Accepts
 
 WORDS = {
     "landed": "LANDED  {branch}  main is {commit}",
@@ -17,6 +19,7 @@ WORDS = {
     "agent": "BACK    {branch}  {reason}\n        {item} goes back to an agent as {execution}; `detent work` executes it",
     "person": "PERSON  {branch}  {reason}\n        The branch is as it was. Bring main into it, resolve, commit; then: detent land {branch}",
     "waits": "WAITS   {branch}  {reason} ({execution})\n        To try it as it is: detent land {branch}",
+    "flagged": "FLAGS   {branch}  {reason}\n        To land it as it is: detent land {branch} --accept {tree}",
     "untouched": "LEFT    {branch}  it was not its turn yet",
 }
 
@@ -31,9 +34,19 @@ WORDS = {
     help="Who gets a branch that conflicts or is red once merged. One without an item always goes to a person.",
 )
 @click.option("--agent", default="", metavar="SPEC", help="Who works on what goes back; without it, [agents] decides.")
+@click.option("--accept", multiple=True, metavar="TREE", help="Accept the flags of the branch whose tree this is, as it was shown.")
+@click.option("--yes-to", multiple=True, metavar="POLICY", help="Accept flags beforehand, where nobody looks: flags=KIND,…")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; progress goes to stderr.")
-def command(branches: tuple[str, ...], to: Literal["agent", "person"], agent: str, events: bool, as_json: bool) -> int:
+def command(
+    branches: tuple[str, ...],
+    to: Literal["agent", "person"],
+    agent: str,
+    accept: tuple[str, ...],
+    yes_to: tuple[str, ...],
+    events: bool,
+    as_json: bool,
+) -> int:
     """Bring finished branches into main, one at a time: the most urgent first, then the oldest.
 
     Each branch is merged on main as it is at that moment (fetched, where there is a remote), all tests run on the merged tree in a clean
@@ -44,6 +57,9 @@ def command(branches: tuple[str, ...], to: Literal["agent", "person"], agent: st
     detent land                      the branches of all completed executions that are not in main yet
     detent land feat-a feat-b        these branches
     detent land --to person          file nothing anew; say what people have to do
+
+    A branch with open flags that nobody has accepted is left as it is, and its flags are shown with the tree that an answer is bound to.
+    Which flags were accepted, and by whom, stands in the merge commit.
 
     Exit 0 if everything is in main, 1 if something went back to an agent (or another landing is at work), 10 if a person is needed, 2 if
     it could not be told (the remote does not answer, main itself is red): what landed before that stays.
@@ -58,8 +74,22 @@ def command(branches: tuple[str, ...], to: Literal["agent", "person"], agent: st
         else:
             click.echo(f"  {plain(branch)}: {plain(text)}", err=True)
 
-    report = land(_fit(), branches, Back(to, said_agent(agent)), said("start"), watch)
+    app = _fit()
+    report = land(app, branches, Back(to, said_agent(agent), _accepts(app, accept, yes_to)), said("start"), watch)
     return _told(report, as_json or events)
+
+
+def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":
+    """Which flags a person accepts with the command, if this is where a person may say so."""
+    from detent.app.land_flags import Accepts
+    from detent.app.policy import kinds_of, only_flags, read_policies
+    from detent.interfaces.cli.runner import allowed, only_for
+
+    policies = read_policies(yes_to)
+    only_for("pipeline", "land", {"--yes-to": not only_flags(policies)})
+    if trees or policies:
+        allowed(app, channel())
+    return Accepts(trees, kinds_of(policies), channel())
 
 
 def _fit() -> "App":
@@ -75,14 +105,20 @@ def _fit() -> "App":
     return app
 
 
+def _lines(told: "Told") -> list[str]:
+    words = {**told._asdict(), "reason": plain(told.reason), "commit": told.commit[:12], "tree": told.tree[:12]}
+    first, *rest = WORDS[told.outcome].format(**words).split("\n")
+    return [first, *(f"        {plain(line)}" for line in flag_lines(told.flags)[:-1]), *rest]
+
+
 def _told(report: "Report", as_json: bool) -> int:
     outcomes = {told.outcome for told in report.branches}
     if as_json:
-        rows = [told._asdict() for told in report.branches]
+        rows = [{**told._asdict(), "flags": [msgspec.to_builtins(flag) for flag in told.flags]} for told in report.branches]
         click.echo(json.dumps({"main": report.main, "branches": rows, "error": report.error or None}))
     else:
-        lines = [WORDS[t.outcome].format(**{**t._asdict(), "reason": plain(t.reason), "commit": t.commit[:12]}) for t in report.branches]
+        lines = [line for told in report.branches for line in _lines(told)]
         click.echo("\n".join(lines) or "Nothing is left to land: every finished branch is in main.")
         if report.error:
             click.echo(f"detent: {plain(report.error)}", err=True)
-    return 2 if report.error else 10 if "person" in outcomes else 1 if outcomes & {"agent", "waits"} else 0
+    return 2 if report.error else 10 if outcomes & {"person", "flagged"} else 1 if outcomes & {"agent", "waits"} else 0

@@ -71,8 +71,13 @@ def command() -> None:
 @click.option("--agent", default="", metavar="SPEC", help="Who works; without it, [agents] decides. See `detent run --help`.")
 @click.option("--context", default="", metavar="TEXT", help="What the agents should know beside the item.")
 @click.option("--again", is_flag=True, help="Run items although they failed or were blocked before.")
+@click.option(
+    "--yes-to", multiple=True, metavar="POLICY", help="Answer beforehand: flags=KIND,… accepts these kinds of flags before a push."
+)
 @AS_JSON
-def add(items: tuple[str, ...], ready: bool, priority: int | None, agent: str, context: str, again: bool, as_json: bool) -> None:
+def add(
+    items: tuple[str, ...], ready: bool, priority: int | None, agent: str, context: str, again: bool, yes_to: tuple[str, ...], as_json: bool
+) -> None:
     """Queue items. Adding one that is queued already changes nothing.
 
     An item that depends on others waits for them without taking a slot; those must be closed, queued, or added with it.
@@ -80,14 +85,18 @@ def add(items: tuple[str, ...], ready: bool, priority: int | None, agent: str, c
     if not items and not ready:
         raise click.UsageError("name the items, or say --ready; `detent items list` shows them")
     from detent.app.fit import Terms
+    from detent.app.policy import only_flags, read_policies
     from detent.app.push import said_agent
     from detent.app.queueing import Asked
     from detent.app.queueing import add as add_items
+    from detent.interfaces.cli.runner import only_for
 
+    policies = read_policies(yes_to)
+    only_for("pipeline", "execute", {"--yes-to": not only_flags(policies)})
     with opened() as (app, queue):
-        if again:
+        if again or policies:
             may(app)
-        terms = Terms("", agent=said_agent(agent), context=context, again=again)
+        terms = Terms("", agent=said_agent(agent), context=context, again=again, policies=policies)
         added = add_items(app, queue, items, ready, Asked(terms, said("start"), priority))
         if as_json:
             click.echo(json.dumps({"executions": [as_row(e) for e in added]}))

@@ -26,7 +26,8 @@ from detent.interfaces.cli.live import follow
     "--yes-to",
     multiple=True,
     metavar="POLICY",
-    help="Answer beforehand, for runs nobody attends (pipeline): approve-design, review-strategy=recommended, notes=accept, questions.",
+    help="Answer beforehand, for runs nobody attends: flags=KIND,… (any workflow); approve-design, review-strategy=recommended, "
+    "notes=accept, questions (pipeline).",
 )
 @click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
@@ -58,7 +59,7 @@ def command(
     Ctrl-C at any time: `detent resume` goes on from the last event.
     """
     from detent.app.fit import Terms
-    from detent.app.policy import read_policies
+    from detent.app.policy import only_flags, read_policies
     from detent.app.push import fit_for_push, said_agent
     from detent.interfaces.cli.runner import begin_or_ask, here, only_for
 
@@ -66,7 +67,7 @@ def command(
     if known:
         return _drive_on(known, asked == Terms(), as_json, events, park)
     of_pipeline = {"--lean": asked.lean, "--research": asked.research, "--ui": asked.ui}
-    only_for("pipeline", workflow, of_pipeline | {"--yes-to": bool(asked.policies), "--parallel": asked.parallel > 1})
+    only_for("pipeline", workflow, of_pipeline | {"--yes-to": not only_flags(asked.policies), "--parallel": asked.parallel > 1})
     only_for("execute", workflow, {"--context": bool(asked.context), "--again": asked.again})
     app = here(create=True)
     fit_for_push(app, agent)

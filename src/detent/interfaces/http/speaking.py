@@ -6,7 +6,7 @@ import sys
 from detent.app import App
 from detent.app.crew import driver_of
 from detent.app.fit import Terms
-from detent.app.policy import read_policies
+from detent.app.policy import only_flags, read_policies
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
 from detent.interfaces.cli.runner import begin, only_for, spoken
@@ -24,7 +24,7 @@ FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
 def start(app: App, asked: shapes.StartAsked) -> str:
     """Create a run and have it driven; its id."""
     policies = read_policies(asked.yes_to)
-    only_for("pipeline", asked.workflow, {"lean": asked.lean, "yes_to": bool(policies)})
+    only_for("pipeline", asked.workflow, {"lean": asked.lean, "yes_to": not only_flags(policies)})
     fit_for_push(app, asked.agent)
     terms = Terms(asked.request, baseline=asked.baseline, lean=asked.lean, policies=policies, agent=said_agent(asked.agent))
     run = begin(app, asked.workflow, terms, CHANNEL)

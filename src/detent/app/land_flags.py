@@ -1,0 +1,73 @@
+"""Flags of branches that `land` is about to land: what is open, what a person accepts with the command, and the words that record it.
+
+A branch of an execution was asked about before it was pushed; that answer holds as long as its tree is the same.
+"""
+
+from typing import NamedTuple
+
+from detent.app import App
+from detent.app.fit import Terms
+from detent.app.kit import CONFIGURED
+from detent.app.policy import user
+from detent.app.start_execute import setup_of
+from detent.door import AnyRun
+from detent.errors import CannotTell
+from detent.git.commits import short
+from detent.git.repo import Git
+from detent.kernel.model import Flag, Run
+from detent.workflows.execute_data import ExecuteData
+from detent.workflows.open_flags import line_of
+from detent.world.before_landing import weighed_card
+
+SHORTEST = 7  # characters of a tree's name that a person may give
+
+
+class Accepts(NamedTuple):
+    """What a person accepts with the command: the trees they looked at, or kinds of flags beforehand; and how they said so."""
+
+    trees: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    channel: str = ""
+
+
+class Seen(NamedTuple):
+    """What the look at a branch came to: why it fails, the flags that are open, and what is written of those that were accepted."""
+
+    tree: str
+    failed: str = ""
+    open: tuple[Flag, ...] = ()
+    note: str = ""
+
+
+def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> Seen:
+    """Look at a branch from where it left main to its tip."""
+    git: Git = app.world.git
+    tree, before = git.tree(tip), _execution(app, branch)
+    base = git.call("merge-base", main, tip).text
+    data = ExecuteData(setup=setup_of(app, Terms(agent=CONFIGURED)), branch=f"refs/heads/{branch}", base=base, good_tree=tree)
+    probe: AnyRun = Run("land", "execute", "QUEUED", 0, data, flags=tuple(f for f in before.flags if f.stays) if before else ())
+    card = weighed_card(app.world, probe, tree)
+    if card.unclear:
+        raise CannotTell(card.unclear)
+    if card.failed:
+        return Seen(tree, failed="\n".join(card.failed))
+    if not card.asks:
+        return Seen(tree)
+    if before is not None and before.accepted == tree:
+        return Seen(tree, note=_recorded(card.asks, f"before it was pushed ({before.id})"))
+    by_tree = any(len(name) >= SHORTEST and tree.startswith(name) for name in accepts.trees)
+    if by_tree or {flag.kind for flag in card.asks} <= set(accepts.kinds):
+        return Seen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}"))
+    return Seen(tree, open=card.asks)
+
+
+def _execution(app: App, branch: str) -> AnyRun | None:
+    """The newest execution that made a branch, if one did."""
+    heads = (head for head in app.journal.heads() if head.workflow == "execute" and head.state == "COMPLETED")
+    runs = [run for head in heads if short((run := app.door.load(head.run).run).data.branch) == branch]
+    return max(runs, key=lambda run: app.worlds.gear.when(run.id, run.seq), default=None)
+
+
+def _recorded(flags: tuple[Flag, ...], how: str) -> str:
+    """The trailers of the merge commit, one for each flag that was accepted."""
+    return "\n".join(f"Flag-Accepted: {line_of(flag)} ({how})" for flag in flags)
