@@ -15,6 +15,8 @@ class Project(msgspec.Struct, frozen=True):
 
     command: str = ""  # what a user writes as [test] command
     setup: str = ""  # makes the project's own environment, once
+    limit: int = 0  # commits that are replayed
+    look: int = 0  # candidates that are looked at for them
 
 
 class Suite(msgspec.Struct, frozen=True):

@@ -27,8 +27,10 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "clones", nargs="+", type=Path, metavar="CLONE", help="a git dir or a checkout with its full history; it is only read"
     )
-    parser.add_argument("--limit", type=int, default=8, help="commits of each clone that are replayed (default: 8)")
-    parser.add_argument("--look", type=int, default=0, help="candidates that are looked at for them (default: half as many again)")
+    parser.add_argument("--limit", type=int, default=0, help="commits of each clone that are replayed (at first 8); kept for later calls")
+    parser.add_argument(
+        "--look", type=int, default=0, help="candidates that are looked at for them (at first half as many again); kept too"
+    )
     parser.add_argument("--only", default="", metavar="HASH,…", help="these commits, and no others")
     parser.add_argument("--workflow", choices=list(REPLAYS), default="pr")
     parser.add_argument("--command", default="", help="the project's [test] command; kept for later calls")
@@ -58,10 +60,10 @@ def replayed(checkout: Checkout, commits: Sequence[Commit], given: argparse.Name
 
 
 def one(clone: Path, given: argparse.Namespace, program: Path, version: str) -> Findings:
-    checkout = Checkout(clone, given.work, Project(given.command, given.setup), given.timeout)
+    checkout = Checkout(clone, given.work, Project(given.command, given.setup, given.limit, given.look), given.timeout)
     checkout.make()
     only = tuple(filter(None, given.only.split(",")))
-    commits = collect(checkout, given.limit, given.look or given.limit + (given.limit + 1) // 2, only)
+    commits = collect(checkout, checkout.project.limit, checkout.project.look, only)
     chosen = [each for each in commits if not each.why_not]
     found = [] if given.corpus else replayed(checkout, chosen, given, program, version)
     return Findings(checkout.name, checkout.git("rev-parse", "refs/bench/tip"), commits, found)

@@ -16,6 +16,7 @@ from bench.history.runners import read, runner_of
 from detent.errors import DetentError
 
 WHO = (("user.name", "history bench"), ("user.email", "bench@example.org"), ("commit.gpgsign", "false"), ("core.hooksPath", "/dev/null"))
+LIMIT = 8
 DROPPED = ("DETENT_", "GIT_", "TDD_", "PYTHON", "PYTEST_", "VIRTUAL_ENV", "CONDA_")
 
 
@@ -38,7 +39,9 @@ class Checkout:
         self.clone, self.folder, self.timeout = clone.resolve(), work.resolve() / name_of(clone), timeout
         self.root = self.folder / "checkout"
         kept = msgspec.json.decode(self._kept.read_bytes(), type=Project) if self._kept.exists() else Project()
-        self.project = Project(given.command or kept.command, given.setup or kept.setup)
+        limit = given.limit or kept.limit or LIMIT
+        look = given.look or (0 if given.limit else kept.look) or limit + (limit + 1) // 2
+        self.project = Project(given.command or kept.command, given.setup or kept.setup, limit, look)
         if not self.project.command:
             raise DetentError(f"nothing says how {self.name} is tested", "give --command, such as '.venv/bin/python -m pytest'")
         self.runner = runner_of(self.project.command)
@@ -78,8 +81,9 @@ class Checkout:
         """The checkout and its environment, once; again only if another set-up is asked for."""
         done = self.folder / "ready"
         if done.exists() and done.read_text() == self.project.setup:
+            write(self._kept, self.project)
             return
-        done.unlink(missing_ok=True)
+        self._forget(done)
         if not (self.root / ".git").exists():
             self._clone()
         self.lay(self.git("rev-parse", "refs/bench/tip^{tree}"))
@@ -94,6 +98,12 @@ class Checkout:
         (self.folder / "made").write_text("".join(f"{line}\n" for line in made))
         write(self._kept, self.project)
         done.write_text(self.project.setup)
+
+    def _forget(self, done: Path) -> None:
+        """What another environment said of trees does not count in this one."""
+        done.unlink(missing_ok=True)
+        (self.folder / "corpus.json").unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "reports", ignore_errors=True)
 
     def _clone(self) -> None:
         say(f"{self.name}: making a checkout of {self.clone}")

@@ -77,7 +77,7 @@ RUNNERS = (
     Runner("vitest", lambda c, r: f"{c} --reporter=json --outputFile={r}", _vitest, _with_files),
     Runner("jest", lambda c, r: f"{c} --json --outputFile={r}", _vitest, _with_files),
     Runner("mocha", lambda c, r: f"{c} --reporter json --reporter-option output={r}", _mocha, _with_files),
-    Runner("go", lambda c, r: c.replace("go test", "go test -json", 1), _go, _packages, by_file=False),
+    Runner("go", lambda c, r: c.replace("go test", "go test -json -count=1", 1), _go, _packages, by_file=False),
     Runner("cargo", lambda c, r: f"{c} --no-fail-fast", _cargo, lambda c, files: c, by_file=False),
 )
 
