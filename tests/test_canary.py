@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from detent.evidence.canary import TAMPERED, canary_of
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.pytest_filter import selects, wanted_by
 from detent.evidence.suite import Suite, environment, run_suite

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from detent.evidence.canary import canary_of
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.beside import named_like
 from detent.evidence.suite import Suite, environment, run_suite

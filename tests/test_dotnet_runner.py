@@ -8,7 +8,7 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.formats.trx import read_results
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder, find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.repos import write

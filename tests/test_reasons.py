@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.evidence.look import TestReport
 from detent.evidence.reasons import Reason, declared_dependencies, is_foreign, reason
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.suite import placed
 from detent.evidence.testfiles import test_files as looked_up

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import Outcome, TestReport
+from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.dialects import lend_runners

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import Look, TestReport
+from detent.evidence.look import Look
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder, find_command, refuse
 from detent.evidence.runners.detect import DETECTION
 from detent.evidence.suite import Suite, environment, run_command, run_suite

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from detent.evidence.dependencies import declared_dependencies, is_foreign
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 
 __all__ = ["Reason", "declared_dependencies", "is_foreign", "reason"]
 
