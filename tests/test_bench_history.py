@@ -205,7 +205,8 @@ def test_each_runner_is_read_by_its_own_report(command: str, tmp_path: Path) -> 
 def test_an_agent_selects_the_files_that_changed(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     files = ["tests/test_a.py", "tests/data.json"]
-    assert selection("python -m pytest --doctest-modules tests", files, tmp_path) == "python -m pytest --doctest-modules tests/test_a.py"
+    assert selection("python -m pytest --doctest-modules tests", files, tmp_path) == "python -m pytest tests/test_a.py"
+    assert selection("npx mocha --require x tests", ["test/a.js"], tmp_path) == "npx mocha --require x test/a.js"
     assert selection("go test ./...", ["a_test.go", "sub/b_test.go"], tmp_path) == "go test . ./sub"
     assert selection("python -m pytest tests", ["tests/data.json"], tmp_path) == "python -m pytest tests"
 
