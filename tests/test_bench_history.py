@@ -1,5 +1,6 @@
 """The history bench: which commits are in the corpus, and what is counted of their replay, on a repository of five commits."""
 
+import fcntl
 import json
 import os
 import select
@@ -134,6 +135,14 @@ def test_an_interrupted_call_leaves_nothing_running_and_the_next_one_goes_on(clo
     program.write_text('#!/bin/sh\necho \'{"error": "no plan"}\'\nexit 2\n')
     said = bench(clone, "--detent", str(program), "--only", only)
     assert "| start      | 1       | no plan |" in said
+
+
+def test_two_calls_on_one_clone_do_not_work_at_the_same_time(clone: Path) -> None:
+    folder = clone.parent / "work/calc"
+    folder.mkdir(parents=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another call works on calc" in bench(clone, "--command", COMMAND, "--corpus", ends=2)
 
 
 def test_without_a_command_it_is_asked_for(clone: Path) -> None:
