@@ -10,7 +10,7 @@ class Figure(NamedTuple):
     ours: float  # seconds, or the unit below
     against: str
     theirs: float
-    goal: float  # the ratio is to be at most this
+    goal: float  # the ratio is to be at most this; inf: it is only shown
     unit: str = "seconds"
 
     @property

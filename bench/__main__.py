@@ -1,4 +1,4 @@
-"""Lists and runs the benches: `python -m bench [NAME ...] [--list] [--json]`; `python -m bench orchestrators` is a bench with options of its own."""
+"""Lists and runs the benches: `python -m bench [NAME ...] [--list] [--json]`; `orchestrators` and `history` are benches with options of their own."""
 
 import argparse
 import json
@@ -6,18 +6,22 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from math import isfinite
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, queueing, sandbox, tools, web, workspaces
+from bench import Figure, agents, commands, journal, queueing, sandbox, step_cost, tools, web, workspaces
+from bench.history import __main__ as history
 from bench.orchestrators import __main__ as orchestrators
 
-BENCHES: dict[str, Callable[[Path], Figure]] = {
+BENCHES: dict[str, Callable[[Path], Figure | list[Figure]]] = {
     "journal-append": journal.appending,
     "journal-load": journal.loading,
     "get-task": commands.get_task,
     "get-task-bare": commands.get_task_bare,
     "hook": commands.hook,
     "submit-work": commands.submit_work,
+    "step-cost": step_cost.quick,
+    "step-cost-60s": step_cost.long,
     "prompt-cache": agents.prompt_cache,
     "sandbox-start": sandbox.starting,
     "search-grep": tools.grep,
@@ -41,6 +45,7 @@ BENCHES: dict[str, Callable[[Path], Figure]] = {
     "web-many-questions": web.many_questions,
     "web-search": web.search,
 }
+LONG = ("step-cost-60s",)  # many minutes: only by name, or with --all
 
 
 def run(names: list[str]) -> Iterator[tuple[str, Figure]]:
@@ -49,7 +54,8 @@ def run(names: list[str]) -> Iterator[tuple[str, Figure]]:
         with tempfile.TemporaryDirectory(prefix="detent-bench-") as folder:
             os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
             (Path(folder) / "work").mkdir()
-            yield name, BENCHES[name](Path(folder) / "work")
+            found = BENCHES[name](Path(folder) / "work")
+            yield from ((name, figure) for figure in (found if isinstance(found, list) else [found]))
 
 
 def in_words(amount: float, unit: str) -> str:
@@ -70,15 +76,18 @@ def table(rows: list[tuple[str, Figure]]) -> str:
 def line(name: str, f: Figure) -> tuple[str, ...]:
     return (
         name, f.what, in_words(f.ours, f.unit), f"{1 / f.ours:,.0f}" if f.unit == "seconds" else "–", f.against, in_words(f.theirs, f.unit),
-        f"{f.ratio:.2f}", f"≤ {f.goal}", "yes" if f.holds else "NO",
+        f"{f.ratio:.2f}", f"≤ {f.goal}" if isfinite(f.goal) else "–", "yes" if f.holds else "NO",
     )  # fmt: skip
 
 
 def main() -> int:
     if sys.argv[1:2] == ["orchestrators"]:
         return orchestrators.main(sys.argv[2:])
+    if sys.argv[1:2] == ["history"]:
+        return history.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="bench", description="Measure Detent. A goal that is missed ends with 1.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="the benches to run; all, if none is named")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="the benches to run; all but the longest, if none is named")
+    parser.add_argument("--all", action="store_true", help=f"also what takes many minutes: {', '.join(LONG)}")
     parser.add_argument("--list", action="store_true", help="only name the benches")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
@@ -87,9 +96,15 @@ def main() -> int:
     if given.list:
         print("\n".join(BENCHES))
         return 0
-    rows = list(run(given.names or list(BENCHES)))
+    rows = list(run(given.names or [name for name in BENCHES if given.all or name not in LONG]))
     print(
-        json.dumps([{"bench": n, **f._asdict(), "ratio": f.ratio, "holds": f.holds} for n, f in rows], indent=2)
+        json.dumps(
+            [
+                {"bench": n, **f._asdict(), "goal": f.goal if isfinite(f.goal) else None, "ratio": f.ratio, "holds": f.holds}
+                for n, f in rows
+            ],
+            indent=2,
+        )
         if given.json
         else table(rows)
     )

@@ -54,6 +54,9 @@ class LiteralLook:
     def known_failures(self) -> frozenset[str]:
         return frozenset(getattr(getattr(self.run.data, "setup", None), "baseline", ()))
 
+    def known_skips(self) -> frozenset[str]:
+        return frozenset()
+
     def rewritten(self) -> tuple[Rewritten, ...]:
         return self.said_anew
 

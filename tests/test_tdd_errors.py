@@ -161,7 +161,7 @@ def test_a_run_does_not_start_where_nothing_can_be_proved() -> None:
     install(f, REAL)
     f.lay({"tests/test_other.py": "def test_other(:\n"})
     f.git("commit", "-qam", "broken")
-    with pytest.raises(DetentError, match=r"the tests are red before the run begins: tests/test_other.py"):
+    with pytest.raises(DetentError, match=r"the project is red before the run begins: tests/test_other.py"):
         f.start()
     assert f.git("for-each-ref", "refs/notes", "refs/detent") == ""
     assert f.cli("runs", "--json").json["runs"] == []

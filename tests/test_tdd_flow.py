@@ -18,7 +18,7 @@ from tests.rooms import isolated
 def test_a_suite_that_is_red_is_refused_or_taken_as_a_baseline_that_may_stay_red() -> None:
     red = OTHER.replace("== 1", "== 2")
     f = at("START", MANY, {"tests/test_other.py": red})
-    with pytest.raises(DetentError, match=r"the tests are red before the run begins: tests/test_other.py::test_other") as told:
+    with pytest.raises(DetentError, match=r"the project is red before the run begins: tests/test_other.py::test_other") as told:
         f.start()
     assert "--baseline" in told.value.hint
     f.start(baseline=True)
@@ -209,7 +209,7 @@ def test_an_abort_leaves_the_files_keeps_a_snapshot_and_frees_the_checkout() -> 
     trees = f.git("for-each-ref", "--format=%(objectname)", f"refs/detent/{old}/trees").split()
     assert any("new.py" in f.git("ls-tree", "-r", "--name-only", tree) for tree in trees)
     f.afresh()
-    with pytest.raises(DetentError, match="the tests are red before"):
+    with pytest.raises(DetentError, match="the project is red before"):
         f.start()  # the RED commit is on the branch
     f.git("reset", "-q", "--hard", "HEAD~2")
     assert f.start("another").run.state == "PLAN"

@@ -3,6 +3,7 @@
 DetentError            expected trouble: two lines for a person, exit 2
 ├── Busy               another caller works on this run
 ├── Moved              the run is no longer where the caller saw it (compare-and-swap missed)
+├── RedStart           tests or preflight fail before the run begins, and nobody accepted that
 ├── Unwanted           whoever asked no longer waits for the answer; nothing was marked
 └── JournalError       the journal cannot be used as it is
     ├── NoJournal      there is none yet
@@ -38,6 +39,18 @@ class Moved(DetentError):
 
 class Unwanted(DetentError):
     """Whoever asked went away or took the call back before it was decided."""
+
+
+class RedStart(DetentError):
+    """What a run would be judged by fails before it begins."""
+
+    def __init__(self, failing: tuple[str, ...]) -> None:
+        rest = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
+        super().__init__(
+            f"the project is red before the run begins: {failing[0]}{rest}",
+            "fix it first, or let a person accept what fails as it is: detent start --baseline (or detent run --baseline)",
+        )
+        self.failing = failing
 
 
 class JournalError(DetentError):

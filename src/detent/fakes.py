@@ -162,6 +162,9 @@ class MemoryLook:
     def known_failures(self) -> frozenset[str]:
         return frozenset()
 
+    def known_skips(self) -> frozenset[str]:
+        return frozenset()
+
     def rewritten(self) -> tuple[Rewritten, ...]:
         return ()
 

@@ -11,13 +11,11 @@ from detent.app import App
 from detent.app.preflight import default_preflight
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
 from detent.evidence.testfiles import patterns_of
 from detent.git.repo import Git
 from detent.git.snapshot import untracked, why_left_out
 from detent.git.workspace import choose_root
-from detent.kernel.model import Data, Run
 from detent.workflows.ground import Ground
 
 IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
@@ -112,10 +110,3 @@ def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path)
         must_be_ready(settings.review.agent, env, project)
     except DetentError as e:
         raise DetentError(f"[review] agent: {e.message}", e.hint) from e
-
-
-def suite_at(app: App, run: Run[Data], tree: str) -> tuple[TestReport, dict[str, str]]:
-    """The project's tests at a tree, before the run begins, and the digest of their report. A pass that is known is not run again."""
-    collector = app.world.collector(run)
-    report = collector.passed(tree) or collector.clean(tree, lambda: True)
-    return report, collector.digests

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from detent.app import App, now
-from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready, suite_at
+from detent.app.first_look import accepted
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
 from detent.app.kit import settings_at
 from detent.app.policy import kinds_of, may_answer
 from detent.config import Settings
@@ -43,9 +44,8 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     may_answer(terms.policies, settings)
     setup = _setup(git, settings, head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
-    if terms.baseline:
-        report, seen = suite_at(app, first, git.tree(head))
-        setup = msgspec.structs.replace(setup, baseline=tuple(sorted(report.bad)), reports=seen)
+    known = accepted(app, first, git.tree(head), terms)
+    setup = msgspec.structs.replace(setup, baseline=known.baseline, red_preflight=known.red_preflight, reports=known.reports)
     fingerprint.remember(app.place)
     world = app.worlds.of(first)
     tracked = tuple(git.run("ls-files", "-z", "--", *PUBLISHED).items)

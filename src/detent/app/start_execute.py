@@ -6,7 +6,8 @@ from collections.abc import Callable
 import msgspec
 
 from detent.app import App
-from detent.app.fit import Terms, ground, suite_at
+from detent.app.first_look import accepted
+from detent.app.fit import Terms, ground
 from detent.app.kit import settings_at
 from detent.app.policy import kinds_of, may_answer
 from detent.app.start import limits_of
@@ -112,8 +113,8 @@ def setup_of(app: App, terms: Terms) -> Setup:
     if not terms.baseline:
         return setup
     probe = Run("execute-baseline", "execute", "QUEUED", 0, ExecuteData(setup=setup))
-    report, seen = suite_at(app, probe, git.tree(main))
-    return msgspec.structs.replace(setup, baseline=tuple(sorted(report.bad)), reports=seen)
+    known = accepted(app, probe, git.tree(main), terms)
+    return msgspec.structs.replace(setup, baseline=known.baseline, red_preflight=known.red_preflight, reports=known.reports)
 
 
 def _project(settings: Settings, setup: Setup, app: App) -> Project:

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 import msgspec
 
 from detent.app import App, now
+from detent.app.first_look import accepted
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.kit import settings_at
 from detent.app.policy import FLAGS, kinds_of, may_answer
-from detent.app.start_tdd import accepted, slug, tests_can_be_told_apart
+from detent.app.start_tdd import slug, tests_can_be_told_apart
 from detent.effects.publish import exclude
 from detent.errors import DetentError
 from detent.git import fingerprint
@@ -55,7 +56,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     )
     run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
     fingerprint.remember(app.place)
-    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, git, run, terms)))
+    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
     app.door.start(run, sent)
     app.worlds.of(run)
     return run_id

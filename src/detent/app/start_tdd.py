@@ -7,16 +7,15 @@ import secrets
 import msgspec
 
 from detent.app import App
-from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, suite_at
+from detent.app.first_look import accepted
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.kit import settings_at
 from detent.app.policy import kinds_of, may_answer
-from detent.door import AnyRun
-from detent.errors import CannotTell, DetentError
+from detent.errors import DetentError
 from detent.evidence.runners import Command
 from detent.gates.testlist import FILE
 from detent.git import fingerprint
 from detent.git.commits import free_branch
-from detent.git.repo import Git
 from detent.kernel.model import Run, Sent
 from detent.workflows.ground import Ground
 from detent.workflows.tdd_data import begin
@@ -40,7 +39,7 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
     data = begin(terms.request.strip(), text, setup, head, git.tree(head), branch)
     run = Run(run_id, "tdd", "PLAN", 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
     fingerprint.remember(app.place)
-    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, git, run, terms)))
+    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
     app.door.start(run, sent)
     app.worlds.of(run)
     return run_id
@@ -64,21 +63,3 @@ def tests_can_be_told_apart(setup: Ground) -> None:
             f"`{said}` says only whether all passed; red-green-refactor needs to tell the tests apart",
             "set [test] command to a runner that Detent understands (docs/runners.md)",
         )
-
-
-def accepted(app: App, git: Git, run: AnyRun, terms: Terms) -> Ground:
-    """The setup with the failures that a person accepts; a suite that is red is refused otherwise."""
-    try:
-        report, seen = suite_at(app, run, git.tree(run.data.base))
-    except CannotTell as e:
-        raise DetentError(f"the tests cannot be run here: {e}", "mend it first: every phase is judged by running all tests") from e
-    if report.fault:
-        raise DetentError(f"the tests cannot be run here: {report.fault}", report.output[-600:].strip() or "run them by hand and look")
-    bad = tuple(sorted(report.bad))
-    if bad and not terms.baseline:
-        raise DetentError(
-            f"the tests are red before the run begins: {bad[0]}" + (f" and {len(bad) - 1} more" if len(bad) > 1 else ""),
-            "mend them first, or accept them as they are with --baseline",
-        )
-    fixed: Ground = msgspec.structs.replace(run.data.setup, baseline=bad, reports=seen)
-    return fixed

@@ -115,7 +115,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         suite, settings = _suite(git, base, env)
     except (CannotTell, GitError) as e:
         return proof._replace(broken=(Broken("could-not-verify", base, "", "tests", str(e)),))
-    trees = list(dict.fromkeys((git.tree(base), *(t for link in proof.links for t in (link.start, link.step.tree)))))
+    trees = list(dict.fromkeys((git.tree(base), *(t for link in proof.links for t in (link.start, link.step.over, link.step.tree) if t))))
     total, done, stop = len(trees) + len(proof.links), list[str](), threading.Event()
 
     def seen(what: str) -> None:
@@ -237,7 +237,9 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
         run=Run("verify", link.workflow, "", 0, _about(link)),
         sent=Sent("submit", by="system", value=link.step.path or link.step.over, note=before or "", reply="\n".join(link.step.tests)),
         tree=link.step.tree,
-        marks=Marks(link.start, _reds(links, n), ground.base, ground.baseline),
+        marks=Marks(
+            link.step.over if link.phase == "red" and link.step.over else link.start, _reds(links, n), ground.base, ground.baseline
+        ),
         settings=ground.settings.flat(),
         preflight=(),
         published=lambda name: None,

@@ -151,7 +151,7 @@ def links_of(git: Git, span: Span) -> tuple[list[Link], list[Broken], frozenset[
             broken.append(wrong)
             continue
         links += _chain(commit, claim, start)
-        broken += _hangs_together(git, commit, claim, start)
+        broken += _hangs_together(git, commit, claim, start, frozenset(trees.values()))
         baseline |= frozenset(claim.baseline)
     return links, broken, baseline
 
@@ -178,8 +178,8 @@ def _chain(commit: Commit, claim: Claim, start: str) -> list[Link]:
     return [Link(commit, n, claim.run, claim.workflow, step, step.phase, starts[n - 1]) for n, step in enumerate(claim.steps, 1)]
 
 
-def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str) -> list[Broken]:
-    """The trees are here, the last is the commit's own, and a verification is over a tree that was passed on the way."""
+def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier: frozenset[str]) -> list[Broken]:
+    """The trees are here, the last is the commit's own, and a verification, or a RED that came again, is over a tree that was passed on the way."""
     links, seen = _chain(commit, claim, start), git.trees([step.tree for step in claim.steps])
     found = [
         Broken("failed", commit.hash, link.name, "tree", f"the tree {link.step.tree[:12]} that the claim names is not here; {FETCH}")
@@ -190,7 +190,8 @@ def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str) -> list[
     found += [
         Broken("failed", commit.hash, link.name, "tree", f"it is claimed over {link.step.over[:12]}, which no step before it ended with")
         for link in links
-        if link.phase == "verify" and link.step.over not in passed
+        if (link.phase == "verify" and link.step.over not in passed)
+        or (link.phase == "red" and link.step.over and link.step.over not in passed | earlier)
     ]
     last = claim.steps[-1].tree if claim.steps else ""
     if last != commit.tree:

@@ -15,7 +15,7 @@ from detent.kernel.spans import Object, last_span, spans_of
 LONGEST = 400_000  # characters of a reply that are looked through, its end
 LONGEST_REPORT = 50_000  # characters of a final report that are kept, its end
 SUMMARY = 500
-ALREADY = "ALREADY_SATISFIED"
+WORDS = {"RED": "ALREADY_SATISFIED", "GREEN": "TEST_WRONG"}  # what an agent of `tdd` may say instead of handing in, by phase
 TEXTS = ("summary", "test_command", "expectation", "analysis_decision", "commit_hash", "reply")
 ACTIONS = {"request_scope_reduction": "scope-reduction", "escalate_for_external_help": "escalate"}
 
@@ -43,7 +43,8 @@ def _tdd(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
         named = _last(text, "currentTest")
         return Sent("submit", summary=summary, reply=json.dumps({"currentTest": named["currentTest"]}) if named else "")
     words = [line.strip(" `*.\"'") for line in text.splitlines() if line.strip(" `*.\"'")]
-    return Sent("submit", summary=summary, reply=ALREADY if ALREADY in words[-3:] and briefing.state == "RED" else "")
+    word = WORDS.get(briefing.state, "")
+    return Sent("submit", summary=summary, reply=word if word in words[-3:] else "")
 
 
 def _pr(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:

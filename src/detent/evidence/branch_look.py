@@ -178,7 +178,7 @@ def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> I
     for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
         said = look.why(test).sentence
         yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'}: {said}"
-    for test in sorted(seen.skipped)[:MOST_SHOWN]:
+    for test in sorted(seen.skipped - look.known_skips())[:MOST_SHOWN]:
         yield f"{test} ran before and is skipped now"
     for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
         yield f"{test} is gone, though what it asks for still holds; tests may not be lost"

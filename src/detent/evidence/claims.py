@@ -26,7 +26,7 @@ class Step(Value, frozen=True, omit_defaults=False):
     command: str = ""
     counts: Tally | None = None
     tests: tuple[str, ...] = ()  # of a RED: the new tests, all of which failed
-    over: str = ""  # of a verification after a scope reduction: the tree that its tests must fail on
+    over: str = ""  # of a verification after a scope reduction, or of a RED whose test was rewritten: the tree that its tests must fail on
     path: str = ""  # of an update of the plan: the file that the plan is
 
 

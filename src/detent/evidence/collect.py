@@ -192,6 +192,10 @@ class Collector:
             forget_bytecode(self.env, folder)
         return report if overlay or selectors or command else self.keep(tree, report, clean=True)
 
+    def away(self, folder: Path) -> Mapping[str, str]:
+        """The environment of programs in a clean checkout."""
+        return self._apart()._env(folder)
+
     @contextmanager
     def checkout(self, tree: str, overlay: Mapping[str, bytes] | None = None) -> Iterator[Path]:
         """A tree in a folder of its own. Installed dependencies are lent to it, and what a person configured; nothing else that lies in the workspace."""
@@ -215,7 +219,7 @@ class Collector:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
         if self.suite.clean and commands:
             with self.checkout(tree, {}) as folder:
-                return preflight(commands, self.suite, self.home, folder, self._apart()._env(folder), wanted)
+                return preflight(commands, self.suite, self.home, folder, self.away(folder), wanted)
         for command in commands:
             with self._our_run(f"`{command}`"):
                 said = preflight((command,), self.suite, self.home, self.root, self._env(self.root), wanted)

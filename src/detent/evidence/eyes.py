@@ -19,7 +19,8 @@ from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
-from detent.evidence.settling import runnable, settled
+from detent.evidence.settling import runnable, settled, told_outcomes
+from detent.evidence.tree_files import TreeFiles
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 
@@ -43,6 +44,7 @@ class Scene(NamedTuple):
     tampered: Callable[[], tuple[str, ...]]
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
+    red_preflight: tuple[str, ...] = ()  # commands of it that failed before the work began
     quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
     keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
 
@@ -115,7 +117,9 @@ class RepoLook:
                 part = self._believed(self.scene.collect.selection(self.tree, files, self.scene.wanted, near=self._near()))
             except CannotTell as e:
                 part = self._blame(e)
-            if part.ids and not part.fault:
+            if part.fault:
+                self._said, self._tests = part.output, part
+            elif part.ids:
                 self._said, self._part = part.output, part
                 self._tests = self.scene.collect.keep(self.tree, laid_over(self.tests_before(), part, {*files, *gone}))
         return self.tests()
@@ -128,10 +132,17 @@ class RepoLook:
     def why(self, test: str) -> Reason:
         return reason(self.tests(), test, lambda path: self.changes.sort(path) == "test", self._is_third_party)
 
+    def _at_start(self) -> TestReport:
+        """What is known of the tests before the work began."""
+        base = self.scene.marks.base
+        known = self.scene.collect.known(self.scene.git.tree(base)) if base and self._runner else None
+        return known or TestReport()
+
     def known_failures(self) -> frozenset[str]:
-        marks = self.scene.marks
-        known = self.scene.collect.known(self.scene.git.tree(marks.base)) if marks.base and self._runner else None
-        return marks.baseline | (known.bad if known else frozenset())
+        return self.scene.marks.baseline | self._at_start().bad
+
+    def known_skips(self) -> frozenset[str]:
+        return self._at_start().having("skipped")
 
     def rewritten(self) -> tuple[Rewritten, ...]:
         return rewritten(self.changes.patch(), lambda path: self.changes.sort(path) == "test")
@@ -142,7 +153,13 @@ class RepoLook:
         return weakened(self.teeth(), self.tests(), self.tests_before()) if self._runner else ()
 
     def _is_third_party(self, name: str) -> bool:
-        return False
+        """Whether a module that is missing is a package of others; what the tree has or begins with is the project's own."""
+        from detent.evidence.dependencies import declared_dependencies, is_foreign  # only a test that misses a module asks
+
+        files = TreeFiles(self.scene.git, self.scene.marks.good)
+        top = name.partition(".")[0].partition("/")[0]
+        ours = top and any(files.exists(path) for path in (top, f"{top}.py", f"src/{top}", f"src/{top}.py", f"lib/{top}"))
+        return not ours and is_foreign(declared_dependencies(files))(name)
 
     def restoring(self, path: str) -> str:
         return f"git restore --source={self.scene.marks.good[:12]} -- {shlex.quote(path)}"
@@ -258,9 +275,11 @@ class RepoLook:
         return untested(self.teeth())
 
     def preflight(self) -> str | None:
+        """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
         scene = self.scene
+        held = tuple(command for command in scene.preflight if command not in scene.red_preflight)
         try:
-            said, output = scene.collect.preflight(self.tree, scene.preflight, scene.wanted)
+            said, output = scene.collect.preflight(self.tree, held, scene.wanted)
         except Disturbed:
             raise
         except CannotTell as e:
@@ -302,9 +321,11 @@ class RepoLook:
     # -- what the verdict shows ----------------------------------------------------------------------------------------------
 
     def output(self) -> str:
+        told = told_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""
         left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
+        known = "".join(f"\n[`{command}` failed before the work began, and is not held against it]" for command in self.scene.red_preflight)
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
-        return self._said + left + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
+        return told + self._said + left + known + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._part or self._tests

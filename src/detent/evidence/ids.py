@@ -1,22 +1,158 @@
-"""What of a test's id stays the same from run to run. Pure."""
+"""Ids of tests that stay the same: from run to run, from checkout to checkout, and in every file that keeps them. Pure.
 
+A parameter may put an address, a time or a temporary path into an id, or ten thousand letters. `readable` makes any id one bounded line,
+`stable` blanks out what differs from run to run, `paired` finds the tests of one run in another, and `family` is the test without its row.
+"""
+
+import os
 import re
+from collections import defaultdict
+from collections.abc import Iterable
+from hashlib import sha256
 
-CHANGING = re.compile(
-    r"0x[0-9a-fA-F]{6,}"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d[:-]?\d\d(?:[:-]?\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
-    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-    r"|/tmp/[^\s\]:]+"
+LONGEST = 400
+SHOWN = 300  # letters of a longer one that stay
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*"
+CLOCK = r"\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?"
+ZONE = r"(?: ?(?:Z|UTC|GMT)?(?:[+-]\d\d:?\d\d(?: \([A-Z][\w ]+\))?)|(?: ?(?:Z|UTC|GMT)\b))?"
+TIMES = (
+    rf"\d{{4}}[-/]\d\d[-/]\d\d[T _]{CLOCK}{ZONE}",
+    r"\b\d{8}[T_-]\d{4,6}(?:\.\d+)?Z?\b",
+    rf"(?:{DAY},? )?\d{{1,2}}[ -]{MONTH}[ -]\d{{4}},? {CLOCK}{ZONE}",
+    rf"{DAY},? {MONTH} +\d{{1,2}},? (?:\d{{4}} )?{CLOCK}{ZONE}(?: \d{{4}})?",
+    r"datetime\.datetime\(\d{4}(?:, \d+){4,6}[^()]*(?:\([^()]*\))?[^()]*\)",
+    r"(?<![\w.])1[4-9]\d{8}\.\d+(?![\w.])",
+    r"(?<![\w.])1[4-9](?:\d{11}|\d{14}|\d{17})(?![\w.])",
+)
+UUID = r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
+ADDRESSES = (r"\bat 0x[0-9a-fA-F]+", r"\b0x[0-9a-fA-F]{9,16}\b", r"(?<=:)0x[0-9a-fA-F]{8,16}\b", r"(?<=[\w;\]])@[0-9a-f]{6,8}(?![\w.@])")
+HEX = r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{24,}\b"
+PORT = r"(?<=\blocalhost:)\d{4,5}\b|(?<=127\.0\.0\.1:)\d{4,5}\b|(?<=\[::1\]:)\d{4,5}\b"
+PID = r"(?<=\bpid)([ =:_-]?)\d+\b"
+BEGINS = r"/(?:private/)?(?:var/)?tmp(?=/)|/(?:private)?/?var/folders(?=/)|[^\s\"'\[(,]*/pytest-of-[^/\s]+"
+RULES = (
+    (re.compile("|".join(TIMES)), "<time>"),
+    (re.compile(UUID), "<uuid>"),
+    (re.compile("|".join(ADDRESSES)), "<address>"),
+    (re.compile(HEX), "<hex>"),
+    (re.compile(PORT), "<port>"),
+    (re.compile(PID, re.IGNORECASE), r"\1<pid>"),
+)
+NAMED_FILE = re.compile(r"(?!tmp\w{8})[\w.+-]*[A-Za-z][\w+-]*\.[A-Za-z]\w{0,5}")
+PYTHON = re.compile(r"(?P<test>.*?\.py::(?:\w+::)*\w+)(?:\[.*\])?(?: \(.*\))?", re.DOTALL)
+NUMBERED = re.compile(r" \(\d+\)\Z")
+SCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+VALUE = re.compile(
+    r"'[^']*'|\"[^\"]*\"|`[^`]*`|(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?n?(?![\w.]*[A-Za-z])|\b(?:true|false|null|undefined|NaN|Infinity)\b|\[[^\[\]]*\]|\{[^{}]*\}"
 )
 
 
-def stable(test: str) -> str:
-    """The id without times, addresses, uuids and paths of temporary files."""
-    return CHANGING.sub("…", test)
+def readable(test: str) -> str:
+    """An id as one line of bounded length that any file can hold; a long one ends with a hash of the whole, so it stays distinct."""
+    plain = CONTROL.sub(_escaped, test)
+    if len(plain) <= LONGEST:
+        return plain
+    return f"{plain[:SHOWN]}… {sha256(stable(plain).encode()).hexdigest()[:12]}"
 
 
-def family(test: str) -> str:
-    """The test function that a row, a sub-test or a parametrised case belongs to."""
-    name = test.partition("[")[0] if test.endswith("]") else test
-    head, _, tail = name.rpartition("::")
-    return f"{head}::{tail.partition('/')[0]}" if head and "/" in tail else name
+def stable(test_id: str) -> str:
+    """The id with what differs from run to run blanked: addresses, times, uuids, temporary paths, ports, long random words."""
+    plain = CONTROL.sub(_escaped, test_id)
+    plain = _temporary().sub(lambda found: _kept(found["rest"]), plain)
+    for rule, word in RULES:
+        plain = rule.sub(word, plain)
+    return plain
+
+
+def paired(before: Iterable[str], after: Iterable[str]) -> dict[str, str]:
+    """Each test of the one run that the other has, with its id there: the same id, or else the same stable one, in the order of both.
+
+    An id that stands in both is never blanked, so a constant that only looks like a time or an address stays what it is.
+    """
+    left, right = list(before), set(after)
+    found = {test: test for test in left if test in right}
+    free: dict[str, list[str]] = defaultdict(list)
+    for test in after if not isinstance(after, set | frozenset) else sorted(after):
+        if test not in found:
+            free[stable(test)].append(test)
+    for test in left:
+        if test not in found and free.get(stable(test)):
+            found[test] = free[stable(test)].pop(0)
+    return found
+
+
+def family(test_id: str) -> str:
+    """The test that an id is a row or a sub-test of; the id itself where it is none.
+
+    A row of `it.each` is a test like any other in a report, known by its title only. Its family is that title with its values blanked:
+    two tests whose words differ are never one family, also in one suite, so that no lost test is taken for a renamed row.
+    """
+    plain = NUMBERED.sub("", CONTROL.sub(_escaped, test_id))
+    file, colons, name = plain.partition("::")
+    if not colons:
+        return plain
+    if file.endswith(".py"):
+        found = PYTHON.fullmatch(plain)
+        return found["test"] if found else plain
+    if file.endswith(".go"):
+        return f"{file}::{name.partition('/')[0]}"
+    if file.endswith(".rs"):
+        return re.sub(r"::case_\d+(?:_\w+)?\Z", "", plain)
+    if file.endswith(".php"):
+        return re.sub(r" with data set .*\Z", "", plain)
+    if file.endswith(".rb"):
+        return re.sub(r" \[[\d:]+\]\Z", "", plain)
+    if file.endswith(SCRIPT):
+        return f"{file}::{_blank(name)}"
+    bare = re.sub(r"[\[({].*$", "", name).rstrip()
+    return f"{file}::{bare or name}"
+
+
+def package_path(file: str, name: str) -> str:
+    """A file outside of the checkout, by a path that does not depend on where that lies: from its package on, else its last two names."""
+    parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    for at, part in reversed(list(enumerate(parts[:-1]))):
+        if part in ("site-packages", "dist-packages", "node_modules"):
+            return "/".join(parts[at + 1 :])
+    words = name.split(".")
+    stems = [*parts[:-1], re.sub(r"\.\w+\Z", "", parts[-1])] if parts else []
+    for start in range(len(stems)):
+        inside = stems[start:] if stems[-1] != "__init__" else stems[start:-1]
+        if inside and words[: len(inside)] == inside and len(words) > 1:
+            return "/".join(parts[start:])
+    return "/".join(("…", *parts[-2:]))
+
+
+def without_root(test: str, roots: Iterable[str]) -> str:
+    """An id without the folder that the tests ran in: `test[/home/me/app/data/a.json]` is `test[data/a.json]` in every checkout."""
+    for root in roots:
+        if len(root) > 1:
+            test = re.sub(rf"{re.escape(root)}(?:/|(?![\w.-]))", "", test)
+    return test
+
+
+def _escaped(found: re.Match[str]) -> str:
+    letter = found[0]
+    return NAMES.get(letter) or (f"\\x{ord(letter):02x}" if ord(letter) < 256 else f"\\u{ord(letter):04x}")
+
+
+def _temporary() -> re.Pattern[str]:
+    own = os.environ.get("TMPDIR", "").rstrip("/")
+    begins = f"{re.escape(own)}(?=/)|{BEGINS}" if own.count("/") > 1 else BEGINS
+    return re.compile(f"(?:{begins})" + r"(?P<rest>(?:/[^\s\"'\])},;:]*)?)")
+
+
+def _kept(rest: str) -> str:
+    """What stays of a temporary path: the name of the file, if somebody gave it one."""
+    name = rest.rpartition("/")[2]
+    return f"<tmp>/{name}" if rest.count("/") > 1 and NAMED_FILE.fullmatch(name) else "<tmp>"
+
+
+def _blank(name: str) -> str:
+    before = ""
+    while name != before:
+        before, name = name, VALUE.sub("#", name)
+    return name

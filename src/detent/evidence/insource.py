@@ -4,20 +4,11 @@ hold `>>>`, `if (import.meta.vitest) { … }` of JavaScript, and pages of text w
 A file that cannot be taken apart for certain is code from its first letter to its last.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-PROMPT = ">>> "
-
-
-class Part(NamedTuple):
-    """One piece of the test part: where it stands, and what it belongs to, which is how it is found again in another version."""
-
-    start: int
-    end: int
-    key: str
-    is_test: bool = True  # False: words (a docstring, a comment) that would be one if they held an example
+from detent.evidence.insource_part import PROMPT, Part, without
 
 
 class Language(NamedTuple):
@@ -66,20 +57,6 @@ def modules_for_tests(path: str, text: str) -> tuple[str, ...]:
     from detent.evidence.insource_rust import declared
 
     return declared(path, text)
-
-
-def without(text: str, parts: list[Part]) -> str:
-    """A text without these pieces."""
-    for part in sorted(parts, reverse=True):
-        text = text[: part.start] + text[part.end :]
-    return text
-
-
-def replaced(text: str, pieces: Mapping[tuple[int, int], str]) -> str:
-    """A text with other words at these places."""
-    for (start, end), words in sorted(pieces.items(), reverse=True):
-        text = text[:start] + words + text[end:]
-    return text
 
 
 def _lines(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """`if (import.meta.vitest) { … }` of JavaScript and TypeScript, by its tokens. Pure."""
 
-from detent.evidence.insource import Part, without
+from detent.evidence.insource_part import Part, without
 from detent.evidence.mutate.javascript import Token, Unclear, tokenize
 
 OPENING = ["if", "(", "import", ".", "meta", ".", "vitest", ")", "{"]

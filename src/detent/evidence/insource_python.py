@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from detent.evidence.insource import PROMPT, Part, replaced
+from detent.evidence.insource_part import PROMPT, Part, replaced
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 Holder = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from detent.evidence.insource import Part, replaced
+from detent.evidence.insource_part import Part, replaced
 
 SKIPPED = re.compile(
     r"(?P<line>//[^\n]*)|(?P<block>/\*)|(?P<raw>\b[bc]?r(?P<hashes>#*)\")|(?P<string>\b[bc]?\"|\")|(?P<char>b?'(?:\\(?:u\{[0-9a-fA-F_]*\}|x..|.)|[^\\'\n])')"

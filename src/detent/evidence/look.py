@@ -36,6 +36,7 @@ class TestReport(Value, frozen=True):
     late: bool = False  # it did not end in time and was stopped
     messages: dict[str, str] = {}  # test id -> what the runner says of it, bounded
     kinds: dict[str, str] = {}  # test id -> the type of the exception that ended it
+    places: dict[str, str] = {}  # test id -> `file:line` of the project where the exception came up, the innermost there is
     seconds: float = 0.0  # the time the tests took, by the report
     wall: float = 0.0  # the time the whole run took, by the clock
     canary: Literal["held", "broken", "unsupported"] = "unsupported"  # whether tests that must pass and fail came back so
@@ -98,6 +99,7 @@ class Look(Protocol[L]):
     def outcomes(self) -> "Outcomes": ...  # what became of the tests between the last good tree and the judged one
     def why(self, test: str) -> "Reason": ...  # why a test failed
     def known_failures(self) -> frozenset[str]: ...  # tests that failed before the work began
+    def known_skips(self) -> frozenset[str]: ...  # tests that were skipped before the work began
     def rewritten(self) -> "tuple[Rewritten, ...]": ...  # expectations of older tests that were changed or taken out
     def weakened(self) -> tuple[str, ...]: ...  # older tests that were changed, pass, and no longer notice what they noticed
     def restoring(self, path: str) -> str: ...  # the command that brings a file back as it was in the last good tree

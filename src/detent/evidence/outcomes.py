@@ -71,7 +71,7 @@ FRESH = {
     (False, "skip"): "idle",
     (True, "pass"): "fixed",
     (True, "fail"): "still_failing",
-    (True, "skip"): "idle",
+    (True, "skip"): "skipped",
 }  # of a test without an earlier one, by whether its file could not be loaded before, and how it ended
 
 

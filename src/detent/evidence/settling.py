@@ -12,8 +12,10 @@ from detent.errors import CannotTell
 from detent.evidence.look import Changed, TestReport
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import Outcomes, compare, file_of, unstable_families
+from detent.evidence.reasons import Reason
 from detent.evidence.test_blocks import blocks
 
+MOST_TOLD = 10
 TEST_NAME = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?=[._-]|$)|(?:Tests?|Spec|IT)\.\w+$", re.IGNORECASE)
 
 
@@ -77,3 +79,12 @@ def _renamed(lost: frozenset[str], eyes: Eyes) -> frozenset[str]:
         kept = {name for name, words in old.items() if words in now}
         found |= {t for t in lost if file_of(before, t) == path and any(is_named(t, name) for name in kept)}
     return frozenset(found)
+
+
+def told_outcomes(seen: Outcomes, why: Callable[[str], Reason]) -> str:
+    """What became of the tests, in a few lines for people and agents: which need the step and why they fail, and which only pin what is there."""
+    lines = [f"fails now, and did not before: {test}\n    {why(test).sentence}" for test in sorted(seen.newly_failing)[:MOST_TOLD]]
+    lines += [f"passes already, so it only pins what is there: {test}" for test in sorted(seen.pins)[:MOST_TOLD] if seen.newly_failing]
+    more = max(0, len(seen.newly_failing) - MOST_TOLD) + (max(0, len(seen.pins) - MOST_TOLD) if seen.newly_failing else 0)
+    lines += [f"and {more} more"] if more else []
+    return "\n".join(lines) + "\n\n" if lines else ""

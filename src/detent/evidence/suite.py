@@ -14,6 +14,7 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import BESIDE, judged, planted
+from detent.evidence.ids import without_root
 from detent.evidence.look import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.kept import caches, settings
@@ -115,7 +116,21 @@ def run_suite(
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
             report = _read(runner, _still_there(file, written), ran, canary)
-    return msgspec.structs.replace(report, output=ran.output, command=suite.base.text, runner=runner.name, wall=round(ran.seconds, 3))
+    whole = msgspec.structs.replace(report, output=ran.output, command=suite.base.text, runner=runner.name, wall=round(ran.seconds, 3))
+    return placed(whole, cwd)
+
+
+def placed(report: TestReport, cwd: Path) -> TestReport:
+    """The report with ids and places that do not say where the checkout lies."""
+    roots = tuple(dict.fromkeys((str(cwd), os.path.realpath(cwd))))
+    places = {test: without_root(place, roots) for test, place in report.places.items()}
+    report = msgspec.structs.replace(report, places=places)
+    new = {test: without_root(test, roots) for test in report.outcomes if any(root in test for root in roots)}
+    if not new or len({*new.values(), *(report.outcomes.keys() - new)}) < len(report.outcomes):
+        return report  # none does, or two would become one
+    maps = ("outcomes", "files", "messages", "kinds", "places")
+    moved = {name: {new.get(test, test): value for test, value in getattr(report, name).items()} for name in maps}
+    return msgspec.structs.replace(report, **moved, missing_names=tuple(new.get(test, test) for test in report.missing_names))
 
 
 def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) -> TestReport:

@@ -22,6 +22,10 @@ def _fails(ids: Ids) -> str:
     return "fail" if len(ids) > 1 else "fails"
 
 
+def _are(ids: Ids) -> str:
+    return "are" if len(ids) > 1 else "is"
+
+
 def _passes(ids: Ids) -> str:
     return "pass" if len(ids) > 1 else "passes"
 
@@ -121,12 +125,23 @@ def needed(look: Look[Data], tree: str, what: str) -> str | None:
 def none_is_lost(look: Look[Data]) -> Said:
     """No test is lost or newly skipped. One that is taken out together with its code, or for a new one that asks for something else, is flagged."""
     seen = look.outcomes()
-    if seen.skipped:
-        return f"{_first(seen.skipped)} ran before and {'are' if len(seen.skipped) > 1 else 'is'} skipped now; let it run"
+    if skipped := seen.skipped - look.known_skips():
+        return f"{_first(skipped)} ran or failed before and {_are(skipped)} skipped now; let it run"
+    if broken := _unreadable(look):
+        return broken
     out = _taken_out(look)
     if lost := seen.lost - out:
-        return f"{_first(lost)} is gone; tests may not be lost. {_bring_back(look, lost)}"
+        return f"{_first(lost)} {_are(lost)} gone; tests may not be lost{_bring_back(look, lost)}"
     return tuple(Flag("rewritten-test", f"{test} was taken out", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
+
+
+def _unreadable(look: Look[Data]) -> str:
+    """Older tests that cannot be run, since their file cannot be loaded for a reason that no code can fix."""
+    before, waiting = look.tests_before(), look.outcomes().waiting
+    for file in sorted({file_of(before, test) for test in waiting}):
+        if (why := look.why(file)).sort in ("test", "machine"):
+            return f"{file} cannot be loaded any more, so the tests in it are lost: {why.sentence}"
+    return ""
 
 
 def _taken_out(look: Look[Data]) -> Ids:
@@ -141,8 +156,9 @@ def _taken_out(look: Look[Data]) -> Ids:
 
 
 def _bring_back(look: Look[Data], lost: Ids) -> str:
-    files = sorted({file_of(look.tests_before(), test) for test in lost})
-    return f"Bring it back: {look.restoring(files[0])}" if files else ""
+    changed = {c.path for c in look.changed()}
+    files = sorted(changed & {file_of(look.tests_before(), test) for test in lost})
+    return f". Bring it back: {look.restoring(files[0])}" if files else ""
 
 
 def old_tests_still_notice(look: Look[Data]) -> str | None:

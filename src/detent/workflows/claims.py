@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from detent.evidence.claims import Phase, Step
 from detent.gates.plan import verified_from
 from detent.kernel.model import Event
@@ -41,7 +43,7 @@ def proved(events: Iterable[AnyEvent]) -> list[Proved]:
     """Everything that the events of a run, and of those it goes back to, may claim."""
     found, chain = list[Proved](), _Chain()
     for event in events:
-        if event.status in ("SUCCESS", "NEEDS_ANALYSIS"):
+        if event.status in ("SUCCESS", "NEEDS_ANALYSIS") or event.on == "test-wrong":
             found += FOLD.get(event.run.workflow, _nothing)(event, chain)
     return found
 
@@ -63,7 +65,9 @@ def _tdd(event: AnyEvent, chain: _Chain) -> list[Proved]:
     phase = TDD.get(event.on)
     if phase is None or "commit_judged_tree" not in event.owes:
         return []
-    return [_for(event, (_step(event, phase, event.run.data.subject.partition(": ")[2], event.found.tree),), "phase")]
+    step = _step(event, phase, event.run.data.subject.partition(": ")[2], event.found.tree)
+    over = event.run.data.red_over if phase == "red" else ""
+    return [_for(event, (msgspec.structs.replace(step, over=over),), "phase")]
 
 
 def _pr(event: AnyEvent, chain: _Chain) -> list[Proved]:
@@ -77,6 +81,8 @@ def _pr(event: AnyEvent, chain: _Chain) -> list[Proved]:
         chain.steps.append(_red(chain.red, data.good_tree))
     elif event.on in PR:
         chain.steps.append(_step(event, PR[event.on], _described(event), data.good_tree))
+    elif event.on == "test-wrong" and chain.steps:
+        chain.steps.pop()  # the RED whose test was wrong is not claimed; its trees stay reachable
     elif event.on == "scope-reduction":
         chain.steps = _back_to(chain.steps, data.good_tree)
     elif event.on == "squashed":

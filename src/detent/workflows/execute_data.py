@@ -221,7 +221,7 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
 
 def _inner(setup: Setup) -> Ground:
     """What a child needs to judge, as its parent has it."""
-    return Ground(setup.settings, setup.path, setup.command, setup.preflight, setup.baseline, setup.workspace, setup.agent)
+    return Ground(**{name: getattr(setup, name) for name in Ground.__struct_fields__})
 
 
 def _with_plan(settings: str, plan: str) -> str:

@@ -64,6 +64,7 @@ from detent.gates.tree import (
     tests_frozen,
     tree_is_clean,
 )
+from detent.gates.wrong_test import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.kernel.model import Data, Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Row, State, go
 from detent.kernel.table import Table
@@ -83,11 +84,13 @@ from detent.workflows.common import (
 from detent.workflows.open_flags import ACCEPT, END, answered, event_of, flagged_at
 from detent.workflows.pr_data import (
     PrData,
+    back_to_red,
     checkpoint_asked,
     checkpoint_made,
     current,
     failed_again,
     findings_of,
+    has_red,
     keep_base,
     keep_branch,
     keep_commit,
@@ -127,12 +130,21 @@ STATES = {
     "ABORTED": State("none", end="stopped"),
 }
 
-SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept, real_test_command)  # asked first: a miss is REFUSED
-SOUND_RED, SOUND_GREEN = (*SOUND, expects_fail), (*SOUND, expects_pass)
+SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept)  # asked first: a miss is REFUSED
+SOUND_RED, SOUND_GREEN = (*SOUND, expects_fail, real_test_command), (*SOUND, expects_pass, real_test_command)
 ONLY_TESTS = (plan_frozen, only_tests_changed, conftest_stays_plain, config_flagged)
 OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
 KEPT = (at_least_one_ran, config_frozen, plan_frozen, canary_held, none_is_lost, nothing_broke, red_tests_pass)
-RED = (changed_tests_ran, *ONLY_TESTS, canary_held, something_needs_this_step, fails_for_the_product, *OLD_TESTS, selection_fails)
+RED = (
+    changed_tests_ran,
+    *ONLY_TESTS,
+    canary_held,
+    something_needs_this_step,
+    fails_for_the_product,
+    *OLD_TESTS,
+    rewriting_is_flagged,
+    selection_fails,
+)
 VERIFY = (at_least_one_ran, *ONLY_TESTS, canary_held, new_tests_failed_before, *OLD_TESTS, selection_is_some)
 GREEN = (tests_frozen, *KEPT, selection_passes, preflight_passes, product_changed, turned_tests_fail, new_tests_kill_mutants)
 REFACTOR = (*KEPT, *OLD_TESTS, changed_tests_still_bite, selection_passes, preflight_passes, turned_tests_fail, refactoring_is_tested)
@@ -159,7 +171,8 @@ TWICE = Lock(
 HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, owes=(undo_strays,), says="HALTED")
 BAD = go("DEBUGGING", count("debug"), tried, keep_error, owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)
 SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
-PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug"), clear_error, checkpoint_asked, owes=(checkpoint,))
+TEST_IS_WRONG = go("EXECUTING_TDD", back_to_red, count("debug"), count("rewrites"), owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)
+PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug", "rewrites"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
 HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
 LANDED_HERE = go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))
@@ -190,6 +203,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("EXECUTING_TDD",         "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "green",           SOUND_GREEN,                       GREEN,     PASSED,                                         BAD),
     Row("EXECUTING_TDD",         "refactor",        SOUND_GREEN,                       REFACTOR,  PASSED,                                         BAD),
+    Row("EXECUTING_TDD",         "test-wrong",      (*SOUND, says_why),                (),        TEST_IS_WRONG),
     Row("EXECUTING_TDD",         "checkpoint",      (tree_is_clean,),                  (),        go(STAY, checkpoint_made)),
     Row("EXECUTING_TDD",         "none-left",       (),                                (),        go("CODE_REVIEW")),
     Row("NEEDS_ANALYSIS",        "success",         (files_are_ours, tree_as_judged),  (),        PROVED),
@@ -199,6 +213,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("DEBUGGING",             "green",           SOUND_GREEN,                       GREEN,     PASSED,                                         BAD),
     Row("DEBUGGING",             "refactor",        SOUND_GREEN,                       REFACTOR,  PASSED,                                         BAD),
     Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
+    Row("DEBUGGING",             "test-wrong",      (*SOUND, says_why),                (),        TEST_IS_WRONG),
     Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      REDUCED),
     Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        ESCALATED),
     Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
@@ -281,6 +296,8 @@ def _step_event(run: Run[PrData], sent: Sent) -> str:
         return "none-left"
     if now[2].type == "RED" and sent.reply.strip() == "ALREADY_SATISFIED":
         return "already"
+    if sent.reply.strip().strip('"') == TEST_WRONG and has_red(run):
+        return "test-wrong"
     return "verify" if verified_from(run.data.plan) else now[2].type.lower()
 
 
@@ -293,7 +310,7 @@ PR: Table[PrData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "debug": 20, "instrument": 3, "reduce_scope": 6, "escalate": 10, "replans": 3, "review": 4},
+    limits={**ERRORS, "debug": 20, "instrument": 3, "reduce_scope": 6, "escalate": 10, "replans": 3, "rewrites": 3, "review": 4},
     broken=go("HALTED", because("errors"), keep_error, says="HALTED"),
     unproven=unproven,
     always=(publish,),

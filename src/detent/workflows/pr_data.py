@@ -40,6 +40,7 @@ class PrData(PlanData, frozen=True):
     reds: tuple[str, ...] = ()  # the trees of the proved RED steps: their tests fail there
     committed: str = ""  # the tree of the last step that was committed: a scope reduction goes back to it
     checkpoint_due: bool = False
+    test_wrong: str = ""  # the tree whose test was called wrong, until its RED is proved again
     tries: int = 0  # how often the present step was judged
     self_reported: bool = False
     report: str = ""  # what the agent told a person when it escalated
@@ -81,7 +82,29 @@ def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     tree = found.tree or run.data.judged_tree
     now = current(run.data)
     reds = (*run.data.reds, tree) if now and now[2].type == "RED" else run.data.reds
-    return replace(run, data=replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, reds=reds, judged_tree="", tries=0))
+    done = replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, reds=reds, judged_tree="", tries=0, test_wrong="")
+    return replace(run, data=done)
+
+
+def back_to_red(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """The RED before the present step is to be done again, over the tree that it was done over."""
+    now, plan = current(run.data), run.data.plan
+    assert now is not None, "the row is for a step"
+    assert plan is not None, "and for one of a plan"
+    task, at, _ = now
+    red = max(i for i, step in enumerate(task.tdd_steps[:at]) if step.type == "RED")
+    steps = tuple(replace(s, status="TODO", proof=0) if i == red else s for i, s in enumerate(task.tdd_steps))
+    tasks = tuple(replace(t, tdd_steps=steps) if t is task else t for t in plan.tasks)
+    earlier = run.data.reds[:-1]
+    good = earlier[-1] if red and task.tdd_steps[red - 1].type == "RED" and earlier else run.data.committed
+    data = replace(run.data, plan=replace(plan, tasks=tasks), reds=earlier, good_tree=good, judged_tree="", test_wrong=found.tree)
+    return replace(run, data=data, last_reason=f"you said that the test is wrong: {sent.summary}")
+
+
+def has_red(run: Run[PrData]) -> bool:
+    """Whether the present step is a GREEN with a RED before it that was proved."""
+    now = current(run.data)
+    return now is not None and now[2].type == "GREEN" and any(s.type == "RED" and s.proof for s in now[0].tdd_steps[: now[1]])
 
 
 def keep_committed(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:

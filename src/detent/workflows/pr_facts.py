@@ -10,7 +10,7 @@ from detent.evidence.runners import Command
 from detent.gates.plan import Task
 from detent.kernel.model import Run
 from detent.workflows.common import told_of_strays
-from detent.workflows.pr_data import PrData, current, failed_again
+from detent.workflows.pr_data import PrData, current, failed_again, has_red
 
 NUDGES: Mapping[str, str] = {
     "Hypothesize & Fix": "Read the error. Form one hypothesis of what causes it, and make the smallest change that tests it.",
@@ -23,7 +23,8 @@ NUDGES: Mapping[str, str] = {
 }  # the words a debugging goal starts with, and what they ask for
 
 STEPS: Mapping[str, str] = {
-    "RED": "Write a test that fails for this step, in test files only. Every new test must fail; every other test must pass. No production code.",
+    "RED": "Write a test that fails for this step, or make an older one ask for more, in test files only. At least one test must fail that did not "
+    "fail before; tests that pass already are welcome beside it. No production code.",
     "GREEN": "Write the least code that makes the failing test pass. Test files and the test runner's configuration stay as they are.",
     "REFACTOR": "Make the code clearer without changing what it does. All tests pass, none is lost or skipped; a test you change must still be able to fail.",
 }
@@ -31,6 +32,14 @@ ALREADY = (
     "If the behaviour is there already, so that a right test passes at once: keep the test, and submit it as below with reply "
     '"ALREADY_SATISFIED" besides. The step is closed if the machine can show that your test fails against a small change of the code.\n'
 )  # open for a RED step that was tried
+WRONG = (
+    "You said that the test of this step is wrong, so it is yours to write again; that is shown where the branch lands. Code that you wrote meanwhile is "
+    "no part of a RED step: bring it back as it was ($restore). Everything you had is kept in the tree $tree."
+)  # after TEST_WRONG
+TEST_IS_WRONG = (
+    'If the test itself is wrong, so that no right code can pass it: submit with reply "TEST_WRONG" and a summary that says why. You get its RED step back; '
+    "it counts as an attempt.\n"
+)  # open for a GREEN step
 CHECKPOINT = "The step before passed. Commit everything that belongs to it, so that the tree is clean; change nothing else."
 
 WAYS_OUT: Mapping[str, str] = {
@@ -151,7 +160,13 @@ def _now(run: Run[PrData]) -> str:
 
 
 def _work(run: Run[PrData]) -> str:
-    return CHECKPOINT if run.data.checkpoint_due else STEPS.get(_step(run), "")
+    if run.data.checkpoint_due:
+        return CHECKPOINT
+    data = run.data
+    restore = f"`git restore --source={data.good_tree[:12]} -- FILE`"
+    again = WRONG.replace("$restore", restore).replace("$tree", data.test_wrong[:12]) if data.test_wrong else ""
+    way_back = TEST_IS_WRONG if has_red(run) else ""
+    return "\n\n".join(part.strip() for part in (STEPS.get(_step(run), ""), again, way_back) if part)
 
 
 def _doors(run: Run[PrData]) -> str:

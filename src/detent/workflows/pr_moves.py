@@ -14,6 +14,7 @@ MOVES: dict[str, Move] = {
     "green": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
     "refactor": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
     "already": by_agent(SUBMIT, 'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED"'),
+    "test-wrong": by_agent(SUBMIT, 'call submit_work with reply "TEST_WRONG" and a summary that says what is wrong with the test'),
     "checkpoint": by_agent(SUBMIT, "commit everything, then call submit_work with summary"),
     "success": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "SUCCESS" or "FAILURE"'),
     "failure": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "FAILURE"'),

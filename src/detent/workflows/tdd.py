@@ -41,6 +41,7 @@ from detent.gates.tests import (
     turned_tests_fail,
 )
 from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, only_tests_changed, tests_frozen
+from detent.gates.wrong_test import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table
@@ -63,6 +64,7 @@ from detent.workflows.tdd_data import (
     TddData,
     all_done,
     already_there,
+    back_to_red,
     facts,
     green_seen,
     keep_failure,
@@ -96,6 +98,7 @@ MOVES: dict[str, Move] = {
     "red": by_agent(SUBMIT, "write the failing test, then call submit_work with summary"),
     "already": by_agent(SUBMIT, 'call submit_work with summary and reply "ALREADY_SATISFIED"'),
     "green": by_agent(SUBMIT, "write the least code that makes the test pass, then call submit_work with summary"),
+    "test-wrong": by_agent(SUBMIT, 'call submit_work with reply "TEST_WRONG" and a summary that says what is wrong with the test'),
     "refactor": by_agent(SUBMIT, "refactor, or leave everything as it is, then call submit_work with summary"),
     "landed": by_system("the branch is in main"),
     "offered": by_system("the branch is there for a person to merge"),
@@ -117,7 +120,7 @@ PLAN = (only_list_changed, canary_held, none_is_lost, nothing_broke)
 COMPLETE = (only_list_changed, *KEPT, red_tests_pass)
 ONLY_TESTS = (only_tests_changed, conftest_stays_plain, config_flagged, at_least_one_ran, canary_held)
 OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
-RED = (*ONLY_TESTS, something_needs_this_step, fails_for_the_product, reason_is_told, *OLD_TESTS, fails_again)
+RED = (*ONLY_TESTS, something_needs_this_step, fails_for_the_product, reason_is_told, *OLD_TESTS, rewriting_is_flagged, fails_again)
 ALREADY = (*ONLY_TESTS, a_test_is_new, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
 GREEN = (tests_frozen, config_frozen, *KEPT, red_tests_pass, product_changed, turned_tests_fail, new_tests_kill_mutants)
 REFACTOR = (config_frozen, *KEPT, red_tests_pass, *OLD_TESTS, changed_tests_still_bite, turned_tests_fail, refactoring_is_tested)
@@ -139,6 +142,7 @@ ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BAC
 AGAIN = go(STAY, count("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE", spent=GIVEN_UP)
 OTHERWISE = go(STAY, count("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE", spent=ROLLED_UP)
 FRESH = zero("retries", "agent")
+TEST_IS_WRONG = go("RED", back_to_red, count("rewrites"), FRESH, owes=BACK_TO_PART, says="FAILURE", spent=ROLLED_UP)
 END: Go[TddData] = go("COMPLETE", clear_error, owes=(leave_workspace,))
 UNLANDED: Go[TddData] = go("HALTED", because("conflict"), keep_error, says="HALTED")
 
@@ -148,7 +152,8 @@ ROWS: tuple[Row[TddData], ...] = (
     Row("PLAN",     "complete", LAST,           COMPLETE,  go("LANDING", keep_list, all_done, FRESH, owes=PROVEN),    AGAIN),
     Row("RED",      "red",      LIST,           RED,       go("GREEN", keep_list, red_seen, FRESH, owes=COMMIT),      AGAIN),
     Row("RED",      "already",  (TWICE, *LIST), ALREADY,   go("PLAN", keep_list, already_there, FRESH, owes=CLOSE),   AGAIN),
-    Row("GREEN",    "green",    LIST,           GREEN,     go("REFACTOR", keep_list, green_seen, FRESH, owes=COMMIT), OTHERWISE),
+    Row("GREEN",    "green",    LIST,           GREEN,     go("REFACTOR", keep_list, green_seen, FRESH, zero("rewrites"), owes=COMMIT), OTHERWISE),
+    Row("GREEN",    "test-wrong", (*LIST, says_why), (),   TEST_IS_WRONG),
     Row("REFACTOR", "refactor", LIST,           REFACTOR,  go("PLAN", keep_list, refactored, FRESH, owes=CLOSE),      OTHERWISE),
     Row("LANDING",  "landed",   (),             (),        END),
     Row("LANDING",  "offered",  (),             (),        END),
@@ -185,6 +190,8 @@ def _submitted(run: Run[TddData], sent: Sent) -> str:
         return "complete" if _is_over(run, sent) else "planned"
     if run.state == "RED" and sent.reply.strip().strip('"') == "ALREADY_SATISFIED":
         return "already"
+    if run.state == "GREEN" and sent.reply.strip().strip('"') == TEST_WRONG:
+        return "test-wrong"
     return run.state.lower() if run.state in ("RED", "GREEN", "REFACTOR") else "submit"
 
 
@@ -205,7 +212,7 @@ TDD: Table[TddData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "retries": 3},
+    limits={**ERRORS, "retries": 3, "rewrites": 2},
     broken=go("HALTED", because("errors"), keep_failure, owes=(write_note,), says="HALTED"),
     unproven=unproven,
     facts=facts,

@@ -56,6 +56,9 @@ class TddData(ListData, frozen=True):
     good_tree: str = ""  # the tree of the last passed phase
     reds: tuple[str, ...] = ()  # the trees of this run before the code of each cycle: what a changed test must still fail on
     subject: str = ""  # the subject of the commit that the last passed phase owes
+    before_red: str = ""  # the tree that the last RED was written over
+    test_wrong: str = ""  # the tree whose test was called wrong, until its RED has passed again
+    red_over: str = ""  # of a RED that came again: the tree it is proved over, which its commit does not stand on
 
 
 class ErrorDetails(Value, frozen=True, omit_defaults=False):
@@ -171,8 +174,18 @@ def all_done(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
 
 
 def red_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    seen = replace(run, data=replace(run.data, reds=(*run.data.reds, found.tree)))
+    data, over = run.data, run.data.good_tree
+    again = over if data.test_wrong else ""
+    seen = replace(run, data=replace(data, reds=(*data.reds, found.tree), before_red=over, red_over=again, test_wrong=""))
     return _passed(seen, found, "RED", "GREEN", f"test: {_named(run)}")
+
+
+def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """The test of this cycle is to be written again, over the tree that it was written over."""
+    data = run.data
+    said = f"the implementing agent says that the test is wrong: {sent.summary}"
+    again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
+    return replace(run, last_error=said, data=again)
 
 
 def green_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:

@@ -1,24 +1,70 @@
 """The look at a whole branch before it lands: outcomes from base to tip, what no test notices, and every flag. Kept by its two trees."""
 
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
 from detent.door import AnyRun
+from detent.evidence.branch_look import Span
+from detent.evidence.branch_look import look_over as examine
 from detent.evidence.card import Card
-from detent.evidence.runners import RUNNERS
-from detent.git.repo import Git
-from detent.kernel.model import Flag
-from detent.world.repo import RepoWorld
+from detent.evidence.collect import Collector
+from detent.gates.judge import weighed
+from detent.kernel.redact import redactor, secrets_of
+from detent.kernel.seal import keep, kept
+from detent.world.repo import RepoWorld, without_keys
 
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     """The card of a run's branch, whose tip has this tree. Flags of what was done on the way stay, whatever the trees say."""
     base = world.git.tree(run.data.base) if run.data.base else ""
-    stay = tuple(flag for flag in run.flags if flag.stays)
-    command = world.kit_of(run).suite.base
-    runner = RUNNERS.get(command.runner) if command else None
-    changed = [path for _, path in world.git.patch(base, tip)[0]] if base and runner else []
-    config = [path for path in changed if runner and runner.is_config(path)]
-    return Card(base, tip, flags=(*stay, *(_judged_by(world.git, base, tip, path) for path in sorted(config))))
+    if not base or base == tip:
+        return Card(base, tip, flags=tuple(flag for flag in run.flags if flag.stays))
+    card = _looked(world, run, base, tip)
+    said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
+    return _weighed(msgspec.structs.replace(card, flags=tuple(said.values())), world.kit_of(run).settings)
 
 
-def _judged_by(git: Git, base: str, tip: str, path: str) -> Flag:
-    before, after = ((git.read(tree, path) or b"").decode("utf-8", "replace") for tree in (base, tip))
-    return Flag("judged-by", f"{path} changed; it decides how tests are run", path, before, after)
+def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
+    collector, settings = world.collector(run), dict(world.kit_of(run).settings)
+    file = _file(collector, base, tip)
+    if (text := kept(file)) is not None:
+        return msgspec.json.decode(text, type=Card)
+    seconds = float(settings.get("evidence.seconds") or 60)
+    card = examine(
+        Span(
+            base,
+            tip,
+            collector,
+            settings,
+            world.gear.wanted,
+            seconds=seconds,
+            jobs=os.cpu_count() or 1,
+            run=run,
+            commit=run.data.base,
+            known=frozenset(run.data.setup.baseline),
+        )
+    )
+    redact = redactor(secrets_of(world.outer))
+    card = msgspec.structs.replace(
+        card, flags=tuple(without_keys(flag, redact) for flag in card.flags), failed=tuple(map(redact, card.failed))
+    )
+    if not card.unclear:
+        keep(file, msgspec.json.encode(card).decode())
+    return card
+
+
+def _file(collector: Collector, base: str, tip: str) -> Path:
+    """Where the card of two trees is kept, under the very same conditions."""
+    digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}".encode()).hexdigest()[:24]
+    return collector.store / f"card-{digest}.json"
+
+
+def _weighed(card: Card, settings: Mapping[str, str]) -> Card:
+    """The card as the configuration weighs its flags: what is allowed goes, what must fail is a failure."""
+    flags = [flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None]
+    failed = tuple(f"{flag.sentence} ({flag.kind})" for flag in flags if flag.level == "fail")
+    return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *failed))

@@ -150,6 +150,7 @@ class RepoWorld:
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=wanted,
+            red_preflight=run.data.setup.red_preflight,
             keys=keys_of(self.outer),
         )
         return RepoLook(scene)

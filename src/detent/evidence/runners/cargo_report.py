@@ -61,6 +61,7 @@ class Fault(msgspec.Struct):
     file: str
     code: str
     says: str
+    line: int = 0
 
 
 class Played(msgspec.Struct):
@@ -92,6 +93,7 @@ class Seen(NamedTuple):
     message: str = ""
     kind: str = ""
     missing: bool = False
+    place: str = ""
 
 
 class Said(msgspec.Struct):
@@ -127,6 +129,7 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
         runner="cargo",
         messages={test: each.message[:LONGEST_MESSAGE] for test, each in seen.items() if each.message},
         kinds={test: each.kind for test, each in seen.items() if each.kind},
+        places={test: each.place for test, each in seen.items() if each.place},
     )
 
 
@@ -136,7 +139,15 @@ def _not_built(faults: list[Fault]) -> list[tuple[str, Seen]]:
     for each in faults:
         if each.code or not SUMS_UP.match(each.says):
             found.setdefault(each.file, []).append(each)
-    return [(file, Seen(file, "error", "\n".join(e.says for e in all_), "BuildError", _is_missing(all_))) for file, all_ in found.items()]
+    return [
+        (file, Seen(file, "error", "\n".join(_told(e) for e in all_), "BuildError", _is_missing(all_), f"{file}:{all_[0].line}"))
+        for file, all_ in found.items()
+    ]
+
+
+def _told(fault: Fault) -> str:
+    """What the compiler said; its number tells a file that does not parse, which has none, from one that does not fit."""
+    return f"error[{fault.code}]: {fault.says}" if fault.code else fault.says
 
 
 def _is_missing(faults: list[Fault]) -> bool:
@@ -156,7 +167,9 @@ def _played(ran: Played) -> dict[str, Seen]:
             found[f"{file}::{name}"] = Seen(file, "error", f"the test program ended with code {ran.code} before the test did", "Exit")
         else:
             message = said.get(name, "") if outcome != "passed" else ""
-            found[f"{file}::{name}"] = Seen(file, outcome, message, _kind(message) if outcome == "failed" else "")
+            found[f"{file}::{name}"] = Seen(
+                file, outcome, message, *((_kind(message), False, _place(message)) if outcome == "failed" else ())
+            )
     wrong = any(each.outcome in ("failed", "error") for each in found.values())
     if (ran.code != 0) != wrong and (ran.code != 0 or "failed" in ended.values()):
         raise CannotTell(f"the tests of {ran.file} ended with code {ran.code}, which does not fit the outcomes of its tests")
@@ -198,6 +211,12 @@ def _kind(message: str) -> str:
     if at is None:
         return "Error" if message else ""
     return "NotImplementedError" if UNWRITTEN.match(message[at.end() :]) else "panic"
+
+
+def _place(message: str) -> str:
+    """Where it panicked, in the form of today and in that of older ones; a place in the standard library is none."""
+    found = re.search(r"panicked at (?:'.*', )?([^\s:/'][^\n:]*\.rs):(\d+):\d+", message)
+    return f"{found[1]}:{found[2]}" if found else ""
 
 
 def _docs(text: str) -> dict[str, Seen]:

@@ -46,6 +46,7 @@ class Code(msgspec.Struct):
 
 class Span(msgspec.Struct):
     file_name: str = ""
+    line_start: int = 0
     is_primary: bool = False
 
 
@@ -124,10 +125,11 @@ def is_wanted(line: Line, order: Order, root: Path) -> bool:
 def fault(line: Line, root: Path) -> Fault:
     """An integration test is one target; in a library or a program, the file at fault is named."""
     assert line.message is not None
-    spans = [span.file_name for span in line.message.spans if span.is_primary]
+    shown = [span for span in line.message.spans if span.is_primary]
+    spans = [span.file_name for span in shown]
     source = _relative(line.target.src_path, root)
     file = source if "test" in line.target.kind or not spans or spans[0].startswith(("/", "<")) else spans[0]
-    return Fault(file, line.message.code.code if line.message.code else "", line.message.message)
+    return Fault(file, line.message.code.code if line.message.code else "", line.message.message, shown[0].line_start if shown else 0)
 
 
 def play(line: Line, order: Order, packages: list[Package], root: Path) -> Played | None:

@@ -11,6 +11,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.formats.trx import Result, read_results
+from detent.evidence.ids import readable
 from detent.evidence.look import TestReport
 from detent.evidence.runners.dotnet_files import CODE, Order, Report
 from detent.evidence.runners.machine import calls
@@ -107,7 +108,7 @@ def _summary(said: Report, results: list[Result]) -> TestReport:
         missing += [file] if all(fault.partition(":")[0] in MISSING for fault in faults) else []
     for result in results:
         file = said.classes.get(result.classname.partition("+")[0], said.project)
-        test = _free(found, f"{file}::{result.name}".replace("\n", "\\n"))
+        test = _free(found, readable(f"{file}::{result.name}"))
         found.outcomes[test], found.files[test] = result.outcome, file
         if result.outcome in ("failed", "error"):
             found.kinds[test] = "AssertionError" if result.outcome == "failed" and ASSERTION.search(result.message) else result.said

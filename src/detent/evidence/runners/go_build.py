@@ -19,16 +19,19 @@ class Fault(NamedTuple):
 
     file: str
     says: str
+    place: str  # of the first
     missing: bool  # only names, fields or packages that are not there yet
 
 
 def faults(said: str, folder: str = "") -> list[Fault]:
     """The files that cannot be built, from the words of the compiler, of vet and of the package loader. Paths relative to the project."""
     found: dict[str, list[str]] = {}
-    for file, _, message in FAULT.findall(said):
+    places: dict[str, str] = {}
+    for file, line, message in FAULT.findall(said):
         path = file.removeprefix(folder.rstrip("/") + "/") if folder else file
         found.setdefault(path, []).append(message)
-    return [Fault(file, "\n".join(dict.fromkeys(says)), _is_missing(says)) for file, says in found.items()]
+        places.setdefault(path, f"{path}:{line}")
+    return [Fault(file, "\n".join(dict.fromkeys(says)), places[file], _is_missing(says)) for file, says in found.items()]
 
 
 def _is_missing(says: list[str]) -> bool:

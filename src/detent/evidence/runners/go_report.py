@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 from detent.evidence.runners.go_build import faults
 
@@ -99,6 +100,7 @@ class Seen(NamedTuple):
     message: str = ""
     kind: str = ""
     missing: bool = False
+    place: str = ""
     seconds: float = 0.0
 
 
@@ -128,7 +130,9 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
             ours = [event for event in events if event.Package == package.path]
             if ours and package.path not in again:
                 seen.update(_package(package, ours, each))
-        seen.update({f.file: Seen(f.file, "error", f.says, "BuildError", f.missing) for f in faults(each.built()) if "/../" not in f.file})
+        seen.update(
+            {f.file: Seen(f.file, "error", f.says, "BuildError", f.missing, f.place) for f in faults(each.built()) if "/../" not in f.file}
+        )
     return TestReport(
         {test: each.outcome for test, each in seen.items()},
         {test: each.file for test, each in seen.items()},
@@ -138,8 +142,20 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
         runner="go",
         messages={test: each.message[:LONGEST_MESSAGE] for test, each in seen.items() if each.message},
         kinds={test: each.kind for test, each in seen.items() if each.kind},
+        places={test: each.place or _place(each) for test, each in seen.items() if each.place or _place(each)},
         seconds=round(sum(each.seconds for each in seen.values()), 3),
     )
+
+
+def _place(seen: Seen) -> str:
+    """Where a test failed: of a panic the innermost line outside of go's own library, else the line that the test's words begin with."""
+    if seen.outcome not in ("failed", "error"):
+        return ""
+    trace = re.findall(r"^\t(/\S+\.go):(\d+)(?: \+0x|$)", seen.message, re.MULTILINE) if seen.kind == "panic" else []
+    ours = [f"{file}:{line}" for file, line in trace if not re.search(r"/src/(?:runtime|testing)/|/pkg/mod/|/go/src/", file)]
+    own = re.search(r"^\s*(\w[\w.-]*\.go):(\d+): ", seen.message, re.MULTILINE)
+    folder = seen.file.rpartition("/")[0]
+    return ours[0] if ours else f"{folder}/{own[1]}:{own[2]}".lstrip("/") if own else ""
 
 
 def _package(package: Package, events: list[Event], said: Round) -> dict[str, Seen]:
@@ -154,7 +170,7 @@ def _package(package: Package, events: list[Event], said: Round) -> dict[str, Se
         file = home.get(test.partition("/")[0], f"{package.folder}/{test}".lstrip("/"))
         alone = test not in parents or (test in bad and not any(other.startswith(f"{test}/") for other in bad))
         if alone:
-            found[f"{file}::{test}"] = Seen(file, *ended.get(test, ("error", "the process ended before the test did", "Exit")))
+            found[readable(f"{file}::{test}")] = Seen(file, *ended.get(test, ("error", "the process ended before the test did", "Exit")))
     failed = any(event.Action == "fail" and not event.Test for event in events)
     found.update(_never(package, home, begun, said, failed))
     if failed and package.path not in said.not_built() and not any(each.outcome in ("failed", "error") for each in found.values()):

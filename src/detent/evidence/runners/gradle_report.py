@@ -21,6 +21,7 @@ class Line(msgspec.Struct):
     result: str = ""
     said: str = ""
     seconds: float = 0.0
+    trace: str = ""
     count: int = 0
 
 
@@ -46,7 +47,7 @@ def cases(report: Report) -> Iterator[Played]:
                 if line.result not in OUTCOMES:
                     raise CannotTell(f"Gradle says of {line.of} {line.name} that it is {line.result!r}")
                 kind, _, said = line.said.partition(": ")
-                yield Played(*at, OUTCOMES[line.result], kind.strip(), said or kind, line.seconds)
+                yield Played(*at, OUTCOMES[line.result], kind.strip(), said or kind, line.seconds, line.trace)
     for (module, name, test), open_ in begun.items():
         if open_ > 0:
             yield Played(module, name, test, "error", "Exit", "it began and did not end; the process was ended in it")

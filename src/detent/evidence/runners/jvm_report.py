@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -24,6 +25,9 @@ MISSING_AT_RUN = (
     "java.lang.NoSuchFieldError",
     "java.lang.NoClassDefFoundError",
     "java.lang.ClassNotFoundException",
+)
+FOREIGN = re.compile(
+    r"(?:java|javax|jdk|sun|kotlin|scala|groovy|org\.(?:junit|testng|hamcrest|assertj|mockito|opentest4j|apache\.maven|gradle|codehaus))\b"
 )
 ASSERTION = re.compile(
     r"(?:AssertionError|AssertionFailedError|ComparisonFailure|MultipleFailuresError|ArrayComparisonFailure|PowerAssertionError)\b"
@@ -68,6 +72,7 @@ class Played(NamedTuple):
     type: str = ""
     message: str = ""
     seconds: float = 0.0
+    trace: str = ""
 
 
 def read_report(data: bytes) -> Report:
@@ -95,11 +100,23 @@ def summary(report: Report, played: Iterable[Played], files: dict[tuple[str, str
         if case.outcome != "passed" and case.message:
             found.messages[test] = case.message[:LONGEST_MESSAGE]
         if case.outcome in ("failed", "error"):
+            if place := _place(case, file):
+                found.places[test] = place
             found.kinds[test] = "AssertionError" if ASSERTION.search(case.type) else case.type.rpartition(".")[2] or "Error"
             missing += [test] if case.type in MISSING_AT_RUN else []
     for name in report.ended:
         _break(found, files["", name], [f"{name}: its tests ended the process"], "Exit")
     return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
+
+
+def _place(case: Played, file: str) -> str:
+    """The innermost line that is not of the library or a framework; the file of another class is named by its package."""
+    for name, source, line in re.findall(r"^\s*at ([\w.$/@]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)", case.trace, re.MULTILINE):
+        plain = name.rpartition("/")[2]
+        if not FOREIGN.match(plain):
+            own = plain.partition("$")[0] == case.classname.partition("$")[0]
+            return f"{file}:{line}" if own else f"{'/'.join([*plain.split('.')[:-1], source])}:{line}"
+    return ""
 
 
 def check(found: TestReport, code: int, exit_code: int | None, output: str, program: str) -> None:
@@ -133,7 +150,7 @@ def _id(case: Played, file: str) -> str:
         not case.name or case.name in (case.classname, "initializationError", "classMethod") or case.name == f"{case.classname}.{case.name}"
     )
     test = f"{file}::{inner}.{case.name}" if inner else f"{file}::{case.name}"
-    return file if whole else test.replace("\n", "\\n")
+    return file if whole else readable(test)
 
 
 def _free(found: TestReport, test: str) -> str:

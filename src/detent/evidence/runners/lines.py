@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 REPORTERS = Path(__file__).with_name("reporters")
@@ -30,6 +31,7 @@ class Line(msgspec.Struct, frozen=True):
     kind: str = ""
     code: str = ""
     message: str = ""
+    place: str = ""  # `file:line` where the error came up
     ms: float = 0.0
     name: str = ""  # of the runner, with its version
     count: int = 0
@@ -82,6 +84,7 @@ def _summary(lines: list[Line], tongue: Tongue) -> TestReport:
         runner=tongue.runner,
         messages={test: line.message[:LONGEST_MESSAGE] for test, line in seen.items() if line.message},
         kinds={test: kind for test, line in bad.items() if (kind := tongue.kind(line))},
+        places={test: line.place for test, line in bad.items() if line.place},
         seconds=round(sum(line.ms for line in lines) / 1000, 3),
     )
 
@@ -91,7 +94,7 @@ def _ids(lines: list[Line], tongue: Tongue) -> list[str]:
     times: Counter[str] = Counter()
     found = []
     for line in lines:
-        test = (f"{line.file}::{tongue.between.join(line.names)}" if line.type == "test" else line.file).replace("\n", "\\n")
+        test = readable(f"{line.file}::{tongue.between.join(line.names)}" if line.type == "test" else line.file)
         times[test] += 1
         found.append(f"{test} ({times[test]})" if times[test] > 1 else test)
     return found

@@ -95,4 +95,4 @@ def cases(report: Report) -> Iterator[Played]:
                 continue
             said = problem.message or problem.text.strip()
             outcome: Outcome = "skipped" if problem.sort == "skipped" else "failed"
-            yield Played(log.module, case.classname, case.name, outcome, problem.type, said or problem.type, case.seconds)
+            yield Played(log.module, case.classname, case.name, outcome, problem.type, said or problem.type, case.seconds, problem.text)

@@ -28,7 +28,7 @@ OURS = [
     "-DfailIfNoTests=false",
     "-Dsurefire.failIfNoSpecifiedTests=false",
     "-Dsurefire.useFile=true",
-    "-DtrimStackTrace=true",
+    "-DtrimStackTrace=false",
 ]
 GO_ON = "-Dmaven.test.failure.ignore="
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.language=en"

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -40,6 +41,7 @@ MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
 )  # fmt: skip
 CARETS = re.compile(r"^\s*\^+\s*$", re.MULTILINE)
 UNCAUGHT = re.compile(rf"^({NAME})(?: \[(\w+)\])?: (.*)$", re.MULTILINE)
+SHOWN = re.compile(r"^(?:file://)?(/[^\n:]+):(\d+)$", re.MULTILINE)  # above the line of code that is to blame
 REQUIRED = re.compile(r"^  code: '(\w+)'", re.MULTILINE)
 
 
@@ -59,6 +61,7 @@ class Line(msgspec.Struct, frozen=True):
     kind: str = ""
     code: str = ""
     message: str = ""
+    place: str = ""  # `file:line` where the error came up
     exit: int | None = None
     signal: str = ""
     count: int = 0
@@ -73,6 +76,7 @@ class Seen(NamedTuple):
     kind: str = ""
     message: str = ""
     missing: bool = False
+    place: str = ""
     seconds: float = 0.0
 
 
@@ -104,6 +108,7 @@ def summary(lines: list[Line], exit_code: int | None, output: str) -> TestReport
         runner="node",
         messages={each.test: each.message[:LONGEST_MESSAGE] for each in seen if each.message},
         kinds={each.test: each.kind for each in seen if each.kind},
+        places={each.test: each.place for each in seen if each.place},
         seconds=round(sum(each.seconds for each in seen), 3),
     )
 
@@ -141,7 +146,7 @@ def _walk(lines: list[Line]) -> list[Seen]:
         elif line.type in ("pass", "fail"):
             if not files[0]:
                 raise CannotTell(f"node does not say which file the test {line.name[:200]!r} is in; run the tests with a newer node")
-            test = f"{files[0]}::{' > '.join(names[: at + 1])}".replace("\n", "\\n")
+            test = readable(f"{files[0]}::{' > '.join(names[: at + 1])}")
             below = seen[begun[at] :]
             seen[begun[at] :] = _ended(line, Seen(test, files[0], "passed", seconds=line.ms / 1000), below, errors.get(line.file, ""))
     return seen
@@ -166,7 +171,7 @@ def _suite(line: Line, test: Seen, below: list[Seen]) -> list[Seen]:
     kind, missing = _kind(line)
     hit = [each.outcome == "passed" or each.kind == CANCELLED for each in below or [test]]
     return [
-        each._replace(outcome="error", kind=kind, message=line.message, missing=missing) if broken else each
+        each._replace(outcome="error", kind=kind, message=line.message, missing=missing, place=line.place) if broken else each
         for each, broken in zip(below or [test], hit, strict=True)
     ]
 
@@ -179,7 +184,8 @@ def _test(line: Line, test: Seen, below: list[Seen]) -> Seen:
     if line.type == "pass" or only_below:
         return test
     kind, missing = _kind(line)
-    return test._replace(outcome="failed" if line.failure in FAILED else "error", kind=kind, message=line.message, missing=missing)
+    outcome: Outcome = "failed" if line.failure in FAILED else "error"
+    return test._replace(outcome=outcome, kind=kind, message=line.message, missing=missing, place=line.place)
 
 
 def _broken_file(line: Line, stderr: str) -> Seen:
@@ -192,7 +198,9 @@ def _broken_file(line: Line, stderr: str) -> Seen:
         return Seen(line.file, line.file, "error", "Exit", f"the process of the file {end}")
     required = REQUIRED.search(after)
     code = found[2] or (required[1] if required else "")
-    return Seen(line.file, line.file, "error", found[1], found[0], is_missing(found[1], code, found[3]))
+    place = SHOWN.search(stderr)
+    at = f"{place[1]}:{place[2]}" if place else ""
+    return Seen(line.file, line.file, "error", found[1], found[0], is_missing(found[1], code, found[3]), at)
 
 
 def _kind(line: Line) -> tuple[str, bool]:

@@ -22,7 +22,18 @@ const HERE = real(process.cwd());
 const plain = (file) => (file.startsWith('file:') ? fileURLToPath(file) : path.resolve(HERE, file));
 const named = (file) => (file ? path.relative(HERE, real(plain(file))).split(path.sep).join('/') : '');
 const short = (value) => String(value ?? '').slice(0, LONGEST);
+// Half of a pair of surrogates, from a name or from a text that was cut, is no letter: it is spelled out.
+const whole = (json) => json.replace(/\\\\|\\u(d[89a-f][0-9a-f]{2})/g, (all, code) => (code ? '\\\\u' + code : all));
 const mark = (value) => (value === undefined || value === null || value === false ? null : value === true ? '' : short(value));
+
+// The innermost line of the project's own in a stack.
+function place(error) {
+  for (const [, file, line] of String(error.stack ?? '').matchAll(/(?:\(|at |^)((?:file:\/\/)?\/[^\n()]*?):(\d+)(?::\d+)?\)?$/gm)) {
+    const where = named(file);
+    if (!where.startsWith('..') && !where.includes('node_modules/')) return `${where}:${line}`;
+  }
+  return '';
+}
 
 function cause(error) {
   const inner = error?.cause ?? error;
@@ -32,6 +43,7 @@ function cause(error) {
     kind: whole ? short(inner.name) : '',
     code: whole ? short(inner.code) : '',
     message: short(whole ? inner.message : inner),
+    place: whole ? place(inner) : '',
     exit: error?.exitCode ?? null,
     signal: short(error?.signal),
   };
@@ -66,5 +78,5 @@ export default async function* report(events) {
   }
   for (const [file, text] of errors) lines.push({ type: 'stderr', file, message: text });
   lines.push({ type: 'end', name: process.version, count: lines.length });
-  yield lines.map((each) => JSON.stringify(each) + '\n').join('');
+  yield lines.map((each) => whole(JSON.stringify(each)) + '\n').join('');
 }

@@ -10,6 +10,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import Case, read_cases
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -77,9 +78,15 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
     return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
 
 
+def _place(text: str, root: str) -> str:
+    """The innermost line of the project's own: PHPUnit lists them from there."""
+    lines = re.findall(rf"^{re.escape(root.rstrip('/'))}/(?!vendor/)(\S.*?):(\d+)$", text, re.MULTILINE)
+    return ":".join(lines[0]) if lines else ""
+
+
 def _case(found: TestReport, case: Case, root: str, missing: list[str]) -> None:
     file = case.file.removeprefix(root).lstrip("/")
-    test = f"{file}::{case.name}".replace("\n", "\\n")
+    test = readable(f"{file}::{case.name}")
     if test in found.outcomes:
         raise CannotTell(f"{test} stands twice in the report")
     outcome: Outcome = "passed"
@@ -91,5 +98,7 @@ def _case(found: TestReport, case: Case, root: str, missing: list[str]) -> None:
         found.messages[test] = words[:LONGEST_MESSAGE]
         if outcome == "failed":
             found.kinds[test] = "AssertionError" if kind in ASSERTION else kind
+            if place := _place(problem.text, root):
+                found.places[test] = place
             missing += [test] if kind in RAISED and MISSING.search(words) else []
     found.outcomes[test], found.files[test] = outcome, file

@@ -10,10 +10,13 @@ from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import Case, Problem, read_cases
+from detent.evidence.ids import package_path, readable
 from detent.evidence.look import Outcome, TestReport
+from detent.evidence.patterns import is_outside
 from detent.evidence.runners import pytest_canary, pytest_command
 from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.pytest_config import runner_part
+from detent.evidence.runners.pytest_place import place_of
 from detent.evidence.runners.shared_config import is_shared_config
 
 INI = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
@@ -31,6 +34,7 @@ RANK: dict[Outcome, int] = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 OUTCOME: dict[str, Outcome] = {"failure": "failed", "error": "error", "skipped": "skipped"}
 LONGEST_MESSAGE = 2000
 TAIL = 2000
+NOWHERE = "(outside of the checkout)"  # pytest itself names no file
 
 BUILTIN = (
     r"(?!(?:NoneType|int|float|complex|bool|str|bytes|bytearray|list|tuple|dict|set|frozenset|range|function|method|generator|coroutine)')"
@@ -170,6 +174,7 @@ def _report(cases: list[Case], exit_code: int | None, output: str) -> TestReport
     files: dict[str, str] = {}
     messages: dict[str, str] = {}
     kinds: dict[str, str] = {}
+    places: dict[str, str] = {}
     causes: dict[str, list[bool]] = {}
     for case in cases:
         test, file = _identify(case, modules)
@@ -182,10 +187,14 @@ def _report(cases: list[Case], exit_code: int | None, output: str) -> TestReport
             messages.setdefault(test, said[:LONGEST_MESSAGE])
             if problem.sort != "skipped":
                 kinds.setdefault(test, kind)
+                places.setdefault(test, place_of(problem, case.file))
                 causes.setdefault(test, []).append(is_missing_name(kind, said))
     missing = tuple(test for test, found in causes.items() if all(found))
     seconds = round(sum(case.seconds for case in cases), 3)
-    return TestReport(outcomes, files, missing, output, exit_code, runner="pytest", messages=messages, kinds=kinds, seconds=seconds)
+    return TestReport(
+        outcomes, files, missing, output, exit_code, runner="pytest", messages=messages, kinds=kinds, seconds=seconds,
+        places={test: place for test, place in places.items() if place},
+    )  # fmt: skip
 
 
 def _dotted(file: str) -> str:
@@ -200,16 +209,27 @@ def _identify(case: Case, modules: dict[str, str]) -> tuple[str, str]:
     """The node id and its file. The class name has both joined by dots; the file attribute may name another file (inherited tests)."""
     if not case.classname:  # a file, or a folder, that could not be collected
         where = case.file or case.name
-        return where, where
+        where = package_path(where, "") if is_outside(where) else where or NOWHERE
+        return readable(where), where
+    if is_outside(case.file):
+        return _elsewhere(case)
     own = _dotted(case.file)
     if _is_below(case.classname, own):
         inside = case.classname[len(own) + 1 :]
-        return "::".join([case.file, *(inside.split(".") if inside else ()), case.name]), case.file
+        return readable("::".join([case.file, *(inside.split(".") if inside else ()), case.name])), case.file
     parts = case.classname.split(".")
     end = next((at for at in range(len(parts), 0, -1) if ".".join(parts[:at]) in modules), 0)
     end = end or next((at for at, part in enumerate(parts) if at and part[:1].isupper()), len(parts))
     file = modules.get(".".join(parts[:end])) or "/".join(parts[:end]) + ".py"
-    return "::".join([file, *parts[end:], case.name]), file
+    return readable("::".join([file, *parts[end:], case.name])), file
+
+
+def _elsewhere(case: Case) -> tuple[str, str]:
+    """A test outside of the checkout (doctests of an installed package): its id must not depend on where the checkout lies."""
+    file, stem = package_path(case.file, case.name), PurePosixPath(case.file).stem
+    parts = case.classname.split(".")
+    inside = parts[len(parts) - parts[::-1].index(stem) :] if stem in parts else ()
+    return readable("::".join([file, *inside, case.name])), file
 
 
 def _outcome(problems: Iterable[Problem]) -> Outcome:

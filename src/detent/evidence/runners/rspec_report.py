@@ -10,6 +10,7 @@ from collections import Counter
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.ids import readable
 from detent.evidence.look import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
@@ -40,6 +41,7 @@ class Example(msgspec.Struct):
     seconds: float
     kind: str = ""
     message: str = ""
+    place: str = ""
 
 
 class Outside(msgspec.Struct):
@@ -49,6 +51,7 @@ class Outside(msgspec.Struct):
     context: str
     kind: str
     message: str
+    place: str = ""
 
 
 class Said(msgspec.Struct):
@@ -84,23 +87,25 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
     times: Counter[str] = Counter()
     missing = []
     for each in (example for run in report.runs for example in run.examples):
-        test = f"{each.file}::{each.name}".replace("\n", "\\n")
+        test = readable(f"{each.file}::{each.name}")
         times[test] += 1
         test = f"{test} ({times[test]})" if times[test] > 1 else test
-        _add(found, test, each.file, OUTCOME.get(each.status, "error"), each.kind, each.message)
+        _add(found, test, each.file, OUTCOME.get(each.status, "error"), each.kind, each.message, each.place)
         missing += [test] if each.status == "failed" and is_missing(each.kind, each.message) else []
     for other in (each for run in report.runs for each in run.outside):
         test = other.file or "(outside of examples)"
-        _add(found, test, test, "error", other.kind, other.message)
+        _add(found, test, test, "error", other.kind, other.message, other.place)
         missing += [test] if is_missing(other.kind, other.message) and test not in missing else []
     seconds = sum(example.seconds for run in report.runs for example in run.examples)
     return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
 
 
-def _add(found: TestReport, test: str, file: str, outcome: Outcome, kind: str, message: str) -> None:
+def _add(found: TestReport, test: str, file: str, outcome: Outcome, kind: str, message: str, place: str) -> None:
     found.outcomes[test], found.files[test] = outcome, file
     if message:
         found.messages[test] = message.strip()[:LONGEST_MESSAGE]
+    if place:
+        found.places[test] = place
     if kind:
         last = kind.rpartition("::")[2]
         found.kinds[test] = "AssertionError" if last in ASSERTION else last

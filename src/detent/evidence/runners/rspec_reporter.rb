@@ -20,10 +20,17 @@ class DetentReporter
   RSpec::Core::Reporter.prepend(Outside)
 
   def self.said(exception)
-    return { kind: "", message: "" } unless exception
+    return { kind: "", message: "", place: "" } unless exception
     several = exception.respond_to?(:all_exceptions) ? exception.all_exceptions : [exception]
     first = several.first
-    { kind: first.class.name.to_s, message: first.message.to_s.dup.force_encoding("UTF-8").scrub }
+    { kind: first.class.name.to_s, message: first.message.to_s.dup.force_encoding("UTF-8").scrub, place: line_of(first) }
+  end
+
+  # The innermost line of the project's own; where a file cannot be parsed, the message says which.
+  def self.line_of(exception)
+    shown = exception.is_a?(ScriptError) ? exception.message.to_s.scrub.scan(/^(\S+\.rb):(\d+): /).map { |each| each.join(":") } : []
+    line = (shown + (exception.backtrace || [])).find { |each| each.start_with?(Dir.pwd + "/") && !each.include?("/gems/") && !each.include?("/vendor/") }
+    line ? line.delete_prefix(Dir.pwd + "/").split(":").first(2).join(":") : ""
   end
 
   def self.place(exception, context)
@@ -44,7 +51,7 @@ class DetentReporter
     problem = result.status == :failed ? DetentReporter.said(result.exception) : { kind: "", message: result.pending_message.to_s }
     # Without words of its own an example is called after what it expects, once it got that far: its place stays the same.
     name = example.metadata[:description_args].empty? ? "#{example.example_group.metadata[:full_description]} [#{example.metadata[:scoped_id]}]" : example.full_description
-    @examples << { file: example.metadata[:rerun_file_path].delete_prefix("./"), name: name, status: result.status.to_s, seconds: result.run_time.to_f }.merge(problem)
+    @examples << { file: example.metadata[:rerun_file_path].delete_prefix("./"), name: name.to_s.dup.force_encoding("UTF-8").scrub, status: result.status.to_s, seconds: result.run_time.to_f }.merge(problem)
   end
 
   def close(_notification)

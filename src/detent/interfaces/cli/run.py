@@ -61,7 +61,7 @@ def command(
     from detent.app.fit import Terms
     from detent.app.policy import only_flags, read_policies
     from detent.app.push import fit_for_push, said_agent
-    from detent.interfaces.cli.runner import begin, here, only_for
+    from detent.interfaces.cli.runner import begin_or_ask, here, only_for
 
     asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
     if known:
@@ -71,7 +71,7 @@ def command(
     only_for("execute", workflow, {"--context": bool(asked.context), "--again": asked.again})
     app = here(create=True)
     fit_for_push(app, agent)
-    return follow(app, begin(app, workflow, asked._replace(agent=said_agent(agent))), as_json, events)
+    return follow(app, begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent))), as_json, events)
 
 
 def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:

@@ -8,13 +8,16 @@ from msgspec.structs import replace
 
 from detent.app import App, open_app
 from detent.app.allowed import base_of, rules
-from detent.errors import DetentError
+from detent.errors import DetentError, RedStart
 from detent.interfaces.cli.tell import channel, shown
 from detent.kernel.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
 if TYPE_CHECKING:
     from detent.app.fit import Terms
+
+
+MOST_SHOWN = 10
 
 
 def here(create: bool = False) -> App:
@@ -48,6 +51,25 @@ def begin(app: App, workflow: str, terms: "Terms", by: str = "") -> str:
         f"the workflow '{workflow}' has no agent that calls by itself: the machine drives it",
         "detent run --workflow execute ID, or detent queue add ID",
     )
+
+
+def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
+    """Create a run. If the project is red before it begins, a person at a terminal is asked whether to accept that."""
+    try:
+        return begin(app, workflow, terms)
+    except RedStart as e:
+        if channel() != "terminal":
+            raise
+        import click
+
+        click.echo("These fail before the run begins:")
+        for name in e.failing[:MOST_SHOWN]:
+            click.echo(f"  {name}")
+        if len(e.failing) > MOST_SHOWN:
+            click.echo(f"  and {len(e.failing) - MOST_SHOWN} more")
+        if not click.confirm("Accept them as known failures, held against no step?", default=False):
+            raise
+        return begin(app, workflow, terms._replace(baseline=True))
 
 
 def only_for(owner: str, workflow: str, given: dict[str, bool]) -> None:

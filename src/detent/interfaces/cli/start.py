@@ -24,11 +24,11 @@ def command(
     The checkout must be clean, on a branch, with at least one commit.
     """
     from detent.app.fit import Terms
-    from detent.interfaces.cli.runner import begin, here, only_for
+    from detent.interfaces.cli.runner import begin_or_ask, here, only_for
 
     if workflow != "pr" and adopt:
         raise DetentError(f"a run of {workflow} starts from a commit", "commit what is there first")
     only_for("pipeline", workflow, {"--lean": lean, "--research": research, "--ui": ui})
     app = here(create=True)
-    run = begin(app, workflow, Terms(" ".join(request), adopt, baseline, lean, research=research, ui=ui))
+    run = begin_or_ask(app, workflow, Terms(" ".join(request), adopt, baseline, lean, research=research, ui=ui))
     return tell_briefing(app.door.next(run), as_json)

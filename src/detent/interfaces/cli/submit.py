@@ -22,7 +22,7 @@ class Call(Value, frozen=True):
     analysis_decision: str = ""
     commit_hash: str = ""
     findings: Handed = ""  # JSON, or the path of a file
-    reply: Handed = ""  # JSON, the path of a file, or ALREADY_SATISFIED
+    reply: Handed = ""  # JSON, the path of a file, or the word ALREADY_SATISFIED or TEST_WRONG
     no_pr_left: bool = False
     attempt_id: str = ""
     run: str = ""
@@ -52,7 +52,7 @@ def _text(value: Handed, what: str) -> str:
     """What a call hands in: JSON as it stands, a word, or the content of a file. A file with nothing in it is still one that was handed in."""
     if not isinstance(value, str):
         return msgspec.json.encode(value).decode()
-    return value if value.lstrip()[:1] in ("", "{", "[", '"') or value.strip() == "ALREADY_SATISFIED" else _file(value, what)
+    return value if value.lstrip()[:1] in ("", "{", "[", '"') or value.strip() in ("ALREADY_SATISFIED", "TEST_WRONG") else _file(value, what)
 
 
 def _file(path: str, what: str) -> str:

@@ -20,7 +20,7 @@ from detent.interfaces.cli.tell import tell_verdict
 @click.option("--analysis-decision", type=click.Choice(DECISIONS), help="Whether the RED test failed as intended.")
 @click.option("--commit-hash", help="The squashed commit; must be HEAD.")
 @click.option("--findings", metavar="FILE", help="The review's findings: JSON, or a file of it; [] approves.")
-@click.option("--reply", metavar="FILE", help="A reply: JSON, a file of it, or the word ALREADY_SATISFIED.")
+@click.option("--reply", metavar="FILE", help="A reply: JSON, a file of it, or the word ALREADY_SATISFIED or TEST_WRONG.")
 @click.option("--no-pr-left", is_flag=True, default=None, help="The plan has no open entry left.")
 @click.option("--attempt-id", help="The briefing's attempt_id: a repeated call then gets the same verdict again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")

@@ -109,7 +109,7 @@ SPEAK: Mapping[str, Callable[[Any, Wanted], Verdict]] = {
 
 def handed_in(root: Path, what: str, text: str) -> str:
     """The JSON itself, the one word that is allowed, or the content of a file in the checkout."""
-    if text.lstrip()[:1] in ("[", "{") or (what == "reply" and text.strip() == "ALREADY_SATISFIED"):
+    if text.lstrip()[:1] in ("[", "{") or (what == "reply" and text.strip() in ("ALREADY_SATISFIED", "TEST_WRONG")):
         return text
     try:
         return _file_below(root, what, text) or "\n"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # an older Python could not run it
 LONGEST = 4000
 SAID = re.compile(r"^([A-Za-z_][\w.]*)(?:: ?(.*))?$")
 HOLDER = re.compile(r"^(setUp|tearDown)(Class|Module) \((.*)\)$")
+HERE = os.path.realpath(os.getcwd())
 RANK = ("passed", "skipped", "failed", "error")
 
 
@@ -49,7 +50,7 @@ def run(said: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
     sys.argv = ["python -m unittest", *words]
     program = Program(chosen, words)
     end = {"type": "end", "name": f"unittest {sys.version.split()[0]}", "count": len(program.lines)}
-    said.write("".join(json.dumps(line) + "\n" for line in [*program.lines, end]).encode("ascii"))
+    said.write("".join(_whole(json.dumps(line)) + "\n" for line in [*program.lines, end]).encode("ascii"))
     said.flush()
     return 1 if any(line["outcome"] in ("failed", "error") for line in program.lines) else 0
 
@@ -184,16 +185,39 @@ def _line(test: unittest.TestCase, file: str, known: dict[str, str]) -> dict[str
     return {"type": "test", "file": file, "names": _names(test), **known}
 
 
+def _whole(text: str) -> str:
+    """Half of a pair of surrogates is no letter: it is spelled out."""
+    pairs = r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}"
+    return re.sub(rf"{pairs}|\\u(d[89a-f][0-9a-f]{{2}})", lambda m: f"\\\\u{m[1]}" if m[1] else m[0], text)
+
+
 def _cause(err: Error) -> dict[str, str]:
     kind = err[0] or BaseException
-    return {"kind": "AssertionError" if issubclass(kind, AssertionError) else kind.__name__, "message": str(err[1])[:LONGEST]}
+    name = "AssertionError" if issubclass(kind, AssertionError) else kind.__name__
+    return {"kind": name, "message": str(err[1])[:LONGEST], "place": _place(err[2])}
+
+
+def _place(trace: TracebackType | None) -> str:
+    """The innermost line of the project's own."""
+    found = ""
+    while trace is not None:
+        found = _ours(trace.tb_frame.f_code.co_filename, trace.tb_lineno) or found
+        trace = trace.tb_next
+    return found
+
+
+def _ours(path: str, line: int) -> str:
+    file = os.path.relpath(os.path.realpath(path), HERE).replace(os.sep, "/")
+    return "" if file.startswith("../") or "site-packages/" in file or not os.path.exists(os.path.join(HERE, file)) else f"{file}:{line}"
 
 
 def _import_trouble(known: dict[str, str]) -> dict[str, str]:
     """unittest keeps only the text of what went wrong: the error is its last line that looks like one."""
     for line in reversed(str(known.get("message", "")).splitlines()):
         if found := SAID.match(line):
-            return {"kind": found[1].rpartition(".")[2], "message": line[:LONGEST]}
+            lines = re.findall(r'^ +File "([^"]+)", line (\d+)', str(known["message"]), re.MULTILINE)
+            places = [place for path, at in lines if (place := _ours(path, int(at)))]
+            return {"kind": found[1].rpartition(".")[2], "message": line[:LONGEST], "place": places[-1] if places else ""}
     return {}
 
 

@@ -2,9 +2,13 @@
 //
 // What breaks a suite breaks every test in it. A test that vitest never ended is an error. Snapshots are never written.
 
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
 import shared from './shared.cjs';
 
-const { cause, named, option, write } = shared;
+const { cause, named, option, real, write } = shared;
 const TARGET = option('--outputFile=');
 
 export default class Report {
@@ -23,8 +27,9 @@ export default class Report {
     }
   }
 
-  onTestRunEnd(modules, errors = []) {
+  async onTestRunEnd(modules, errors = []) {
     const lines = [...modules].sort(byName).flatMap((module) => this.module(module));
+    for (const line of lines) if (line.kind === 'SyntaxError' && line.type === 'file' && !line.place) line.place = await unparsed(line.file);
     const known = lines.some((line) => line.outcome === 'error');
     lines.push(...[...errors].filter((error) => error.VITEST_TEST_PATH || !known).map(outside(modules)));
     write(TARGET, `vitest ${this.vitest.version}`, lines);
@@ -67,6 +72,23 @@ export default class Report {
     if (seen?.retryCount > 0) return { outcome: 'skipped', message: `it passed only when it was run again (${seen.retryCount})`, ms };
     return { outcome: 'passed', ms };
   }
+}
+
+// vite does not say which file it could not parse: the test file itself, if it cannot be parsed alone.
+async function unparsed(file) {
+  try {
+    const near = createRequire(createRequire(real(process.argv[1])).resolve('vitest'));
+    const { parseAst } = await import(pathToFileURL(near.resolve('vite')).href);
+    const text = readFileSync(file, 'utf8');
+    try {
+      parseAst(text);
+    } catch (error) {
+      return `${file}:${text.slice(0, error.pos ?? 0).split('\n').length}`;
+    }
+  } catch {
+    // nothing can be said
+  }
+  return '';
 }
 
 const byName = (a, b) => (key(a) < key(b) ? -1 : 1);

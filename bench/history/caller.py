@@ -1,0 +1,71 @@
+"""Calls `detent` in a checkout as an agent would and reads its answers, of today's shape and of the one with flags. Judges nothing."""
+
+import hashlib
+import json
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench import meter
+from bench.history import Flag, Phase
+from bench.history.checkout import Checkout
+
+TAKEN = ("SUCCESS", "NEEDS_ANALYSIS")
+PATIENCE = 1800.0
+
+
+class Caller:
+    """One program of Detent at work in one checkout."""
+
+    def __init__(self, checkout: Checkout, program: Path) -> None:
+        self.checkout, self.program = checkout, program
+
+    def call(self, name: str, *args: str, fields: dict[str, Any] | None = None) -> tuple[Phase, dict[str, Any]]:
+        """One call and what it answered, as a phase and as it stands."""
+        argv = [str(self.program), *args, "--json"]
+        got = meter.run(argv, self.checkout.root, self.checkout.env, json.dumps(fields) if fields is not None else "", PATIENCE)
+        try:
+            answer = json.loads(got.out)
+        except ValueError:
+            answer = {"error": (got.err or got.out).strip()[-1000:] or "no answer", "exit_code": got.code}
+        if got.code == 3 or not isinstance(answer, dict):
+            answer = {"error": f"a bug: {got.err.strip()[-1000:]}"}
+        status, reasons, flags = told(answer)
+        return Phase(name, status, reasons, flags, round(got.seconds, 3), round(got.cpu, 3), str(answer.get("state", ""))), answer
+
+
+def told(answer: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[Flag, ...]]:
+    """Status, sentences and flags of any answer. Where a verdict has no `flags`, what it remarks beside SUCCESS is one."""
+    if "error" in answer:
+        return "ERROR", (str(answer["error"]),), ()
+    status = str(answer.get("status", "SUCCESS"))  # a briefing has none
+    reasons = tuple(map(str, answer.get("reasons", ())))
+    if "flags" in answer:
+        return status, reasons, tuple(_flag(each) for each in answer["flags"])
+    remarks = reasons if status == "SUCCESS" else ()
+    return status, reasons, tuple(Flag("remark", each) for each in remarks)
+
+
+def _flag(given: dict[str, Any]) -> Flag:
+    policy = given.get("policy") or given.get("action") or given.get("level") or ""
+    return Flag(str(given.get("kind", "")), str(given.get("sentence", "")), str(given.get("place", "")), str(policy))
+
+
+def version_of(program: Path) -> str:
+    """A fingerprint of the code that judges: findings of one gate are not those of another."""
+    first = program.read_bytes().split(b"\n", 1)[0].decode("utf-8", "replace")
+    python = shlex.split(first[2:]) if first.startswith("#!") else []
+    asked = [*python, "-c", "import detent; print(detent.__file__)"]
+    try:
+        found = subprocess.run(asked, capture_output=True, text=True, cwd="/") if python else None
+    except OSError:
+        found = None
+    files: Sequence[Path] = [program]
+    if found and found.returncode == 0:
+        files = sorted(each for each in Path(found.stdout.strip()).parent.rglob("*") if each.suffix in (".py", ".md", ".sh"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]

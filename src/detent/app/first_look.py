@@ -1,0 +1,62 @@
+"""The look before a run begins: tests and preflight on the commit that it starts from. What fails there is known, and never blamed on a step."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from detent.app import App
+from detent.app.fit import Terms
+from detent.errors import CannotTell, DetentError, RedStart
+from detent.evidence.look import TestReport
+from detent.evidence.runners import Command
+from detent.evidence.suite import preflight
+from detent.workflows.ground import Ground
+
+if TYPE_CHECKING:
+    from detent.door import AnyRun
+    from detent.evidence.collect import Collector
+
+FIX_IT = "fix it first: every step is judged by running the tests"
+
+
+def accepted(app: App, run: "AnyRun", tree: str, terms: Terms) -> Ground:
+    """The setup with what fails before the run begins; a start that is red is refused, unless a person accepts it."""
+    collector: Collector = app.world.collector(run)
+    setup: Ground = run.data.setup
+    bad: tuple[str, ...] = ()
+    if _tells_tests_apart(setup):
+        bad = tuple(sorted(suite_at(collector, tree).bad))
+    red = red_preflight(collector, tree, setup.preflight)
+    if (bad or red) and not terms.baseline:
+        raise RedStart((*bad, *red))
+    return msgspec.structs.replace(setup, baseline=bad, red_preflight=red, reports=dict(collector.digests))
+
+
+def _tells_tests_apart(setup: Ground) -> bool:
+    return bool(setup.command) and bool(msgspec.json.decode(setup.command, type=Command).runner)
+
+
+def suite_at(collector: "Collector", tree: str) -> TestReport:
+    """The project's tests at a tree, before the run begins. A pass that is known is not run again."""
+    try:
+        report = collector.passed(tree) or collector.clean(tree, lambda: True)
+    except CannotTell as e:
+        raise DetentError(f"the tests cannot be run here: {e}", FIX_IT) from e
+    if report.fault:
+        raise DetentError(f"the tests cannot be run here: {report.fault}", report.output[-600:].strip() or "run them by hand and look")
+    return report
+
+
+def red_preflight(collector: "Collector", tree: str, commands: tuple[str, ...]) -> tuple[str, ...]:
+    """The preflight commands that fail at a tree. One whose program is not there is for `doctor` to name."""
+    if not commands:
+        return ()
+    found = []
+    with collector.checkout(tree) as folder:
+        for command in commands:
+            try:
+                wrong, _ = preflight((command,), collector.suite, collector.home, folder, collector.away(folder), lambda: True)
+            except CannotTell:
+                continue
+            found += [command] if wrong else []
+    return tuple(found)
