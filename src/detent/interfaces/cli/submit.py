@@ -52,7 +52,9 @@ def _text(value: Handed, what: str) -> str:
     """What a call hands in: JSON as it stands, a word, or the content of a file. A file with nothing in it is still one that was handed in."""
     if not isinstance(value, str):
         return msgspec.json.encode(value).decode()
-    return value if value.lstrip()[:1] in ("", "{", "[", '"') or value.strip() in ("ALREADY_SATISFIED", "TEST_WRONG") else _file(value, what)
+    return (
+        value if value.lstrip()[:1] in ("", "{", "[", '"') or value.strip() in ("ALREADY_SATISFIED", "TEST_WRONG") else _file(value, what)
+    )
 
 
 def _file(path: str, what: str) -> str:

@@ -53,7 +53,9 @@ class SubmitWork(Value, frozen=True):
     ] = UNSET
     reply: Annotated[
         Text,
-        Meta(description="A reply, when the briefing asks for one: the JSON itself, a file in the checkout, or the word ALREADY_SATISFIED or TEST_WRONG."),
+        Meta(
+            description="A reply, when the briefing asks for one: the JSON itself, a file in the checkout, or the word ALREADY_SATISFIED or TEST_WRONG."
+        ),
     ] = UNSET
     no_pr_left: Annotated[bool | UnsetType, Meta(description="True if the plan has no open entry left.")] = UNSET
     attempt_id: AttemptId = UNSET
