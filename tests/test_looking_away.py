@@ -7,7 +7,7 @@ import pytest
 
 from detent.evidence.conftest import deciding
 from detent.evidence.look import Changed
-from detent.gates.judge import judge
+from detent.gates.judge import flags_in, judge
 from detent.gates.plan import ActivePr, PlanData, Task
 from detent.gates.tests import turned_tests_fail
 from detent.gates.tree import config_frozen, conftest_stays_plain
@@ -195,7 +195,8 @@ WORDS: tuple[tuple[Data, dict[str, Any], bool], ...] = (
 @pytest.mark.parametrize(("data", "said", "may"), WORDS)
 def test_only_a_person_can_say_that_the_configuration_may_change(data: Data, said: dict[str, Any], may: bool) -> None:
     frozen = config_frozen(look_at("", SWAPS, data, **said))
-    assert frozen and ("as a person asked" if may else "frozen in this step, unless a person names the file") in frozen
+    words = frozen if isinstance(frozen, str) else flags_in(frozen)[0].sentence
+    assert ("as a person asked" if may else "frozen in this step, unless a person names the file") in words
     assert bool(conftest_stays_plain(look_at("", SWAPS, data, **said))) != may
 
 

@@ -9,12 +9,12 @@ from detent.config import Settings
 from detent.evidence.candidates import changed_lines
 from detent.evidence.look import Changed, Probed
 from detent.evidence.mutate import spots_on
-from detent.gates.judge import judge
+from detent.gates.judge import flags_in, judge
 from detent.gates.testlist import CurrentTest, ListData
 from detent.gates.tests import new_tests_kill_mutants, refactoring_is_tested
 from detent.gates.tree import config_flagged, config_frozen
 from detent.kernel.model import Data, Run
-from detent.kernel.rows import Flag, Row, go
+from detent.kernel.rows import Row, go
 from tests.feature import ADD, FILES, GREEN, RED, Feature, at
 from tests.looks import LiteralLook
 
@@ -73,7 +73,7 @@ PROBES: tuple[tuple[str, Probed, str, bool], ...] = (
 def test_an_idle_test_is_flagged_or_fails_the_step_as_configured(how: str, seen: Probed, says: str, fails: bool) -> None:
     look: LiteralLook = LiteralLook(Run("r", "tdd", "GREEN", 1, Data()), settings={"evidence.mutation": how}, probe=seen)
     found = judge(Row("GREEN", "green", (), (new_tests_kill_mutants,), go("X"), go("Y")), look)
-    said = found.failed if fails else found.flagged
+    said = found.failed if fails else tuple(flag.sentence for flag in found.flagged)
     assert (says in " ".join(said)) and bool(said) == bool(says)
     assert not (found.flagged if fails else found.failed)
 
@@ -147,15 +147,16 @@ def test_configuration_is_frozen_while_code_is_written_unless_a_person_names_the
     current = CurrentTest(f"adds, see {path}", "t.py", path)  # which the agent wrote
     run: Run[Any] = Run("r", "tdd", "GREEN", 1, ListData(current=current, feature_request=request_))
     said = config_frozen(LiteralLook(run, changes=(Changed(path, "modified", "config"), Changed("calc.py", "modified", "production"))))
-    assert said and path in said
-    assert isinstance(said, Flag) == about
+    assert said and path in (said if isinstance(said, str) else flags_in(said)[0].sentence)
+    assert bool(flags_in(said)) == about
 
 
 def test_in_other_steps_such_a_change_is_shown() -> None:
     run: Run[Any] = Run("r", "pr", "RED", 1, Data())
-    assert config_flagged(LiteralLook(run, changes=(Changed("calc.py", "modified", "production"),))) is None
-    said = config_flagged(LiteralLook(run, changes=(Changed("tests/conftest.py", "added", "config"),)))
-    assert isinstance(said, Flag) and said.startswith("tests/conftest.py changed; it decides how tests are run")
+    assert not config_flagged(LiteralLook(run, changes=(Changed("calc.py", "modified", "production"),)))
+    (said,) = flags_in(config_flagged(LiteralLook(run, changes=(Changed("tests/conftest.py", "added", "config"),))))
+    assert (said.kind, said.place, said.level) == ("judged-by", "tests/conftest.py", "ask")
+    assert said.sentence.startswith("tests/conftest.py changed; it decides how tests are run")
 
 
 def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:

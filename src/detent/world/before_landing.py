@@ -10,14 +10,12 @@ import msgspec
 from detent.door import AnyRun
 from detent.errors import CannotTell
 from detent.evidence.card import Card
-from detent.gates.judge import weighed
 from detent.git.commits import main_branch, short
 from detent.kernel.decide import FLAGS
 from detent.kernel.model import Sent
-from detent.kernel.redact import redactor, secrets_of
 from detent.workflows.open_flags import listed
 from detent.world.branch_look import look_over
-from detent.world.repo import RepoWorld, outcome, without_keys
+from detent.world.repo import RepoWorld, outcome
 from detent.world.reviewer import Limited, Question, Took, ask_reviewer, bounded_diff, fenced, kept_review
 
 
@@ -29,7 +27,7 @@ def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | 
     if not tip:
         raise CannotTell(f"the branch {short(run.data.branch)} is gone")
     tree = world.git.tree(tip)
-    card = weighed_card(world, run, tree)
+    card = look_over(world, run, tree)
     if card.unclear and not _is_in_main(world, run, tip):
         raise CannotTell(card.unclear)
     if card.failed and not _is_in_main(world, run, tip):
@@ -41,16 +39,6 @@ def _is_in_main(world: RepoWorld, run: AnyRun, tip: str) -> bool:
     """Whether somebody has merged a branch of the run's own already. It lands then whatever was found; its flags are asked about all the same."""
     git, main = world.git, main_branch(world.git, world.kit_of(run).ways.main)
     return run.data.branch not in ("", main) and git.is_ancestor(tip, git.resolve(main))
-
-
-def weighed_card(world: RepoWorld, run: AnyRun, tree: str) -> Card:
-    """The card of a branch as `[flags]` weighs it: what it allows is gone, what it calls a failure is one, and nothing on it says a secret."""
-    settings, redact = world.kit_of(run).settings, redactor(secrets_of(world.outer))
-    found = look_over(world, run, tree)
-    card = msgspec.structs.replace(found, flags=tuple(without_keys(flag, redact) for flag in found.flags))
-    flags = tuple(flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None)
-    bad = tuple(f"{flag.sentence} ({flag.kind})" for flag in flags if flag.level == "fail")
-    return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *bad))
 
 
 def _flagged(world: RepoWorld, run: AnyRun, card: Card) -> Sent:

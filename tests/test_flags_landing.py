@@ -1,0 +1,394 @@
+"""The question about open flags where a branch lands, in every workflow, on real repositories: asked once, bound to the tree, answered by people.
+
+What raises a flag here is a changed conftest.py: it decides how the work is judged.
+"""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent.kernel.model import Sent
+from tests.driven import ALONE, CYCLE, GREENS, PLANS, REDS, REFACTORS, driven, driven_on, project, scripted
+from tests.executions import BRANCH, CONFIG, WORKS, Till
+from tests.laid_out import laid_out
+from tests.project import Project, Ran
+from tests.sessions import CODE_ADD, JUDGES, LEAN, TEST_ADD, plays, session, till
+from tests.test_land import branch as finished_branch
+
+Json = dict[str, Any]
+CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"
+SIGNED = CONFTEST.replace("return 1", "return 2")
+pytestmark = pytest.mark.timeout(600)
+
+
+class Flagged(Project):
+    """A project of `pr` whose finished branch is about to land, with a flag."""
+
+    @laid_out
+    def finished(self) -> "Flagged":
+        self.planned()
+        self.write({"tests/conftest.py": CONFTEST})
+        assert self.red()["status"] == "NEEDS_ANALYSIS"
+        assert self.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
+        assert self.green()["status"] == "SUCCESS"
+        self.write({"FINDINGS.json": "[]"})
+        assert (self.task()["state"], self.task()["state"]) == ("AWAITING_FINALIZATION",) * 2
+        self.git("reset", "-q", "--soft", "main")
+        self.git("commit", "-q", "-m", "feat: add numbers")
+        assert self.submit(commit_hash=self.git("rev-parse", "HEAD"))["state"] == "FINALIZE_COMPLETE"
+        self.mark_done()
+        assert self.submit()["state"] == "PLAN_UPDATED"
+        return self
+
+
+def at_a_terminal(p: Project, *args: str) -> int:
+    """A command at a terminal of its own; its exit code."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(p.argv(*args), cwd=p.root, env=p.env, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    try:
+        while os.read(ours, 65536):
+            pass
+    except OSError:
+        pass  # it has ended
+    os.close(ours)
+    return child.wait()
+
+
+def events(p: Project, *names: str, run: str = "") -> list[Json]:
+    found = p.run("history", "-n", "200", "--json", *(("--run", run) if run else ())).json["events"]
+    return [e for e in found if e["on"] in names]
+
+
+def asks(p: Project, run: str = "") -> list[Json]:
+    found: list[Json] = p.run("decisions", "--json", *(("--run", run) if run else ())).json["decisions"]
+    return [d for d in found if d["decision_id"] == "FLAGS"]
+
+
+# -- pr ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def p(tmp_path: Path) -> Flagged:
+    return Flagged(tmp_path / "p").finished()
+
+
+def test_a_flag_is_told_at_once_and_in_the_next_briefing(tmp_path: Path) -> None:
+    p = Flagged(tmp_path / "p")
+    p.planned()
+    p.write({"tests/conftest.py": CONFTEST})
+    told = p.red()
+    assert [(f["kind"], f["place"], f["level"]) for f in told["flags"]] == [("judged-by", "tests/conftest.py", "ask")]
+    assert p.submit(analysis_decision="SUCCESS")["flags"] == []
+    briefing = p.task()["briefing"]
+    assert "## Open flags of this branch" in briefing and "judged-by  tests/conftest.py" in briefing
+    assert "Flag: judged-by  tests/conftest.py" in p.run("status").out
+    assert p.run("status", "--json").json["flags"][0]["kind"] == "judged-by"
+    assert "Flag: judged-by  tests/conftest.py" in p.run("history").out
+    assert "Flag: judged-by  tests/conftest.py" in p.run("show", p.run("status", "--json").json["run"]).out
+
+
+def test_a_branch_with_open_flags_waits_for_a_person_and_is_asked_about_once(p: Flagged) -> None:
+    main = p.git("rev-parse", "main")
+    first = p.run("get-task", "--json")
+    assert (first.code, first.json["state"], first.json["actor"]) == (10, "HALTED", "human")
+    assert first.json["instruction"].startswith("detent answer FLAGS accept")
+    for part in ("judged-by", "tests/conftest.py", "+ def one():", "detent rollback"):
+        assert part in first.json["briefing"]
+    assert p.run("get-task", "--json").json == first.json and len(events(p, "flagged")) == 1
+    (asked,) = asks(p)
+    assert (asked["options"], asked["status"]) == (["accept", "abort"], "pending") and "+ def one():" in asked["question"]
+    refused = p.run("resume", "--json")
+    assert (refused.code, refused.json["status"], refused.json["state"]) == (1, "REFUSED", "HALTED")
+    assert p.git("rev-parse", "main") == main
+
+
+def test_a_person_at_a_terminal_accepts_and_the_branch_lands(p: Flagged) -> None:
+    p.task()
+    assert at_a_terminal(p, "answer", "FLAGS", "accept", "--note", "the fixture is meant") == 0
+    (said,) = events(p, "accept-flags")
+    assert (said["by"], said["channel"], said["note"], said["state"]) == ("human", "terminal", "the fixture is meant", "MERGING_BRANCH")
+    assert said["who"]
+    assert p.task()["state"] == "INITIALIZING"
+    assert p.git("show", "main:tests/conftest.py") == CONFTEST.strip() and len(events(p, "flagged")) == 1
+    assert p.run("status", "--json").json["flags"] == [], "the next pull request begins without them"
+
+
+def test_only_a_person_can_answer_and_only_what_fits(p: Flagged) -> None:
+    p.task()
+    for value in ("fix", "yes", "approve"):
+        assert p.run("answer", "FLAGS", value, "--json").json["status"] == "REFUSED"
+    assert p.run("answer", "REVIEW", "accept", "--json").json["status"] == "REFUSED"
+    assert p.submit(summary="accept")["status"] == "REFUSED"
+    with driven_on(p, known=p.run("status", "--json").json["run"]) as d:
+        said = d.app.door.submit(d.id, Sent("answer", by="agent", decision="FLAGS", value="accept"))
+        assert said.status == "REFUSED" and "not for the agent to say" in said.reasons[0]
+        forged = Sent("submit", by="agent", facts={"flags": "[]", "tree": d.run.asked})
+        assert d.app.door.submit(d.id, forged).status == "REFUSED"
+    assert p.run("status", "--json").json["state"] == "HALTED"
+
+
+def test_decisions_that_are_for_a_terminal_are_not_taken_elsewhere(tmp_path: Path) -> None:
+    p = Flagged(tmp_path / "p")
+    p.env["DETENT_DECISIONS_REQUIRE"] = "terminal"
+    p.finished()
+    p.task()
+    assert p.run("answer", "FLAGS", "accept").code == 2
+    assert at_a_terminal(p, "answer", "FLAGS", "accept") == 0
+
+
+def test_a_tree_that_changed_after_the_answer_is_asked_about_again(p: Flagged) -> None:
+    p.task()
+    first = asks(p)[0]["question"]
+    p.write({"tests/conftest.py": SIGNED})
+    p.git("commit", "-q", "-am", "feat: add numbers, and two")
+    assert p.run("answer", "FLAGS", "accept").code == 0
+    assert p.task()["state"] == "HALTED", "the answer was about another tree"
+    assert asks(p)[0]["question"] != first and "return 2" in asks(p)[0]["question"]
+    assert p.run("answer", "FLAGS", "accept").code == 0 and p.task()["state"] == "INITIALIZING"
+    assert p.git("show", "main:tests/conftest.py") == SIGNED.strip()
+
+
+def test_a_crash_between_answer_and_landing_loses_nothing(p: Flagged) -> None:
+    p.task()
+    assert p.run("answer", "FLAGS", "accept").code == 0
+    assert p.run("status", "--json").json["state"] == "MERGING_BRANCH", "whoever was killed here left this behind"
+    kept = p.run("status", "--json").json["accepted"]
+    assert kept == p.git("rev-parse", "feat/add-numbers^{tree}")
+    assert p.task()["state"] == "INITIALIZING" and len(events(p, "flagged")) == 1
+
+
+def test_the_run_can_be_ended_or_rolled_back_instead(p: Flagged) -> None:
+    p.task()
+    step = next(e["seq"] for e in events(p, "green"))
+    assert p.run("rollback", str(step)).code == 0
+    assert p.run("status", "--json").json["state"] != "HALTED"
+
+
+@pytest.mark.parametrize(("level", "state"), [("allow", "INITIALIZING"), ("note", "INITIALIZING"), ("ask", "HALTED")])
+def test_the_configuration_says_what_a_kind_does(tmp_path: Path, level: str, state: str) -> None:
+    p = Flagged(tmp_path / "p")
+    p.env["DETENT_FLAGS_JUDGED_BY"] = level
+    assert p.finished().task()["state"] == state
+    assert bool(asks(p)) == (level == "ask")
+
+
+def test_a_kind_that_is_a_failure_fails_the_step(tmp_path: Path) -> None:
+    p = Flagged(tmp_path / "p")
+    p.env["DETENT_FLAGS_JUDGED_BY"] = "fail"
+    p.planned()
+    p.write({"tests/conftest.py": CONFTEST})
+    told = p.red()
+    assert told["status"] == "FAILURE" and "(judged-by)" in told["reasons"][0]
+
+
+# -- a reviewer who answers ----------------------------------------------------------------------------------------------------
+
+
+def reviewer(folder: Path, words: str) -> str:
+    """A program that answers so, and notes what it was asked."""
+    file = folder / "reviewer"
+    file.write_text(f"#!/bin/sh\ncat >> {folder}/asked\ncat <<'END'\n{words}\nEND\n")
+    file.chmod(0o755)
+    return f"command:{file}"
+
+
+def with_reviewer(folder: Path, words: str) -> Project:
+    config = f"{ALONE}[flags]\nanswered_by = 'reviewer'\n[review]\nagent = '{reviewer(folder, words)}'\n[sandbox]\nlevel = 'none'\n"
+    return project(folder / "p", config)
+
+
+def test_the_configured_reviewer_answers_in_a_persons_place(tmp_path: Path) -> None:
+    p = with_reviewer(tmp_path, 'It is fine.\n{"accept": true, "reason": "a plain fixture"}')
+    ran = flagged_tdd(p)
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETE"), ran
+    (said,) = events(p, "flags-accepted", run=ran.json["run"])
+    assert (said["by"], said["state"]) == ("system", "LANDING") and said["who"].startswith("command:")
+    asked = json.loads((tmp_path / "asked").read_text())
+    assert "judged-by  tests/conftest.py" in asked["briefing"] and "+def one():" in asked["diff"]
+
+
+def test_what_the_reviewer_does_not_accept_a_person_is_asked_about_with_its_reason(tmp_path: Path) -> None:
+    p = with_reviewer(tmp_path, '{"accept": false, "reason": "nobody uses the fixture"}')
+    ran = flagged_tdd(p)
+    assert (ran.code, ran.json["state"]) == (10, "HALTED"), ran
+    assert "nobody uses the fixture" in asks(p)[0]["question"]
+    assert p.run("resume").code == 1 and len((tmp_path / "asked").read_text().splitlines()) == 1, "asked once for a tree"
+
+
+@pytest.mark.parametrize("words", ["fine by me", '{"accept": "yes", "reason": "x"}', '{"accept": true}'])
+def test_what_is_no_answer_accepts_nothing(tmp_path: Path, words: str) -> None:
+    ran = flagged_tdd(p := with_reviewer(tmp_path, words))
+    assert (ran.code, ran.json["state"]) == (10, "HALTED") and p.run("status", "--json").json["cause"] == "errors"
+
+
+# -- tdd -----------------------------------------------------------------------------------------------------------------------
+
+FLAGS_RED = {**REDS, "write": {**REDS["write"], "tests/conftest.py": CONFTEST}}
+TDD = (PLANS, FLAGS_RED, GREENS, REFACTORS, CYCLE[-1])
+
+
+def flagged_tdd(p: Project, *args: str) -> Ran:
+    return p.run("run", "add numbers", "--agent", scripted(p, *TDD), "--json", *args)
+
+
+@pytest.fixture
+def q(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return project(tmp_path / "p")
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def test_tdd_waits_before_it_offers_its_branch_and_goes_on_once_accepted(q: Project) -> None:
+    ran = flagged_tdd(q)
+    assert (ran.code, ran.json["state"], ran.json["outcome"]) == (10, "HALTED", "halted"), ran
+    again = q.run("resume", "--json")
+    assert again.code == 1 and again.json["status"] == "REFUSED"
+    assert asks(q)[0]["options"] == ["accept", "fix", "abort"]
+    answered = q.run("answer", "FLAGS", "accept")
+    assert answered.code == 0 and "detent resume" in answered.out
+    done = q.run("resume", "--json")
+    assert (done.code, done.json["state"]) == (0, "COMPLETE"), done
+    assert len(events(q, "flagged", run=ran.json["run"])) == 1
+
+
+def test_tdd_goes_back_to_its_list_where_a_person_wants_flags_fixed(q: Project) -> None:
+    with driven(q, *TDD) as d:
+        assert d.go()["state"] == "HALTED" and d.run.cause == "flags"
+        d.person("answer", decision="FLAGS", value="fix", note="no fixtures, please")
+        assert d.run.state == "PLAN" and "no fixtures, please" in d.run.guidance and "judged-by" in d.run.guidance
+        assert "no fixtures, please" in d.app.door.next(d.id).briefing
+        assert d.run.accepted == ""
+
+
+@pytest.mark.parametrize(("kinds", "state"), [("flags=judged-by", "COMPLETE"), ("flags=no-proof,judged-by", "COMPLETE"), ("flags=no-proof+unnoticed", "HALTED")])  # fmt: skip
+def test_a_policy_accepts_its_kinds_and_no_other(q: Project, kinds: str, state: str) -> None:
+    ran = flagged_tdd(q, "--yes-to", kinds)
+    assert ran.json["state"] == state, ran
+    said = events(q, "accept-flags", run=ran.json["run"])
+    assert [e["channel"] for e in said] == (["policy"] if state == "COMPLETE" else [])
+    assert all("by the policy flags=" in e["note"] and e["who"] for e in said)
+
+
+def test_a_policy_of_another_workflow_is_refused(q: Project) -> None:
+    assert flagged_tdd(q, "--yes-to", "approve-design").code == 2
+    assert flagged_tdd(q, "--yes-to", "flags=noproof").json["hint"] == "did you mean no-proof?"
+
+
+# -- execute -------------------------------------------------------------------------------------------------------------------
+
+FLAGS_WORK: Json = {**WORKS, "write": {**WORKS["write"], "tests/conftest.py": CONFTEST}}
+FIXES: Json = {"state": "RUNNING", "write": {"tests/conftest.py": "# nothing\n"}, "reply": "The fixture is gone."}
+
+
+def test_an_execution_waits_before_it_pushes_and_pushes_once_accepted(tmp_path: Path) -> None:
+    t = Till(tmp_path)
+    ran = t.execute(item := t.file(), FLAGS_WORK)
+    run = ran.json["run"]
+    assert (ran.code, ran.json["state"]) == (10, "HALTED"), ran
+    assert t.there("branch", "--list", BRANCH) == "", "nothing was pushed"
+    assert asks(t.project, run)[0]["options"] == ["accept", "fix", "abort"]
+    assert t.project.run("answer", "FLAGS", "accept", "--run", run).code == 0
+    assert t.project.run("resume", "--run", run).code == 0
+    assert t.run(run).state == "COMPLETED" and t.item(item).status == "closed" and BRANCH in t.there("branch", "--list", BRANCH)
+    assert [e.on for e in t.events(run)].count("flagged") == 1
+
+
+def test_an_execution_works_on_with_the_words_of_who_wants_flags_fixed(tmp_path: Path) -> None:
+    t = Till(tmp_path)
+    run = t.execute(t.file(), FLAGS_WORK, FIXES).json["run"]
+    assert t.project.run("answer", "FLAGS", "fix", "--note", "no fixtures", "--run", run).code == 0
+    assert t.run(run).state == "RUNNING" and "no fixtures" in t.run(run).guidance
+    ended = t.project.run("resume", "--run", run, "--json")
+    assert ended.json["state"] == "HALTED", "a file that decides how tests run is still new"
+    assert t.run(run).asked != t.run(run).accepted and t.run(run).cause == "flags"
+    assert t.project.run("answer", "FLAGS", "abort", "--run", run).code == 0 and t.run(run).state == "CANCELLED"
+
+
+@pytest.mark.parametrize(("kinds", "state"), [("flags=judged-by", "COMPLETED"), ("flags=no-proof", "HALTED")])
+def test_an_execution_has_policies_too(tmp_path: Path, kinds: str, state: str) -> None:
+    t = Till(tmp_path)
+    assert t.execute(t.file(), FLAGS_WORK, args=("--yes-to", kinds)).json["state"] == state
+
+
+def test_an_inner_run_does_not_ask_and_its_execution_does(tmp_path: Path) -> None:
+    t = Till(tmp_path, CONFIG + "[queue]\nstrategy = 'tdd'\n")
+    ran = t.execute(t.file(), *TDD)
+    run = ran.json["run"]
+    assert (ran.code, t.run(run).state, t.run(run).cause) == (10, "HALTED", "flags"), ran
+    assert t.run(f"{run}.work").state == "COMPLETE" and not [e for e in t.events(f"{run}.work") if e.on == "flagged"]
+    assert asks(t.project, run)[0]["options"] == ["accept", "abort"], "an inner run that has ended does not begin again"
+    assert t.project.run("answer", "FLAGS", "fix", "--run", run).code == 1
+
+
+# -- pipeline ------------------------------------------------------------------------------------------------------------------
+
+CODES = plays("CODE", write={"calc.py": CODE_ADD, "tests/test_add.py": TEST_ADD, "tests/conftest.py": CONFTEST})
+SESSION = (LEAN, CODES, *JUDGES, plays("FIX_BUILD_CODE", write={"tests/conftest.py": SIGNED}))
+
+
+def test_a_session_asks_before_it_lands_and_lands_once_accepted(tmp_path: Path) -> None:
+    with session(till(tmp_path / "p"), *SESSION, lean=True) as s:
+        assert s.go()["state"] == "ASK_USER"
+        assert s.go()["state"] == "ASK_USER" and [d.decision_id for d in s.run.data.decisions] == ["FLAGS"], "asked once"
+        assert s.answer("FLAGS", "perhaps").status == "FAILURE" and s.run.state == "ASK_USER"
+        assert s.answer("FLAGS", "accept", note="meant").status == "SUCCESS"
+        assert s.go()["state"] == "DONE"
+        (given,) = s.run.data.decisions
+        assert (given.status, given.answer, given.channel, given.note) == ("answered", "accept", "terminal", "meant")
+        assert "calc.py" in s.project.git("ls-tree", "--name-only", "main")
+
+
+def test_a_session_has_flags_fixed_and_asks_again_about_the_new_tree(tmp_path: Path) -> None:
+    with session(till(tmp_path / "p"), *SESSION, lean=True) as s:
+        s.go()
+        first = s.run.asked
+        assert s.answer("FLAGS", "fix", note="two, not one").status == "SUCCESS"
+        assert s.run.state == "FIX_BUILD_CODE" and "two, not one" in s.run.guidance
+        assert s.go()["state"] == "ASK_USER" and s.run.asked not in ("", first)
+        assert s.answer("FLAGS", "accept").status == "SUCCESS" and s.go()["state"] == "DONE"
+
+
+def test_a_session_has_policies_about_flags(tmp_path: Path) -> None:
+    with session(till(tmp_path / "p"), *SESSION, lean=True, policies={"flags": "judged-by"}) as s:
+        assert s.go()["state"] == "DONE" and [d.channel for d in s.run.data.decisions] == ["policy"]
+    with session(till(tmp_path / "other"), *SESSION, lean=True, policies={"flags": "no-proof"}) as s:
+        assert s.go()["state"] == "ASK_USER"
+
+
+# -- land ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_land_leaves_a_flagged_branch_and_lands_it_once_its_tree_is_accepted(tmp_path: Path) -> None:
+    t = Till(tmp_path, files={"calc.py": CODE_ADD})
+    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
+    main, tree = t.git("rev-parse", "main"), t.git("rev-parse", "feat^{tree}")
+    ran = t.project.run("land", "feat", "--json")
+    assert (ran.code, ran.json["branches"][0]["outcome"], ran.json["branches"][0]["tree"]) == (10, "flagged", tree), ran
+    assert [f["kind"] for f in ran.json["branches"][0]["flags"]] == ["judged-by"] and t.git("rev-parse", "main") == main
+    text = t.project.run("land", "feat").out
+    assert f"detent land feat --accept {tree[:12]}" in text and "+ def one():" in text
+    for accepts in (("--accept", "0123456789ab"), ("--accept", tree[:3]), ("--yes-to", "flags=no-proof")):
+        assert t.project.run("land", "feat", *accepts).code == 10
+    assert t.project.run("land", "feat", "--accept", tree[:12]).code == 0
+    assert "Flag-Accepted: judged-by  tests/conftest.py" in t.git("log", "-1", "--format=%B", "main")
+
+
+def test_land_accepts_kinds_beforehand_and_what_was_accepted_before_the_push(tmp_path: Path) -> None:
+    t = Till(tmp_path, files={"calc.py": ""})
+    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST, "other.py": ""})
+    assert t.project.run("land", "feat", "--yes-to", "flags=judged-by").code == 0
+    assert ", beforehand)" in t.git("log", "-1", "--format=%B", "main")
+    run = t.execute(t.file(), {**WORKS, "write": {**WORKS["write"], "tests/conftest.py": SIGNED}}).json["run"]
+    assert t.project.run("answer", "FLAGS", "accept", "--run", run).code == 0 and t.project.run("resume", "--run", run).code == 0
+    landed = t.project.run("land")
+    assert landed.code == 0 and f"before it was pushed ({run})" in t.git("log", "-1", "--format=%B", "main"), landed
