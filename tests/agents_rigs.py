@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 from detent.agents import AgentFailed, Reply, Turn, Usage, ask
 from detent.errors import DetentError
 from tests.clients.driven import Model, serving
+from tests.machine import need
 from tests.model_server import KEY, ModelServer, error, say
 from tests.model_server import Reply as Said
 from tests.responses_server import denied
@@ -97,6 +98,7 @@ class Person:
         self.folder, self.types, self.screen = folder, types, b""
 
     def ask(self, turn: Turn) -> Reply:
+        need("terminals")
         given, result, stop = (self.folder.parent / name for name in ("given", "result", "stop"))
         stop.unlink(missing_ok=True)
         values = {

@@ -4,12 +4,11 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
-
-from detent.sandbox import Limits, Room, Sandbox, choose, why_none
+from detent.sandbox import Limits, Room, Sandbox, choose
 from detent.sandbox.bubblewrap import Bubblewrap
 from detent.sandbox.process import Ran
 from detent.sandbox.visible import toolchains
+from tests.machine import need
 
 SECRETS = (
     ".ssh/id_ed25519",
@@ -54,8 +53,8 @@ class Place:
 
 
 def isolated(outer: dict[str, str], limits: Limits | None = None) -> Bubblewrap:
-    """Bubblewrap as it is used, or the reason why this machine cannot."""
-    made = choose("auto", outer, limits or Limits())
-    if not isinstance(made, Bubblewrap):
-        pytest.skip(why_none(made))
+    """Bubblewrap as it is used. Where the machine could have it, it must work."""
+    need("bubblewrap", "namespaces")
+    made = choose("bubblewrap", outer, limits or Limits())
+    assert isinstance(made, Bubblewrap)
     return made

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.driven import CYCLE, project, running, scripted
+from tests.machine import need
 from tests.project import Project
 
 QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[limits]\nusd = 5.0\nturns = 9\n"
@@ -13,6 +14,7 @@ QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[limits]\nusd = 5.0\ntur
 
 def at_terminal(p: Project, *args: str) -> str:
     """What a command writes to a terminal."""
+    need("terminals")
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         p.argv(*args), cwd=p.root, env={**p.env, "TERM": "xterm", "COLUMNS": "120"}, stdout=theirs, stdin=theirs, stderr=theirs

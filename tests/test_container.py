@@ -18,6 +18,7 @@ from detent.sandbox import Limits, choose, container
 from detent.sandbox.container import Container, clamped
 from detent.sandbox.engine import Engine, clean_up, find, folders
 from detent.sandbox.probe import SENTENCES, probe
+from tests.machine import need
 from tests.project import Project
 from tests.rooms import Place
 from tests.test_process import until
@@ -30,10 +31,8 @@ EVERYTHING = json.dumps({"defaultAction": "SCMP_ACT_ALLOW"}).encode()
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """Podman and the way to call it that works here, found by trying."""
-    try:
-        return container.make("podman", tmp_path_factory.mktemp("home"), Limits(), "").engine
-    except DetentError as e:
-        pytest.skip(f"no container engine on this machine: {e.message}")
+    need("engine")
+    return container.make("podman", tmp_path_factory.mktemp("home"), Limits(), "").engine
 
 
 @pytest.fixture

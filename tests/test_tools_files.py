@@ -1,5 +1,6 @@
 """Read, Write and Edit stay in the workspace, whatever is there and whatever happens meanwhile; both ways of opening files pass the same tests."""
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -133,7 +134,7 @@ def test_the_rights_of_a_file_are_kept(at: Bench, mode: int) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.needs("owners")
 def test_the_owner_of_a_file_is_kept(at: Bench) -> None:
     file = at.put("a.txt", "one")
     os.chown(file, 12345, 12346)
@@ -152,7 +153,7 @@ def test_what_is_no_regular_file_is_refused_at_once(at: Bench) -> None:
         for path, sentence in (("pipe", "no regular file"), ("socket", "no regular file"), ("folder", "is a folder"), (".", "folder")):
             for said in every_way(at, path):
                 assert sentence in said, said
-    if os.geteuid() == 0:
+    with contextlib.suppress(PermissionError):  # which only root has, and not in every container
         os.mknod(at.root / "zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
         assert all("no regular file" in said for said in every_way(at, "zero"))
 

@@ -2,15 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-import pytest
-
 from tests.clients.stage import MODEL
+from tests.machine import need
 from tests.model_server import KEY
 from tests.project import ROOT, Project
 
@@ -52,10 +50,7 @@ def stage(
     project: Project, program: Path, api: str, argv: list[str], env: dict[str, str], files: dict[str, str], turns: list[Turn]
 ) -> Played:
     """One session in a network of its own."""
-    if not program.exists():
-        pytest.skip("the clients of tests/clients/package.json are not installed")
-    if not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is not installed")
+    need("clients", "bubblewrap", "namespaces")
     kept = {name: project.env[name] for name in KEPT if name in project.env}
     asked = {
         "api": api,

@@ -18,7 +18,11 @@ from detent.kernel.anchor import state_dir
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-INSTALL = {"podman": "install it (Debian, Ubuntu: apt-get install podman)", "docker": "install docker and start its engine"}
+ELSE = "other ways on: docs/sandbox.md, In a container"
+INSTALL = {
+    "podman": f"install it (Debian, Ubuntu: apt-get install podman); {ELSE}",
+    "docker": f"install docker and start its engine; {ELSE}",
+}
 # Ways to call podman, the plainest first: its own choice, then what hosts with older control groups need.
 WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "podman": (
