@@ -55,9 +55,10 @@ def chromium() -> Iterator[Any]:
     machine.need("chromium", "loopback")
     from playwright.sync_api import expect
 
+    from tests.patience import LONG
     from tests.webbed import browser
 
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=LONG * 1000)
     with browser() as opened:
         yield opened
 

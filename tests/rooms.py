@@ -9,6 +9,7 @@ from detent.sandbox.bubblewrap import Bubblewrap
 from detent.sandbox.process import Ran
 from detent.sandbox.visible import toolchains
 from tests.machine import need
+from tests.patience import LONG
 
 SECRETS = (
     ".ssh/id_ed25519",
@@ -44,12 +45,12 @@ class Place:
             toolchains(self.outer),
         )
 
-    def sh(self, sandbox: Sandbox, script: str, timeout: float = 30, **changes: object) -> Ran:
+    def sh(self, sandbox: Sandbox, script: str, timeout: float = LONG, **changes: object) -> Ran:
         return sandbox.run(["sh", "-c", script], self.work, self.env, timeout, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
 
     def python(self, sandbox: Sandbox, script: str, **changes: object) -> Ran:
         (self.work / "script.py").write_text(script)
-        return sandbox.run([PYTHON, "-I", "script.py"], self.work, self.env, 30, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
+        return sandbox.run([PYTHON, "-I", "script.py"], self.work, self.env, LONG, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
 
 
 def isolated(outer: dict[str, str], limits: Limits | None = None) -> Bubblewrap:

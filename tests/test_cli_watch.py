@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.driven import CYCLE, project, running, scripted
 from tests.machine import need
+from tests.patience import LONG
 from tests.project import Project
 
 QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[limits]\nusd = 5.0\nturns = 9\n"
@@ -29,7 +30,7 @@ def at_terminal(p: Project, *args: str) -> str:
             if not piece:
                 break
             seen += piece
-        child.wait(60)
+        child.wait(LONG)
     os.close(ours)
     return seen.decode("utf-8", "replace")
 

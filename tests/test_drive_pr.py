@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from detent.app import open_app
 from detent.world.pr import JOBS
 from tests.driven import GREEN, HONEST, RED, Json, lines_until, project, running, workspaces
+from tests.patience import LONG
 from tests.project import Project
 
 PLAN = "docs/plan.md"
@@ -27,7 +28,7 @@ def test_two_pull_requests_from_one_command_with_a_person_who_works_in_the_check
         lines = lines_until(child, event="state", state="FINALIZE_COMPLETE")
         (p.root / "calc.py").write_text("# my own idea\n")
         main = p.git("rev-parse", "main")
-        out, err = child.communicate(timeout=100)
+        out, err = child.communicate(timeout=LONG)
     assert child.returncode == 10, (out, err)
     lines += [json.loads(line) for line in out.splitlines()]
     waits = lines.pop()

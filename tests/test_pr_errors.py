@@ -224,7 +224,7 @@ def test_an_abort_meanwhile_stops_the_tests_and_the_submit_is_stale(tmp_path: Pa
         ran = p.run("abort", "--json")
         assert (ran.json["status"], ran.json["state"], ran.code) == ("SUCCESS", "ABORTED", 0)
         verdict = verdict_of(child)  # the tests still wait: they were stopped
-        await_that(lambda: not any(is_running(int(pid)) for pid in tests), 10)
+        await_that(lambda: not any(is_running(int(pid)) for pid in tests))
     assert (verdict["status"], verdict["state"], verdict["exit"]) == ("STALE", "ABORTED", 1)
     assert verdict["allowed_actions"] == []
     assert p.git("rev-parse", "HEAD") == head

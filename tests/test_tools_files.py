@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from detent.tools.beneath import best_opener, by_openat2
+from tests.patience import LONG
 from tests.toolboxes import OPENERS, PROGRAMS, Bench, bench
 
 SECRET = "the secret of the house"
@@ -231,7 +232,7 @@ def swapped_folder(at: Bench) -> tuple[Path, Path]:
     return at.root / "docs", at.root / "link"
 
 
-def rounds(call: Callable[[int], bool], least: int = ROUNDS, seconds: float = 20) -> tuple[int, int]:
+def rounds(call: Callable[[int], bool], least: int = ROUNDS, seconds: float = LONG) -> tuple[int, int]:
     """How often it worked and how often not: so many rounds, and on until both were seen."""
     end, counts = time.monotonic() + seconds, [0, 0]
     while sum(counts) < least or (min(counts) < 5 and time.monotonic() < end):
@@ -273,7 +274,7 @@ def test_a_link_swapped_in_meanwhile_never_shows_what_is_outside_to_a_search(tmp
     at = bench(tmp_path, program=PROGRAMS[program])
     docs, link = swapped_folder(at)
     said: list[str] = []
-    times, end = 25 if program == "ripgrep" else 6, time.monotonic() + 30
+    times, end = 25 if program == "ripgrep" else 6, time.monotonic() + LONG
     with swapping(docs, link):
         while len(said) < 5 * times or (not any("harmless" in text for text in said) and time.monotonic() < end):
             said.append(at.call("Grep", pattern="s", output_mode="content").text)
@@ -298,5 +299,5 @@ def test_looking_first_and_opening_then_is_led_out(at: Bench) -> None:
         return False
 
     with swapping(docs, link):
-        end = time.monotonic() + 30
+        end = time.monotonic() + LONG
         assert any(naive(0) for _ in iter(lambda: time.monotonic() < end, False))

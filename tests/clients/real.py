@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, Protocol
 from tests.clients.stage import MODEL
 from tests.machine import need
 from tests.model_server import KEY
+from tests.patience import LONG
 from tests.project import ROOT, Project
 
 MODULES = Path(__file__).parent / "node_modules"
 CLAUDE = MODULES / "@anthropic-ai" / "claude-code-linux-x64" / "claude"
 CODEX = MODULES / "@openai" / "codex-linux-x64" / "vendor" / "x86_64-unknown-linux-musl" / "bin" / "codex"
-SECONDS = 100
+SECONDS = LONG
 KEPT = ("PATH", "XDG_STATE_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "LANG")
 
 Json = dict[str, Any]
