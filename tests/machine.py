@@ -179,10 +179,11 @@ def take_stock() -> None:
 
 def lacks(name: str) -> bool:
     """Whether the machine lacks it. The first answer holds for the whole run."""
+    row = NEEDS[name]
     if (found := os.environ.get(LACKS)) is not None:
         return name in found.split(",")
     if name not in _known:
-        _known[name] = NEEDS[name].works()
+        _known[name] = row.works()
     return not _known[name]
 
 
