@@ -203,6 +203,9 @@ def need_runner(name: str) -> None:
     need(*RUNNERS.get(name, ()))
 
 
+walls = pytest.mark.needs("bubblewrap", "namespaces")  # on tests that are about the sandbox itself
+
+
 def no_walls() -> bool:
     """Whether agents cannot be kept in on this machine: what is not about the sandbox itself then runs without one."""
     return lacks("bubblewrap") or lacks("namespaces")

@@ -439,7 +439,7 @@ except DetentError as e:
     ("words", "says"),
     [
         (["--ro-bind", os.devnull], ["bubblewrap is not installed", "apt-get install bubblewrap"]),
-        (["--disable-userns", "--unshare-user"], ["bubblewrap does not work here", 'level = "none"']),
+        (["--disable-userns", "--unshare-user"], ["bubblewrap does not work here", 'level = "outer"']),
     ],
     ids=["missing", "no user namespaces"],
 )

@@ -18,6 +18,7 @@ from detent.kernel.codec import from_entry, to_entry
 from detent.kernel.journal import SqliteJournal
 from detent.kernel.model import Event, Found, Sent
 from tests.driven import ALONE, Json, project
+from tests.machine import need
 from tests.patience import LONG
 from tests.project import Project
 from tests.repos import sh
@@ -62,6 +63,7 @@ class Served(NamedTuple):
 @contextmanager
 def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served]:
     """`detent serve` on a free port, until the block ends."""
+    need("loopback")
     argv = p.argv("serve", "--port", str(port), "--no-open", *args)
     with subprocess.Popen(
         argv, cwd=p.root, env={**p.env, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
