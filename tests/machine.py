@@ -43,8 +43,8 @@ def runs(*words: str) -> bool:
 
 def namespaces() -> bool:
     """Whether the kernel lets bubblewrap make a world of its own, as root or not. Without the program there is no telling."""
-    words = ("--unshare-all", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true")
-    return not shutil.which("bwrap") or runs("bwrap", *words)
+    own = ("--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "own", "--proc", "/proc", "--dev", "/dev")
+    return not shutil.which("bwrap") or runs("bwrap", "--ro-bind", "/", "/", *own, "true")
 
 
 def groups() -> bool:

@@ -15,6 +15,7 @@ LACKS = {
     "Creating new namespace failed": "the kernel allows no more user namespaces here",
     "setting up uid map": "a policy of the kernel (AppArmor, SELinux) takes the rights out of new user namespaces",
     "RTM_NEWADDR": "a policy of the kernel (AppArmor, SELinux) takes the rights out of new user namespaces",
+    "Can't set hostname": "this container's filter of system calls refuses what a namespace needs",
     "mount proc": "this container hides parts of /proc, so no program in it can have a /proc of its own",
     "Failed to make / slave": "a policy of the kernel (AppArmor, SELinux) refuses to mount",
 }
