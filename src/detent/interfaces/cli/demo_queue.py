@@ -12,10 +12,13 @@ import click
 
 from detent.app import open_app
 from detent.app.start_execute import items_of
+from detent.errors import DetentError
 from detent.interfaces.cli.demo_queue_script import AGAIN, CONFIG, FILES, ITEMS
 from detent.interfaces.cli.demo_repo import make_repo
 from detent.interfaces.cli.demo_tdd import kept_in
 from detent.interfaces.cli.tell import plain
+
+BROKE = (2, 3)  # the environment, or a bug
 
 
 def show(folder: Path, env: Mapping[str, str]) -> int:
@@ -53,11 +56,13 @@ def _make(folder: Path, repo: Path, config: str, env: Mapping[str, str]) -> None
 
 
 def _detent(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
-    """One command of a person, shown as it is typed."""
+    """One command of a person, shown as it is typed. That items fail or wait is the demo's own story; a command that breaks ends it."""
     click.echo(click.style(f"$ detent {shlex.join(args)}", bold=True))
     sys.stdout.flush()
     argv = [sys.executable, "-m", "detent", *args]
     code = subprocess.run(argv, cwd=repo, env=dict(env), stdout=subprocess.DEVNULL if quiet else None).returncode
+    if code in BROKE:
+        raise DetentError(f"the demo ends here: `detent {args[0]}` ended with {code}", "its words are above")
     if not quiet:
         click.echo("")
     return code
