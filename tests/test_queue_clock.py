@@ -3,14 +3,10 @@
 import sqlite3
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from detent.errors import DetentError
-from detent.interfaces.cli.demo_queue import _detent
 from detent.queue.database import lend_clock
-from tests.project import Project
 
 
 def test_a_connection_has_the_time_in_parts_of_a_second_whatever_its_sqlite_knows() -> None:
@@ -26,10 +22,3 @@ def test_a_connection_has_the_time_in_parts_of_a_second_whatever_its_sqlite_know
 
 def test_what_is_no_sqlite_is_left_alone() -> None:
     lend_clock(object(), None)
-
-
-def test_a_command_that_breaks_ends_the_demo(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    p = Project(tmp_path / "p")
-    with pytest.raises(DetentError, match="the demo ends here: `detent queue` ended with 2"):
-        _detent(p.root, p.env, "queue", "dance")
-    assert "$ detent queue dance" in capfd.readouterr().out

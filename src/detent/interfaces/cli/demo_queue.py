@@ -31,16 +31,16 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     env, sandbox = kept_in(repo, env)
     click.echo(f"A small shop with a remote; git, tests and the queue are real, the agents are scripted. Sandbox: {sandbox}\n")
     for item in ITEMS:
-        _detent(repo, env, "items", "add", item.title, "-p", str(item.priority), quiet=True)
+        typed(repo, env, "items", "add", item.title, "-p", str(item.priority), quiet=True)
     for n, item in enumerate(ITEMS, 1):
         if item.needs:
-            _detent(repo, env, "items", "dep", f"it-{n}", item.needs, quiet=True)
-    _detent(repo, env, "items", "list")
-    _detent(repo, env, "queue", "add", *(f"it-{n}" for n in range(1, len(ITEMS) + 1)), "--agent", f"scripted:{team}")
-    _detent(repo, env, "work", "--once")
-    _detent(repo, env, "land")
-    _detent(repo, env, "work", "--once")
-    landed = _detent(repo, env, "land")
+            typed(repo, env, "items", "dep", f"it-{n}", item.needs, quiet=True)
+    typed(repo, env, "items", "list")
+    typed(repo, env, "queue", "add", *(f"it-{n}" for n in range(1, len(ITEMS) + 1)), "--agent", f"scripted:{team}")
+    typed(repo, env, "work", "--once")
+    typed(repo, env, "land")
+    typed(repo, env, "work", "--once")
+    landed = typed(repo, env, "land")
     _summary(repo, env, time.monotonic() - begun)
     return landed
 
@@ -55,7 +55,7 @@ def _make(folder: Path, repo: Path, config: str, env: Mapping[str, str]) -> None
         subprocess.run(["git", *args], cwd=repo, env=dict(env), check=True, capture_output=True)
 
 
-def _detent(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
+def typed(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
     """One command of a person, shown as it is typed. That items fail or wait is the demo's own story; a command that breaks ends it."""
     click.echo(click.style(f"$ detent {shlex.join(args)}", bold=True))
     sys.stdout.flush()
