@@ -32,9 +32,9 @@ class Need(NamedTuple):
     how: str  # what to do to have it
 
 
-def runs(*words: str) -> bool:
+def runs(*words: str, **more: str) -> bool:
     """Whether a program starts and ends well; what is installed beside Python counts, as go does."""
-    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}", **more}
     try:
         return subprocess.run(words, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -100,15 +100,9 @@ def links() -> bool:
 
 def engine() -> bool:
     """Whether podman can run something here, in one of the ways that Detent tries."""
-    from detent.errors import DetentError
-    from detent.sandbox import Limits, choose
-
-    with tempfile.TemporaryDirectory() as home:
-        try:
-            choose("podman", {"HOME": home}, Limits())
-        except DetentError:
-            return False
-    return True
+    code = "import os; from detent.sandbox import choose; choose('podman', {'HOME': os.environ['XDG_STATE_HOME']})"
+    with tempfile.TemporaryDirectory() as state:
+        return runs(sys.executable, "-c", code, XDG_STATE_HOME=state)
 
 
 def program(name: str, package: str, *words: str) -> Need:
@@ -149,6 +143,7 @@ NEEDS: dict[str, Need] = {
     "cc": program("cc", "gcc"),
     "chromium": program("/usr/bin/chromium", "chromium"),
     "cmake": program("cmake", "cmake"),
+    "git": program("git", "git"),
     "go": program("go", "golang", "version"),
     "gradle": java("gradle", "junit", "gradle default-jdk-headless junit4"),
     "make": program("make", "make"),

@@ -294,10 +294,8 @@ except OSError as e:
 """
 
 
+@pytest.mark.needs("groups")
 def test_a_fork_bomb_ends_at_the_limit_and_the_host_goes_on(place: Place, inside: Bubblewrap) -> None:
-    if not inside.places:
-        assert any("number of processes is not limited" in sentence for sentence in inside.unheld)
-        return
     inside.limits = Limits(processes=40)
     ran = place.python(inside, BOMB)
     forked, error = map(int, ran.output.split())

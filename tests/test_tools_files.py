@@ -115,6 +115,7 @@ def test_links_are_not_followed_whatever_they_point_to(at: Bench) -> None:
     assert listing(at.root.parent) == before and (at.root / "a.txt").is_symlink()
 
 
+@pytest.mark.needs("hard links")
 def test_other_names_of_a_file_keep_what_they_have(at: Bench) -> None:
     outside = at.outside / "a.txt"
     outside.write_text(SECRET)
