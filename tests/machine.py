@@ -101,8 +101,11 @@ def links() -> bool:
 def engine() -> bool:
     """Whether podman can run something here, in one of the ways that Detent tries."""
     code = "import os; from detent.sandbox import choose; choose('podman', {'HOME': os.environ['XDG_STATE_HOME']})"
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as state:  # a user's engine may leave files of others there
+    state = tempfile.mkdtemp()
+    try:
         return runs(sys.executable, "-c", code, XDG_STATE_HOME=state)
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
 
 
 def program(name: str, package: str, *words: str) -> Need:
