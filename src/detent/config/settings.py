@@ -96,7 +96,7 @@ class Limits(Value, frozen=True):
 
 
 class Sandbox(Value, frozen=True):
-    level: Literal["", "none", "bubblewrap", "podman", "docker", "container"] = ""
+    level: Literal["", "none", "bubblewrap", "podman", "docker", "container", "outer"] = ""
     cpus: int = 4
     memory: str = "8g"
     network: bool = False

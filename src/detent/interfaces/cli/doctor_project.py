@@ -118,7 +118,19 @@ def _sandbox(settings: Settings) -> Check:
         return Check("sandbox", False, f"{e}; `detent run` will not start an agent", hint or "see docs/sandbox.md", needed=False)
     if level == "none":
         return Check("sandbox", True, "none, as configured: agents that Detent drives run as you, unconfined")
+    if level == "outer":
+        return _outer()
     return Check("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
+
+
+def _outer() -> Check:
+    """What a person answers for who says that the container is the wall."""
+    from detent.sandbox.ways_on import OUTER, in_reach
+
+    said = f"outer, as configured: this container or machine is the wall; {OUTER}"
+    if found := in_reach(os.environ):
+        return Check("sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "take out what they must not have", needed=False)
+    return Check("sandbox", True, said)
 
 
 def _containers(settings: Settings) -> Check:
