@@ -76,6 +76,7 @@ class Agents(Value, frozen=True):
 class Evidence(Value, frozen=True):
     mutation: Literal["off", "warn", "require"] = "warn"
     clean: bool = False
+    seconds: int = 60
 
 
 MUTATION = {"off": "allow", "warn": "", "require": "fail"}  # what [evidence] mutation says of the kinds below
