@@ -25,9 +25,15 @@ def test_failing_tests_and_a_failing_preflight_are_shown_with_the_way_on(tmp_pat
 
 
 def test_a_command_that_cannot_run_is_told_with_what_helps(tmp_path: Path) -> None:
-    p = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    pass\n", "detent.toml": "[test]\ncommand = 'python3 -S -m pytest'\n"})
+    p = Project(
+        tmp_path / "p", {"tests/test_a.py": "def test_a():\n    pass\n", "detent.toml": "[test]\ncommand = 'python3 -S -m pytest'\n"}
+    )
     found = row(p, "tried")
-    assert not found["ok"] and "No module named" in str(found["says"]) and "install the project and its test dependencies" in str(found["mend"])
+    assert (
+        not found["ok"]
+        and "No module named" in str(found["says"])
+        and "install the project and its test dependencies" in str(found["mend"])
+    )
 
 
 def test_init_tries_the_command_too(tmp_path: Path) -> None:

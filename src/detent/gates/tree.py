@@ -39,7 +39,11 @@ def _to_be_written(data: Data) -> str:
 
 def strays_of_green(look: Look[Data]) -> list[str]:
     """The changed files that are frozen in a GREEN step."""
-    return [c.path for c in look.changed() if c.sort == "test" or c.inside] + _config_not_named(look) + _plan_not_named(look)
+    return (
+        [c.path for c in look.changed() if c.sort == "test" or (c.inside and not c.path.endswith(".py"))]
+        + _config_not_named(look)
+        + _plan_not_named(look)
+    )
 
 
 def only_tests_changed(look: Look[Data]) -> str | None:
@@ -69,7 +73,7 @@ def conftest_stays_plain(look: Look[Data]) -> str | None:
 
 def tests_frozen(look: Look[Data]) -> str | None:
     """Test files are as the RED step left them."""
-    touched = [c for c in look.changed() if c.sort == "test" or c.inside]
+    touched = [c for c in look.changed() if c.sort == "test" or (c.inside and not c.path.endswith(".py"))]
     if not touched:
         return None
     said = _named([f"{'the tests in ' if c.inside else ''}{c.path} {'were' if c.inside else 'was'} {c.how}" for c in touched])
@@ -79,6 +83,19 @@ def tests_frozen(look: Look[Data]) -> str | None:
         else f" Bring it back: {look.restoring(next(c.path for c in touched if c.how != 'added'))}"
     )
     return f'{said}; tests are frozen while the code is written.{back} If the test itself is wrong, say so with reply "TEST_WRONG"'
+
+
+def examples_flagged(look: Look[Data]) -> Said:
+    """Examples in docstrings are words for people too: some may come with the code. One that is changed or taken out is flagged."""
+    found = []
+    for path in (c.path for c in look.changed() if c.inside and c.sort != "test" and c.path.endswith(".py")):
+        from detent.evidence.insource import split  # few steps touch such a file
+
+        old, new = (split(path, look.read(at) or "")[1].splitlines() for at in (f"GOOD:{path}", path))
+        left = iter(line.strip() for line in new)
+        if not all(line.strip() in left for line in old):
+            found.append(Flag("rewritten-test", f"examples in {path} were changed together with its code", path))
+    return tuple(found)
 
 
 def config_frozen(look: Look[Data]) -> Said:

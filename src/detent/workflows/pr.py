@@ -58,6 +58,7 @@ from detent.gates.tree import (
     config_flagged,
     config_frozen,
     conftest_stays_plain,
+    examples_flagged,
     files_are_ours,
     only_tests_changed,
     plan_frozen,
@@ -146,7 +147,16 @@ RED = (
     selection_fails,
 )
 VERIFY = (at_least_one_ran, *ONLY_TESTS, canary_held, new_tests_failed_before, *OLD_TESTS, selection_is_some)
-GREEN = (tests_frozen, *KEPT, selection_passes, preflight_passes, product_changed, turned_tests_fail, new_tests_kill_mutants)
+GREEN = (
+    tests_frozen,
+    examples_flagged,
+    *KEPT,
+    selection_passes,
+    preflight_passes,
+    product_changed,
+    turned_tests_fail,
+    new_tests_kill_mutants,
+)
 REFACTOR = (*KEPT, *OLD_TESTS, changed_tests_still_bite, selection_passes, preflight_passes, turned_tests_fail, refactoring_is_tested)
 ALREADY = (at_least_one_ran, *ONLY_TESTS, canary_held, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)

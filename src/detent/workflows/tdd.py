@@ -40,7 +40,7 @@ from detent.gates.tests import (
     test_can_fail,
     turned_tests_fail,
 )
-from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, only_tests_changed, tests_frozen
+from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, examples_flagged, only_tests_changed, tests_frozen
 from detent.gates.wrong_test import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
@@ -122,7 +122,7 @@ ONLY_TESTS = (only_tests_changed, conftest_stays_plain, config_flagged, at_least
 OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
 RED = (*ONLY_TESTS, something_needs_this_step, fails_for_the_product, reason_is_told, *OLD_TESTS, rewriting_is_flagged, fails_again)
 ALREADY = (*ONLY_TESTS, a_test_is_new, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
-GREEN = (tests_frozen, config_frozen, *KEPT, red_tests_pass, product_changed, turned_tests_fail, new_tests_kill_mutants)
+GREEN = (tests_frozen, examples_flagged, config_frozen, *KEPT, red_tests_pass, product_changed, turned_tests_fail, new_tests_kill_mutants)
 REFACTOR = (config_frozen, *KEPT, red_tests_pass, *OLD_TESTS, changed_tests_still_bite, turned_tests_fail, refactoring_is_tested)
 
 TWICE = Lock(
