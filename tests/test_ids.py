@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter
 
 import msgspec
 import pytest
@@ -92,6 +93,14 @@ def test_tests_of_two_runs_are_paired_by_their_ids_and_only_the_rest_by_what_is_
 )
 def test_a_row_or_a_sub_test_belongs_to_its_test(test: str, whole: str) -> None:
     assert family(test) == whole
+
+
+@pytest.mark.parametrize("part", ["a", "/a", "1", "2026-", "f0", "[1", "a.test.js::", "a@", "'", "Mon ", "/tmp"])
+def test_an_id_made_to_take_long_takes_none_of_our_time(part: str) -> None:
+    began = perf_counter()
+    for make in (stable, readable, family):
+        make("a.test.js::" + part * 20_000)
+    assert perf_counter() - began < 5
 
 
 def test_tests_of_other_words_are_never_one_family() -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
@@ -37,6 +38,13 @@ def looked_up(
 )
 def test_patterns_mean_what_they_mean_to_those_who_write_them(pattern: str, yes: list[str], no: list[str]) -> None:
     assert [path for path in (*yes, *no) if matches(pattern, path)] == yes
+
+
+def test_no_pattern_takes_long() -> None:
+    began = perf_counter()
+    assert not any([matches("*a" * 30, "a" * 3000 + "b"), matches("**/" * 30 + "a", "b/" * 60 + "b"), matches("{a,b}" * 20, "a")])
+    assert matches("**/a*.py", "ab/a.py") and matches("{src,lib/x}/**/*.check.{js,ts}", "lib/x/y/a.check.ts")
+    assert perf_counter() - began < 2
 
 
 def test_the_last_pattern_that_fits_decides_and_one_that_would_take_in_the_product_is_left_out() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 LONGEST = 400
+DEEPEST = 5  # lists in lists that a title may show
 SHOWN = 300  # letters of a longer one that stay
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -32,7 +33,7 @@ ADDRESSES = (r"\bat 0x[0-9a-fA-F]+", r"\b0x[0-9a-fA-F]{9,16}\b", r"(?<=:)0x[0-9a
 HEX = r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{24,}\b"
 PORT = r"(?<=\blocalhost:)\d{4,5}\b|(?<=127\.0\.0\.1:)\d{4,5}\b|(?<=\[::1\]:)\d{4,5}\b"
 PID = r"(?<=\bpid)([ =:_-]?)\d+\b"
-BEGINS = r"/(?:private/)?(?:var/)?tmp(?=/)|/(?:private)?/?var/folders(?=/)|[^\s\"'\[(,]*/pytest-of-[^/\s]+"
+BEGINS = r"/(?:private/)?(?:var/)?tmp(?=/)|/(?:private)?/?var/folders(?=/)|(?:/[\w.+-]{1,60}){0,8}/pytest-of-[^/\s]+"
 RULES = (
     (re.compile("|".join(TIMES)), "<time>"),
     (re.compile(UUID), "<uuid>"),
@@ -90,7 +91,7 @@ def family(test_id: str) -> str:
     A row of `it.each` is a test like any other in a report, known by its title only. Its family is that title with its values blanked:
     two tests whose words differ are never one family, also in one suite, so that no lost test is taken for a renamed row.
     """
-    plain = NUMBERED.sub("", CONTROL.sub(_escaped, test_id))
+    plain = NUMBERED.sub("", readable(test_id))
     file, colons, name = plain.partition("::")
     if not colons:
         return plain
@@ -152,7 +153,6 @@ def _kept(rest: str) -> str:
 
 
 def _blank(name: str) -> str:
-    before = ""
-    while name != before:
-        before, name = name, VALUE.sub("#", name)
+    for _ in range(DEEPEST):
+        name = VALUE.sub("#", name)
     return name

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable
 
 from detent.evidence.insource_part import PROMPT, Part, replaced
@@ -55,17 +56,15 @@ def _parsed(text: str) -> ast.Module | None:
 def _holders(tree: ast.Module) -> dict[str, Holder]:
     """What may have a docstring, by its full name; the second of one name has a number."""
     found: dict[str, Holder] = {"": tree}
+    times: Counter[str] = Counter()
 
     def walk(node: ast.AST, above: str) -> None:
         for child in ast.iter_child_nodes(node):
             below = above
             if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                below = name = f"{above}.{child.name}"
-                count = 1
-                while name in found:
-                    count += 1
-                    name = f"{below} ({count})"
-                found[name] = child
+                below = f"{above}.{child.name}"
+                times[below] += 1
+                found[f"{below} ({times[below]})" if times[below] > 1 else below] = child
             walk(child, below)
 
     walk(tree, "")

@@ -22,7 +22,12 @@ ITEM = re.compile(
 )
 ENDS_WITH_SEMICOLON = ("use", "const", "static", "type")
 DOC = re.compile(r"^[ \t]*(///(?!/)|//!)[^\n]*\n?", re.MULTILINE)
+ABOUT = re.compile(r"^[ \t]*((?!#\[|//)\S[^\n]*)", re.MULTILINE)  # the next line of code
 FENCE = "```"
+
+
+class Unclear(Exception):
+    """A bracket that opens does not close."""
 
 
 class Item(NamedTuple):
@@ -39,7 +44,10 @@ def parts(text: str) -> list[Part] | None:
     plain = blanked(text)
     if plain is None:
         return None
-    items = [item for item in _items(text, plain) if item is not None and _is_for_tests(item)]
+    try:
+        items = [item for item in _items(text, plain) if item is not None and _is_for_tests(item)]
+    except Unclear:
+        return None
     found = [Part(item.start, _with_line_end(text, item.end), item.name) for item in items]
     docs = [part for part in _docs(text, plain) if not any(each.start <= part.start < each.end for each in found)]
     times: Counter[str] = Counter()
@@ -79,13 +87,16 @@ def declared(path: str, text: str) -> tuple[str, ...]:
     plain = blanked(text) if "cfg" in text and "mod" in text else None
     where = PurePosixPath(path)
     home = where.parent if where.stem in ("lib", "main", "mod") else where.parent / where.stem
+    try:
+        items = [item for item in _items(text, plain) if item and _is_for_tests(item)] if plain is not None else []
+    except Unclear:
+        return ()
     found: list[str] = []
-    for item in _items(text, plain) if plain is not None else ():
-        if item is None or not _is_for_tests(item) or not item.name.startswith("mod ") or not text[: item.end].endswith(";"):
-            continue
-        named = next((m[1] for each in item.attributes if (m := re.fullmatch(r"path\s*=\s*\"([^\"]+)\"", each))), "")
-        name = item.name.removeprefix("mod ")
-        found += [(where.parent / named).as_posix()] if named else [(home / f"{name}.rs").as_posix(), (home / name).as_posix() + "/"]
+    for item in items:
+        if item.name.startswith("mod ") and text[item.end - 1] == ";":
+            named = next((m[1] for each in item.attributes if (m := re.fullmatch(r"path\s*=\s*\"([^\"]+)\"", each))), "")
+            name = item.name.removeprefix("mod ")
+            found += [(where.parent / named).as_posix()] if named else [(home / f"{name}.rs").as_posix(), (home / name).as_posix() + "/"]
     return tuple(found)
 
 
@@ -130,8 +141,6 @@ def _items(text: str, plain: str) -> Iterator[Item | None]:
         start, at, attributes = found.start(), found.start(), list[str]()
         while opened := ATTRIBUTE.match(plain, at):
             close = _closing(plain, opened.end() - 1)
-            if close is None:
-                return
             attributes.append(text[opened.end() : close - 1].strip())
             space = BETWEEN.match(plain, close)
             at = space.end() if space else close
@@ -145,32 +154,32 @@ def _item(plain: str, start: int, at: int, attributes: tuple[str, ...]) -> Item 
     if head is None:
         return None
     end = _item_end(plain, head.end("sort"), head["sort"] in ENDS_WITH_SEMICOLON)
-    return Item(start, end, f"{head['sort']} {' '.join(head['rest'].split())}".strip(), attributes) if end else None
+    return Item(start, end, f"{head['sort']} {' '.join(head['rest'].split())}".strip(), attributes)
 
 
-def _item_end(plain: str, at: int, to_semicolon: bool) -> int | None:
+def _item_end(plain: str, at: int, to_semicolon: bool) -> int:
     """Where an item ends: after its block, or with its semicolon."""
     while at < len(plain):
         if plain[at] == ";":
             return at + 1
         if plain[at] in "([{":
             close = _closing(plain, at)
-            if close is None or (plain[at] == "{" and not to_semicolon):
+            if plain[at] == "{" and not to_semicolon:
                 return close
             at = close
         else:
             at += 1
-    return None
+    raise Unclear
 
 
-def _closing(plain: str, at: int) -> int | None:
+def _closing(plain: str, at: int) -> int:
     """The end of what opens here."""
     depth = 0
     for each in re.compile(r"[(\[{}\])]").finditer(plain, at):
         depth += 1 if each[0] in "([{" else -1
         if depth == 0:
             return each.end()
-    return None
+    raise Unclear
 
 
 def _is_for_tests(item: Item) -> bool:
@@ -201,8 +210,8 @@ def _docs(text: str, plain: str) -> Iterator[Part]:
 
 
 def _doc(text: str, start: int, end: int) -> Part:
-    lines = (line.strip() for line in text[end:].splitlines())
-    about = next((line for line in lines if line and not line.startswith(("#[", "//"))), "")
+    line = ABOUT.search(text, end)
+    about = line[1].strip() if line else ""
     inner = text[start:end].lstrip().startswith("//!")
     return Part(start, end, "doc !" if inner else f"doc {about}", FENCE in text[start:end])
 

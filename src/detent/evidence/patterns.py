@@ -10,10 +10,11 @@ from functools import lru_cache
 
 LONGEST = 1000
 SOURCES = frozenset({"", ".", "src", "lib", "libs", "app", "source", "sources", "packages", "pkg", "cmd", "internal", "main"})
-OPENS = {"?(": "(?:", "+(": "(?:", "*(": "(?:", "@(": "(?:", "!(": "(?:(?!(?:", "{": "(?:"}  # groups of extended globs, and braces
-CLOSES = {"?(": ")?", "+(": ")+", "*(": ")*", "@(": ")", "!(": ")(?:[./]|$))[^/]*)", "{": ")"}
-PLAIN = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-TOKEN = re.compile(r"[?+*@!]\(|\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]/]*\]|[{},)|]|[^?+*@!\[{},)|]+|.", re.DOTALL)
+ALTERNATIVES = 64  # that the braces of one pattern may stand for
+OPENS = {"?(": "(?:", "+(": "(?:", "*(": "(?:", "@(": "(?:", "!(": "(?:(?!(?:"}  # groups of extended globs
+CLOSES = {"?(": ")?", "+(": ")+", "*(": ")*", "@(": ")", "!(": ")(?:[./]|$))[^/]*)"}
+TOKEN = re.compile(r"[?+*@!]\(|\*+(?!\()|\?|\[[!^]?\]?[^\]/]*\]|[)|]|[^?+*@!\[)|]+|.", re.DOTALL)
+BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -22,14 +23,14 @@ def matches(pattern: str, path: str) -> bool:
         found = _expression(pattern[3:])
         return found is not None and found.search(f"/{path}") is not None
     plain = pattern.removeprefix("./").removeprefix("/")
-    folder = plain.rstrip("/")
-    rule = _glob(folder)
-    if rule is None:
-        return False
     parts = path.split("/")
-    if any(rule.fullmatch("/".join(parts[:end])) for end in range(1, len(parts))):
-        return True  # a folder above it
-    return not plain.endswith("/") and rule.fullmatch(path if "/" in plain else parts[-1]) is not None
+    for each in _alternatives(plain.rstrip("/")):
+        ends = _ends(each, parts)
+        if any(end < len(parts) for end in ends):
+            return True  # a folder above it
+        if not plain.endswith("/") and (len(parts) in ends or ("/" not in each and 1 in _ends(each, parts[-1:]))):
+            return True
+    return False
 
 
 def said(patterns: tuple[str, ...], path: str) -> bool | None:
@@ -75,20 +76,51 @@ def _expression(text: str) -> re.Pattern[str] | None:
 
 
 @lru_cache(512)
-def _glob(pattern: str) -> re.Pattern[str] | None:
-    """The regular expression of a glob; one that cannot be read means nothing."""
-    out: list[str] = []
-    opened: list[str] = []
+def _alternatives(pattern: str) -> tuple[str, ...]:
+    """Each pattern that the braces stand for; none if they are too many."""
+    todo, done = [pattern], list[str]()
+    while todo and len(todo) + len(done) <= ALTERNATIVES:
+        each = todo.pop()
+        found = BRACES.search(each)
+        if found:
+            todo += [each[: found.start()] + choice + each[found.end() :] for choice in found[1].split(",")]
+        else:
+            done.append(each)
+    return () if todo else tuple(done)
+
+
+def _ends(pattern: str, parts: list[str]) -> set[int]:
+    """How many names of a path a pattern can take in, from the first one on."""
+    at, names = {0}, pattern.split("/")
+    for place, name in enumerate(names):
+        if name == "**":
+            least = min(at, default=len(parts)) + (place == len(names) - 1)
+            at = set(range(least, len(parts) + 1))
+        else:
+            rule = _name(name)
+            at = {each + 1 for each in at if each < len(parts) and rule is not None and rule.fullmatch(parts[each])}
+    return at
+
+
+@lru_cache(512)
+def _name(pattern: str) -> re.Pattern[str] | None:
+    """The regular expression of one name. What stands after a star is matched as early as it can be, so no pattern takes long."""
+    pieces, opened = [""], list[str]()
     for token in TOKEN.findall(pattern):
         if token in OPENS:
             opened.append(token)
-            out.append(OPENS[token])
-        elif opened and token == ("}" if opened[-1] == "{" else ")"):
-            out.append(CLOSES[opened.pop()])
-        elif opened and token == ("," if opened[-1] == "{" else "|"):
-            out.append("|")
-        elif token.startswith("[") and len(token) > 2:
-            out.append(re.sub(r"^\[!", "[^", token))
+            pieces[-1] += OPENS[token]
+        elif opened and token in ")|":
+            pieces[-1] += "|" if token == "|" else CLOSES[opened.pop()]
+        elif token.startswith("*") and not opened:
+            pieces.append("")
         else:
-            out.append(PLAIN.get(token) or re.escape(token))
-    return _expression("".join(out))
+            pieces[-1] += _letters(token)
+    first, *others = pieces
+    return _expression(first + "".join(f"(?>[^/]*?{each})" for each in others[:-1]) + "".join(f"[^/]*{each}" for each in others[-1:]))
+
+
+def _letters(token: str) -> str:
+    if token.startswith("[") and len(token) > 2:
+        return re.sub(r"^\[!", "[^", token)
+    return "[^/]*" if token.startswith("*") else "[^/]" if token == "?" else re.escape(token)
