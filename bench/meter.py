@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
-DRAIN = 2.0  # seconds that orphans get to end by themselves
+DRAIN = 20.0  # seconds that orphans get to end by themselves
 MEMORY = 6 << 30  # bytes of data each process may have: a loop that never ends must not take the machine with it
 
 

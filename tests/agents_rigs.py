@@ -15,8 +15,10 @@ from typing import Literal, NamedTuple, Protocol
 from detent.agents import AgentFailed, Reply, Turn, Usage, ask
 from detent.errors import DetentError
 from tests.clients.driven import Model, serving
+from tests.machine import need
 from tests.model_server import KEY, ModelServer, error, say
 from tests.model_server import Reply as Said
+from tests.patience import LONG
 from tests.responses_server import denied
 
 Does = Literal["replies", "fails", "hangs"]
@@ -40,7 +42,9 @@ def turn(folder: Path, **changes: object) -> Turn:
     briefing = json.dumps(
         {"run": "r1", "state": "RED", "role": "test", "attempt": 1, "attempt_id": "r1.1", "briefing": f"write it with {KEY}"}
     )
-    plain = Turn(briefing, f"write it with {KEY}", "you test", folder, env=ENV, timeout=30, transcript=folder.parent / "log" / "turn.jsonl")
+    plain = Turn(
+        briefing, f"write it with {KEY}", "you test", folder, env=ENV, timeout=LONG, transcript=folder.parent / "log" / "turn.jsonl"
+    )
     return plain._replace(**changes)  # type: ignore[arg-type]  # the fields' own types are the test's business
 
 
@@ -97,6 +101,7 @@ class Person:
         self.folder, self.types, self.screen = folder, types, b""
 
     def ask(self, turn: Turn) -> Reply:
+        need("terminals")
         given, result, stop = (self.folder.parent / name for name in ("given", "result", "stop"))
         stop.unlink(missing_ok=True)
         values = {
@@ -122,7 +127,7 @@ class Person:
         return Reply(found["text"], Usage(), found["turns"])
 
     def sit(self, child: subprocess.Popen[bytes], master: int, turn: Turn, stop: Path) -> None:
-        typed, end = False, time.monotonic() + 60
+        typed, end = False, time.monotonic() + LONG
         while child.poll() is None and time.monotonic() < end:
             if select.select([master], [], [], 0.05)[0]:
                 self.screen += os.read(master, 1 << 16)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.laid_out import Places
+from tests.patience import LONG
 from tests.project import GREEN, START, Project
 
 WRONG = "def add(a, b):\n    return 0\n"
@@ -61,7 +62,7 @@ def pass_all(p: Project) -> None:
     assert verdict["status"] == "SUCCESS", verdict
 
 
-def await_that(what: Callable[[], bool], seconds: float = 60) -> None:
+def await_that(what: Callable[[], bool], seconds: float = LONG) -> None:
     """Wait until something holds that another process brings about."""
     end = time.monotonic() + seconds
     while not what():
@@ -112,7 +113,7 @@ def held(p: Project, **fields: str) -> Iterator[subprocess.Popen[str]]:
 
 def verdict_of(child: subprocess.Popen[str]) -> dict[str, Any]:
     """The verdict of such a submit, with the exit code beside it."""
-    out, err = child.communicate(timeout=100)
+    out, err = child.communicate(timeout=LONG)
     assert child.returncode != 3, err
     return {**json.loads(out), "exit": child.returncode}
 

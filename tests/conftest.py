@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,12 +13,14 @@ from typing import Any
 import pytest
 
 import detent
+from tests import machine
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
 # Tests that go over the same lines thousands of times: they run uncounted.
 UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_tables.py", "test_random_walk.py", "test_real_walk.py"})
 COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
+LEVEL = "DETENT_SANDBOX_LEVEL"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
 
@@ -26,6 +29,8 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     """Keep the user's settings out of the test, and the test out of the user's state folder."""
     for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_"))]:
         monkeypatch.delenv(name)
+    if machine.no_walls():  # what is about the wall itself is skipped; everything else can be shown without one
+        monkeypatch.setenv(LEVEL, "none")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
@@ -47,13 +52,13 @@ def queue_templates() -> dict[str, str]:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """Debian's browser, for the tests of one file."""
+    machine.need("chromium", "loopback")
     from playwright.sync_api import expect
 
-    from tests.webbed import CHROMIUM, browser
+    from tests.patience import LONG
+    from tests.webbed import browser
 
-    if not CHROMIUM.exists():
-        pytest.skip("chromium is not installed")
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=LONG * 1000)
     with browser() as opened:
         yield opened
 
@@ -66,6 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 import_module(module.name)
     seen = set[str]()
     for item in items:
+        if lacking := machine.missing(name for mark in item.iter_markers("needs") for name in mark.args):
+            item.add_marker(pytest.mark.skip(reason=lacking.why))
         test = item.nodeid.partition("[")[0]
         if test in seen or item.path.name in UNCOUNTED:
             item.add_marker(pytest.mark.no_cover)
@@ -84,13 +91,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job: programs under test are to hear it all the same
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if getattr(config.option, "numprocesses", None):
+        machine.take_stock()
+    if machine.no_walls():  # for what is shared by several tests, and made before `own_environment`
+        os.environ[LEVEL] = "none"
     if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
         strict = os.environ.get("CI", "").lower() not in ("", "0", "false")
         config.pluginmanager.register(SkipGate(read_allowed(ALLOWED_SKIPS), strict), "skip-gate")
 
 
 class SkipGate:
-    """Shows every skipped test; where `strict`, one that is not listed fails the run."""
+    """Says how many tests were left out for which reason, and what to do about it; where `strict`, one that is not listed fails the run."""
 
     def __init__(self, allowed: Iterable[re.Pattern[str]], strict: bool) -> None:
         self.allowed = tuple(allowed)
@@ -121,9 +132,13 @@ class SkipGate:
         if not self.skips:
             return
         unlisted = self.unlisted()
-        terminalreporter.section(f"{len(self.skips)} skipped")
-        for skip in sorted(self.skips):
-            terminalreporter.line(("not listed: " if skip in unlisted else "listed:     ") + " | ".join(skip))
+        terminalreporter.section(f"{len(self.skips)} left out")
+        for reason, times in Counter(reason for _, reason in self.skips).most_common():
+            how = machine.how_to_get(reason)
+            terminalreporter.line(f"{times:5} left out: {reason}" + (f"; to run them: {how}" if how else ""))
+        if self.strict:
+            for skip in sorted(self.skips):
+                terminalreporter.line(("not listed: " if skip in unlisted else "listed:     ") + " | ".join(skip))
         if self.strict and unlisted:
             sentence = f"The run fails: {len(unlisted)} skipped, but not listed in tests/allowed_skips.txt. Make them run, or list them with the reason."
             terminalreporter.line(sentence, red=True)

@@ -2,14 +2,12 @@
 test_runners.py. The JavaScript runners are the programs of tests/runners_js, which `./x test` installs."""
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from detent.evidence.runners import Command
+from tests.machine import need_runner
 
 PACKAGES = Path(__file__).parent / "runners_js" / "node_modules"
 
@@ -30,20 +28,11 @@ class Dialect(NamedTuple):
     code_of_failure: int = 1
 
 
-JAVA = {"maven": ("mvn", "maven-surefire-plugin"), "gradle": ("gradle", "")}  # a program, and what it needs of Debian's repository
-
-
 def lend_runners(folder: Path, base: Command | None) -> None:
     """Link the JavaScript runners into a project that needs them, as if it had installed them. What the system should have must be there."""
-    program, plugin = JAVA.get(base.runner if base else "", ("", ""))
-    if program and not (
-        shutil.which(program) and Path("/usr/share/maven-repo", "org/apache/maven/plugins" if plugin else "junit", plugin).is_dir()
-    ):
-        pytest.skip(f"{program} of Debian is not installed")
+    need_runner(base.runner if base else "")
     if base is None or base.runner not in ("vitest", "jest", "mocha"):
         return
-    if not PACKAGES.is_dir():
-        pytest.skip("the runners of tests/runners_js/package.json are not installed")
     folder.mkdir(parents=True, exist_ok=True)
     if not os.path.lexists(folder / "node_modules"):
         (folder / "node_modules").symlink_to(PACKAGES)

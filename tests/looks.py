@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare
 from detent.evidence.reasons import Reason, reason
+from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple, Self
 
+from tests.machine import need
+
 MODELS = ("claude-opus-4-5-20251101", "claude-haiku-4-5")
 KEY = "sk-ant-test-0123456789abcdef0123456789"
 LOOKBACK = 20  # blocks before a mark in which an earlier prefix is found
@@ -108,6 +110,7 @@ class ModelServer:
         least: int = 1024,
         models: Sequence[str] = MODELS,
     ) -> None:
+        need("loopback")
         self.script, self.caching, self.least, self.models = script, caching, least, models
         self.seen: list[Seen] = []
         self.kept: dict[str, int] = {}  # prefixes that were written, with their tokens

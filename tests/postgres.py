@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.machine import find_postgres, need
+from tests.patience import LONG
 
 USER = "detent"
 QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=16MB", "max_connections=200", "autovacuum=off")
@@ -20,10 +21,8 @@ QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_
 
 def program(name: str) -> str:
     """A program of PostgreSQL: on PATH, or where Debian keeps it."""
-    found = shutil.which(name) or next((str(p) for p in sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)), "")
-    if not found:
-        pytest.skip("PostgreSQL is not installed")
-    return found
+    need("postgres", "loopback")
+    return find_postgres(name)
 
 
 class Server:
@@ -84,7 +83,7 @@ def running() -> Iterator[Server]:
         yield server
     finally:
         server.process.send_signal(signal.SIGINT)  # ends whatever clients still ask
-        server.process.wait(30)
+        server.process.wait(LONG)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -92,7 +91,7 @@ def answers(port: int, process: subprocess.Popen[bytes]) -> None:
     """Wait until the server takes connections."""
     import psycopg
 
-    until = time.monotonic() + 60
+    until = time.monotonic() + LONG
     while process.poll() is None and time.monotonic() < until:
         try:
             psycopg.connect(f"postgresql://{USER}@127.0.0.1:{port}/postgres", connect_timeout=5).close()

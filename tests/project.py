@@ -35,7 +35,7 @@ GREEN = "def add(a, b):\n    return a + b\n"
 
 
 # What is not about the probe of new tests does without it, and is quicker by two runs a step; bytecode is kept where all find it.
-QUICK = {"DETENT_EVIDENCE_MUTATION": "off", "DETENT_TEST_ENV": "PYTHONPYCACHEPREFIX"}
+QUICK = {"DETENT_EVIDENCE_MUTATION": "off", "DETENT_TEST_ENV": "PYTHONPYCACHEPREFIX", "DETENT_BASH_TIMEOUT": "600"}
 
 
 class Ran:

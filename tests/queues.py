@@ -16,8 +16,9 @@ import pytest
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from tests import postgres
+from tests.patience import LONG
 
-PATIENCE = 30.0
+PATIENCE = LONG
 
 
 class Rig:
@@ -102,16 +103,16 @@ class Work:
         if self.process.poll() is None:
             self.process.stdin.close()
             try:
-                self.process.wait(30)
+                self.process.wait(LONG)
             except subprocess.TimeoutExpired:
                 self.process.kill()
         self._over()
         return self.process.returncode
 
     def _over(self) -> None:
-        self.process.wait(30)
+        self.process.wait(LONG)
         for reader in self._readers:
-            reader.join(10)
+            reader.join(LONG)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
             if not stream.closed:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from tests.machine import need
+
 Json = dict[str, Any]
 USAGE = {
     "input_tokens": 1,
@@ -30,6 +32,7 @@ class ResponsesServer:
     """One output item per request, made by a function of the request and its number. Ends with its `with`."""
 
     def __init__(self, script: Callable[[Json, int], Json]) -> None:
+        need("loopback")
         self.script = script
         self.seen: list[Json] = []
         self.keys: list[str] = []

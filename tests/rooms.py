@@ -4,12 +4,12 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
-
-from detent.sandbox import Limits, Room, Sandbox, choose, why_none
+from detent.sandbox import Limits, Room, Sandbox, choose
 from detent.sandbox.bubblewrap import Bubblewrap
 from detent.sandbox.process import Ran
 from detent.sandbox.visible import toolchains
+from tests.machine import need
+from tests.patience import LONG
 
 SECRETS = (
     ".ssh/id_ed25519",
@@ -45,17 +45,17 @@ class Place:
             toolchains(self.outer),
         )
 
-    def sh(self, sandbox: Sandbox, script: str, timeout: float = 30, **changes: object) -> Ran:
+    def sh(self, sandbox: Sandbox, script: str, timeout: float = LONG, **changes: object) -> Ran:
         return sandbox.run(["sh", "-c", script], self.work, self.env, timeout, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
 
     def python(self, sandbox: Sandbox, script: str, **changes: object) -> Ran:
         (self.work / "script.py").write_text(script)
-        return sandbox.run([PYTHON, "-I", "script.py"], self.work, self.env, 30, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
+        return sandbox.run([PYTHON, "-I", "script.py"], self.work, self.env, LONG, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
 
 
 def isolated(outer: dict[str, str], limits: Limits | None = None) -> Bubblewrap:
-    """Bubblewrap as it is used, or the reason why this machine cannot."""
-    made = choose("auto", outer, limits or Limits())
-    if not isinstance(made, Bubblewrap):
-        pytest.skip(why_none(made))
+    """Bubblewrap as it is used. Where the machine could have it, it must work."""
+    need("bubblewrap", "namespaces")
+    made = choose("bubblewrap", outer, limits or Limits())
+    assert isinstance(made, Bubblewrap)
     return made

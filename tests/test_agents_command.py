@@ -106,16 +106,16 @@ def test_a_silent_program_is_hung(folder: Path) -> None:
 
 
 SLOW = {
-    "it writes words": "for i in 1 2 3 4 5 6; do sleep 0.4; echo still; done",
-    "it writes to its second stream": "for i in 1 2 3 4 5 6; do sleep 0.4; echo still >&2; done",
-    "it changes files": "for i in 1 2 3 4 5 6; do sleep 0.4; echo $i > deep/file; done",
+    "it writes words": "for i in 1 2 3 4 5 6 7; do sleep 1; echo still; done",
+    "it writes to its second stream": "for i in 1 2 3 4 5 6 7; do sleep 1; echo still >&2; done",
+    "it changes files": "for i in 1 2 3 4 5 6 7; do sleep 1; echo $i > deep/file; done",
 }
 
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_slow_program_that_shows_progress_is_waited_for(folder: Path, name: str) -> None:
     (folder / "deep").mkdir()
-    assert run(folder, SLOW[name] + "; echo done", silence=1.2).text.endswith("done\n")
+    assert run(folder, SLOW[name] + "; echo done", silence=5.0).text.endswith("done\n")
 
 
 def test_a_program_that_talks_for_ever_ends_at_the_timeout(folder: Path) -> None:

@@ -80,13 +80,13 @@ def test_it_stops_soon_when_it_is_no_longer_wanted(folder: Path, name: str) -> N
     with RIGS[name](folder, "hangs") as rig:
         begun = time.monotonic()
         assert sort_of(lambda: rig.ask(turn(folder, wanted=lambda: not rig.begun()))) == "Stopped"
-        assert rig.begun() and time.monotonic() - begun < 15
+        assert rig.begun() and time.monotonic() - begun < 50  # and not when it would have ended by itself
 
 
 @every
 def test_it_ends_at_its_timeout(folder: Path, name: str) -> None:
     with RIGS[name](folder, "hangs") as rig:
-        assert sort_of(lambda: rig.ask(turn(folder, timeout=2.0))) == "Timeout"
+        assert sort_of(lambda: rig.ask(turn(folder, timeout=8.0))) == "Timeout"
         assert rig.begun()
 
 

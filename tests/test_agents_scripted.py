@@ -154,6 +154,7 @@ def test_a_script_writes_below_the_workspace_only(folder: Path, name: str) -> No
     assert not (folder.parent / "out").exists() and not list((folder.parent / "elsewhere").iterdir())
 
 
+@pytest.mark.needs("hard links")
 def test_a_link_in_the_place_of_a_file_is_replaced_and_what_it_points_to_stays(folder: Path) -> None:
     outside = folder.parent / "outside"
     outside.write_text("mine")

@@ -1,5 +1,6 @@
 """The history bench: which commits are in the corpus, and what is counted of their replay, on a repository of five commits."""
 
+import fcntl
 import json
 import os
 import select
@@ -136,6 +137,14 @@ def test_an_interrupted_call_leaves_nothing_running_and_the_next_one_goes_on(clo
     assert "| start      | 1       | no plan |" in said
 
 
+def test_two_calls_on_one_clone_do_not_work_at_the_same_time(clone: Path) -> None:
+    folder = clone.parent / "work/calc"
+    folder.mkdir(parents=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another call works on calc" in bench(clone, "--command", COMMAND, "--corpus", ends=2)
+
+
 def test_without_a_command_it_is_asked_for(clone: Path) -> None:
     assert "nothing says how calc is tested" in bench(clone, ends=2)
 
@@ -205,7 +214,8 @@ def test_each_runner_is_read_by_its_own_report(command: str, tmp_path: Path) -> 
 def test_an_agent_selects_the_files_that_changed(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     files = ["tests/test_a.py", "tests/data.json"]
-    assert selection("python -m pytest --doctest-modules tests", files, tmp_path) == "python -m pytest --doctest-modules tests/test_a.py"
+    assert selection("python -m pytest --doctest-modules tests", files, tmp_path) == "python -m pytest tests/test_a.py"
+    assert selection("npx mocha --require x tests", ["test/a.js"], tmp_path) == "npx mocha --require x test/a.js"
     assert selection("go test ./...", ["a_test.go", "sub/b_test.go"], tmp_path) == "go test . ./sub"
     assert selection("python -m pytest tests", ["tests/data.json"], tmp_path) == "python -m pytest tests"
 

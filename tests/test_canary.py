@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from detent.evidence.canary import TAMPERED, canary_of
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.pytest_filter import selects, wanted_by
 from detent.evidence.suite import Suite, environment, run_suite
 from detent.kernel.seal import keep
 from tests.cases import project
 from tests.feature import FILES, GREEN, RED, Feature
+from tests.patience import LONG
 from tests.repos import write
 
 PY = Command((sys.executable, "-m", "pytest"), "pytest")
@@ -40,7 +41,7 @@ def run(
     write(folder, files)
     before = sorted(folder.rglob("*"))
     also = ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", *([env.partition("=")[0]] if env else ()))
-    suite = Suite(base, 60, os.environ["PATH"], also)
+    suite = Suite(base, LONG, os.environ["PATH"], also)
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **({env.partition("=")[0]: env.partition("=")[2]} if env else {})}
     canary = canary_of(RUNNERS[base.runner], base, selectors, Folder(folder), near)
     pycache = folder.parent / "pycache"

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from detent.evidence.canary import canary_of
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.beside import named_like
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.native_dialects import CACHES, NATIVE, PATH
+from tests.patience import LONG
 from tests.repos import write
 
 DIALECTS = {
@@ -36,7 +37,7 @@ def run(
     write(folder, files)
     lend_runners(folder, base)
     before = there(folder)
-    suite = Suite(base, 100, PATH, tuple(CACHES))
+    suite = Suite(base, LONG, PATH, tuple(CACHES))
     env = {**environment(suite, {**os.environ, **CACHES}, folder.parent / "pycache"), **CACHES}
     canary = canary_of(RUNNERS[name], base, selectors, Folder(folder), near)
     assert not isinstance(canary, str), canary

@@ -21,6 +21,7 @@ from detent.queue.lease import Leases
 from detent.queue.protocol import Outcome, Pace
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
+from tests.patience import LONG
 from tests.queues import lives
 from tests.test_pr_table import at_a_terminal
 
@@ -40,7 +41,7 @@ def queue(till: Till, *args: str, code: int = 0) -> dict[str, Any]:
     return ran.json
 
 
-def wait(holds: Callable[[], object], what: str, seconds: float = 60) -> None:
+def wait(holds: Callable[[], object], what: str, seconds: float = LONG) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, what
@@ -154,7 +155,7 @@ def test_ctrl_c_leaves_no_process_and_the_next_worker_goes_on(till: Till, tmp_pa
     try:
         wait(lambda: pids.exists() and pids.read_text().strip(), "the agent works")
         worker.send_signal(signal.SIGINT)
-        out, err = worker.communicate(timeout=60)
+        out, err = worker.communicate(timeout=LONG)
     finally:
         worker.kill()
     assert worker.returncode == 130, (out, err)

@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 from tests.driven import CYCLE, project, running, scripted
+from tests.machine import need
+from tests.patience import LONG
 from tests.project import Project
 
 QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[limits]\nusd = 5.0\nturns = 9\n"
@@ -13,6 +15,7 @@ QUICK = "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n[limits]\nusd = 5.0\ntur
 
 def at_terminal(p: Project, *args: str) -> str:
     """What a command writes to a terminal."""
+    need("terminals")
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         p.argv(*args), cwd=p.root, env={**p.env, "TERM": "xterm", "COLUMNS": "120"}, stdout=theirs, stdin=theirs, stderr=theirs
@@ -27,7 +30,7 @@ def at_terminal(p: Project, *args: str) -> str:
             if not piece:
                 break
             seen += piece
-        child.wait(60)
+        child.wait(LONG)
     os.close(ours)
     return seen.decode("utf-8", "replace")
 

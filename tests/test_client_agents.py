@@ -11,10 +11,12 @@ import pytest
 from detent.agents import AgentFailed, Budget, Turn, ask
 from detent.app.cell import cell_of
 from detent.config import Settings
+from detent.config.settings import Sandbox
 from detent.errors import DetentError
 from tests.agents_rigs import failure, turn
 from tests.clients.driven import CYCLE, KEYS, NAMES, Do, Model, Served, serving
 from tests.driven import GREEN, lines_until, project, running
+from tests.machine import no_walls, walls
 from tests.model_server import Reply, cut, error, say
 from tests.project import Project, Ran
 from tests.responses_server import cut as cut_item
@@ -116,7 +118,8 @@ def registered(folder: Path, name: str) -> Project:
 def test_a_whole_cycle_is_driven_and_nothing_but_the_model_is_reached(tmp_path: Path, name: str) -> None:
     p, model = registered(tmp_path / "p", name), Model({**CYCLE})
     with serving(name, model, tmp_path) as served, tempfile.TemporaryDirectory(prefix="scratch-") as scratch:
-        model.turns["PLAN"] = [Do(command=tries(name, served)), *CYCLE["PLAN"][1:]]
+        if not no_walls():
+            model.turns["PLAN"] = [Do(command=tries(name, served)), *CYCLE["PLAN"][1:]]
         ran = run(p, name, served, TMPDIR=scratch)
         left = [path.name for path in Path(scratch).iterdir()]
         keys, requests = served.keys(), served.requests()
@@ -127,16 +130,16 @@ def test_a_whole_cycle_is_driven_and_nothing_but_the_model_is_reached(tmp_path: 
     assert p.git("show", "detent/add-numbers:calc.py") + "\n" == GREEN
     assert done["usage"]["input_tokens"] > 0 and done["usage"]["output_tokens"] > 0
     assert (done["usage"]["usd"] > 0) is (name == "claude"), "Codex does not say what a turn cost"
-    (tried,) = [text for text in model.results if "TRIED" in text]
-    assert json.loads(tried.partition("TRIED ")[2].splitlines()[0]) == {
-        "service": False, "host": False, "way": True, "files": 403, "without": 403, "key": False,
-    }, tried  # fmt: skip
+    for tried in [text for text in model.results if "TRIED" in text] or ["nothing"] * (not no_walls()):
+        assert json.loads(tried.partition("TRIED ")[2].splitlines()[0]) == {
+            "service": False, "host": False, "way": True, "files": 403, "without": 403, "key": False,
+        }, tried  # fmt: skip
     assert keys == {KEYS[name]}, "the key is added outside, to every call"
     kept = [Path(e["transcript"]) for e in history(p) if e["transcript"]]
     assert len(kept) == 5 and all('"kind": "line"' in file.read_text() for file in kept)
     assert KEYS[name] not in "".join(file.read_text() for file in kept) + ran.out + ran.err
     assert "one agent of a run that a machine drives" in json.dumps(requests[0]), "the role is told"
-    assert left == [], "the homes that it had are gone"
+    assert left == [] or no_walls(), "the homes that it had are gone; what a client leaves in a temporary folder goes with its room"
 
 
 @quickly("claude")
@@ -201,8 +204,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def inside(folder: Path, served: Served, **changes: object) -> Turn:
-    """A turn in the sandbox, as a run has it."""
-    cell = cell_of(Settings(), True, served.env, folder)
+    """A turn in the sandbox, as a run has it; without one where there can be none."""
+    settings = Settings(sandbox=Sandbox(level="none" if no_walls() else ""))
+    cell = cell_of(settings, True, served.env, folder)
     env = {"PATH": served.env["PATH"], "LANG": "C.UTF-8"}
     return turn(folder, env=env, start=cell.agent, apart=cell.apart, **changes)
 
@@ -254,6 +258,7 @@ def test_codex_is_not_believed_when_it_says_nothing(folder: Path) -> None:
         assert failed(lambda: ask("codex", inside(folder, served), served.env)).sort == "Stuck"
 
 
+@walls
 @quickly("codex")
 def test_a_client_that_dies_without_a_result_has_crashed_whatever_it_wrote(folder: Path, name: str) -> None:
     kill = "kill -9 $PPID; for p in /proc/[0-9]*; do case $(cat $p/comm 2>/dev/null) in claude|codex*) kill -9 ${p#/proc/};; esac; done; sleep 5"
@@ -283,7 +288,7 @@ def test_the_login_of_claude_code_pays_and_stays_outside(folder: Path, tmp_path:
         env = {**served.env, "ANTHROPIC_API_KEY": "", "CLAUDE_CONFIG_DIR": str(login)}
         assert ask("claude", inside(folder, served, prompt="look"), env).text == "done"
         told = json.dumps(served.requests()[-1])
-    assert KEYS["claude"] not in told and "ANTHROPIC_BASE_URL=http://127.0.0.1:7341" in told
+    assert KEYS["claude"] not in told and f"ANTHROPIC_BASE_URL=http://127.0.0.1:{'' if no_walls() else 7341}" in told
 
 
 @quickly("claude")

@@ -15,6 +15,7 @@ from detent.agents.clients import CLIENTS, Access
 from detent.agents.clients.gateway import MOST, Gateway
 from detent.errors import DetentError
 from tests.model_server import KEY, MODELS, ModelServer, Reply, cut, error, say
+from tests.patience import LONG
 
 TOKEN = "the token of this turn"
 BODY = {"model": MODELS[0], "stream": True, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
@@ -39,7 +40,7 @@ def opened(*script: Reply, **more: Any) -> Iterator[tuple[Gateway, ModelServer]]
 def send(
     gate: Gateway, path: str = "/v1/messages", headers: Mapping[str, str] = MINE, body: object = BODY, method: str = "POST"
 ) -> tuple[int, str]:
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", gate.port, timeout=10)) as way:
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", gate.port, timeout=LONG)) as way:
         way.request(method, path, json.dumps(body), dict(headers))
         answer = way.getresponse()
         return answer.status, answer.read().decode()
@@ -81,7 +82,7 @@ def test_a_request_without_its_length_and_one_that_is_too_long_are_refused() -> 
     for headers in ({**MINE, "transfer-encoding": "chunked"}, {**MINE, "content-length": str(1 << 40)}):
         with (
             opened(say("hello")) as (gate, server),
-            contextlib.closing(http.client.HTTPConnection("127.0.0.1", gate.port, timeout=10)) as way,
+            contextlib.closing(http.client.HTTPConnection("127.0.0.1", gate.port, timeout=LONG)) as way,
         ):
             way.putrequest("POST", "/v1/messages")
             for name, value in headers.items():

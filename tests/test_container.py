@@ -18,6 +18,8 @@ from detent.sandbox import Limits, choose, container
 from detent.sandbox.container import Container, clamped
 from detent.sandbox.engine import Engine, clean_up, find, folders
 from detent.sandbox.probe import SENTENCES, probe
+from tests.machine import need
+from tests.patience import LONG
 from tests.project import Project
 from tests.rooms import Place
 from tests.test_process import until
@@ -30,10 +32,8 @@ EVERYTHING = json.dumps({"defaultAction": "SCMP_ACT_ALLOW"}).encode()
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """Podman and the way to call it that works here, found by trying."""
-    try:
-        return container.make("podman", tmp_path_factory.mktemp("home"), Limits(), "").engine
-    except DetentError as e:
-        pytest.skip(f"no container engine on this machine: {e.message}")
+    need("engine")
+    return container.make("podman", tmp_path_factory.mktemp("home"), Limits(), "").engine
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_no_attack_gets_through(place: Place, inside: Container) -> None:
     (place.work / "attacks.sh").write_text(f"{script}\necho all tried\n")
     try:
         with prepared(place) as given:
-            ran = inside.run(["sh", "attacks.sh"], place.work, place.env, 60, place.room, stdin=given)
+            ran = inside.run(["sh", "attacks.sh"], place.work, place.env, LONG, place.room, stdin=given)
     finally:
         os.chdir(here)
     assert ran.output.splitlines() == ["all tried"]
@@ -152,12 +152,12 @@ def test_input_output_and_errors_come_as_they_are(place: Place, inside: Containe
     seen: list[bytes] = []
     script = "cat; echo out; echo err >&2; kill -SEGV $$"
     env = place.env | {"TEXT": "two\nlines 'quoted' \"$HOME\""}
-    both = inside.run(["sh", "-c", script], place.work, env, 30, place.room, stdin=given, watch=seen.append)
+    both = inside.run(["sh", "-c", script], place.work, env, LONG, place.room, stdin=given, watch=seen.append)
     assert (both.output, both.exit_code) == ("wordsout\nerr\n", 128 + signal.SIGSEGV) and b"".join(seen).decode() == both.output
-    alone = inside.run(["printenv", "TEXT"], place.work, env, 30, place.room, stderr=subprocess.DEVNULL)
+    alone = inside.run(["printenv", "TEXT"], place.work, env, LONG, place.room, stderr=subprocess.DEVNULL)
     assert alone.output == env["TEXT"] + "\n"
     with open(place.outside / "errors", "wb") as errors:
-        apart = inside.run(["sh", "-c", script], place.work, env, 30, place.room, stdin=given, stderr=errors.fileno())
+        apart = inside.run(["sh", "-c", script], place.work, env, LONG, place.room, stdin=given, stderr=errors.fileno())
     assert apart.output == "wordsout\n" and (place.outside / "errors").read_text() == "err\n"
 
 
@@ -171,21 +171,21 @@ def test_variables_do_not_stand_in_the_arguments_of_any_process(place: Place, in
         (place.work / "go").touch()
 
     script = "echo ready; while [ ! -e go ]; do :; done"
-    inside.run(["sh", "-c", script], place.work, {**place.env, "TOKEN": secret}, 30, place.room, watch=look)
+    inside.run(["sh", "-c", script], place.work, {**place.env, "TOKEN": secret}, LONG, place.room, watch=look)
     assert seen and not any(seen)
     with pytest.raises(ValueError, match="zero byte"):
-        inside.run(["true"], place.work, {"A": "x\0y"}, 30, place.room)
+        inside.run(["true"], place.work, {"A": "x\0y"}, LONG, place.room)
     with pytest.raises(CannotTell, match="cannot be handed into a container"):
-        inside.run(["true"], place.work, {"A;true;B": "x"}, 30, place.room)
+        inside.run(["true"], place.work, {"A;true;B": "x"}, LONG, place.room)
 
 
 def test_a_program_that_is_not_there_is_an_error_as_outside(place: Place, inside: Container) -> None:
     (place.work / "plain").write_text("")
     for name, kind in (("no-such-program", FileNotFoundError), ("./plain", PermissionError)):
         with pytest.raises(kind):
-            inside.run([name], place.work, place.env, 30, place.room)
+            inside.run([name], place.work, place.env, LONG, place.room)
     with pytest.raises(CannotTell, match="chdir"):
-        inside.run(["true"], place.outside, place.env, 30, place.room)
+        inside.run(["true"], place.outside, place.env, LONG, place.room)
     (place.work / "a,b").mkdir()
     with pytest.raises(DetentError, match="holds a comma"):
         place.sh(inside, "true", readable=(place.work / "a,b",))
@@ -247,9 +247,9 @@ def test_nothing_of_it_lives_on(place: Place, inside: Container, how: str, end: 
     ran = inside.run(["sh", "-c", script], place.work, place.env, 4 if end == "the timeout" else 30, place.room, wanted)
     assert (ran.exit_code, ran.timed_out, ran.stopped) == (7 if end == "it ends" else None, end == "the timeout", end == "no longer wanted")
     assert (place.work / "up").exists() == (end != "it ends")
-    assert until(lambda: is_free(place.work / "lock"), 5)
+    assert until(lambda: is_free(place.work / "lock"))
     assert names(inside.engine) == [] and not (place.work / "absent").exists()
-    assert until(lambda: not orphans(before), 10)
+    assert until(lambda: not orphans(before))
 
 
 OURSELVES = """import os, sys
@@ -268,7 +268,7 @@ def ourselves(place: Place, engine: Engine) -> Iterator["subprocess.Popen[bytes]
     words = [sys.executable, "-c", OURSELVES, str(place.work), str(place.home), str(engine.program), *engine.way]
     us = subprocess.Popen(words)
     try:
-        assert until((place.work / "up").exists, 20) and not is_free(place.work / "lock")
+        assert until((place.work / "up").exists) and not is_free(place.work / "lock")
         yield us
     finally:
         us.kill()
@@ -279,8 +279,8 @@ def test_our_own_sudden_death_ends_it_too(place: Place, engine: Engine) -> None:
     with ourselves(place, engine) as us:
         (name,) = [path.name for path in folders().iterdir()]
         us.kill()
-        assert until(lambda: is_free(place.work / "lock"), 20)
-        assert until(lambda: name not in names(engine), 20)
+        assert until(lambda: is_free(place.work / "lock"))
+        assert until(lambda: name not in names(engine))
     clean_up(engine)
     assert list(folders().iterdir()) == []
 
@@ -297,7 +297,7 @@ def test_if_the_keeper_dies_with_us_the_next_start_cleans_up(place: Place, engin
         os.kill(keeper, signal.SIGKILL)
     assert not is_free(place.work / "lock") and name in names(engine), "the engine's monitor lives on"
     container.make("podman", place.home, Limits(), "")
-    assert until(lambda: is_free(place.work / "lock"), 20)
+    assert until(lambda: is_free(place.work / "lock"))
     assert name not in names(engine) and list(folders().iterdir()) == []
 
 
@@ -307,7 +307,7 @@ def test_two_at_once_do_not_end_each_other(place: Place, inside: Container) -> N
         target=lambda: outputs.append(place.sh(inside, "touch up; while [ ! -e go ]; do sleep 0.05; done; echo end").output)
     )
     slow.start()
-    assert until((place.work / "up").exists, 20)
+    assert until((place.work / "up").exists)
     assert place.sh(inside, "echo quick").output == "quick\n"
     (place.work / "go").touch()
     slow.join()

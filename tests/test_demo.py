@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from detent.errors import DetentError
+from detent.interfaces.cli.demo_queue import typed
 from tests.project import Project
 
 
@@ -89,3 +91,10 @@ def test_the_queue_demo_works_six_items_off_and_lands_what_is_done(tmp_path: Pat
     )
     assert "chain unbroken" in ran.out
     assert not [*made.iterdir()] and not (tmp_path / "state").exists()
+
+
+def test_a_command_that_breaks_ends_the_demo(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    p = Project(tmp_path / "p")
+    with pytest.raises(DetentError, match="the demo ends here: `detent queue` ended with 2"):
+        typed(p.root, p.env, "queue", "dance")
+    assert "$ detent queue dance" in capfd.readouterr().out

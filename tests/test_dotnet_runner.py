@@ -8,9 +8,10 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.formats.trx import read_results
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder, find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
+from tests.patience import LONG
 from tests.repos import write
 
 DOTNET = RUNNERS["dotnet"]
@@ -107,7 +108,7 @@ class Stage:
 
     def run(self, code: int, says: str, *reports: str, selectors: tuple[str, ...] = ()) -> TestReport:
         write(self.bin, {"says": says, "code": str(code), **{f"run_{n}.trx": text for n, text in enumerate(reports)}})
-        suite = Suite(BASE, 60, f"{self.bin}{os.pathsep}{os.environ['PATH']}")
+        suite = Suite(BASE, LONG, f"{self.bin}{os.pathsep}{os.environ['PATH']}")
         env = environment(suite, os.environ, self.root.parent / "pycache")
         return run_suite(suite, selectors, self.root, self.root, env, lambda: True)
 

@@ -42,6 +42,7 @@ from tests.driven import (
     scripted,
     workspaces,
 )
+from tests.patience import LONG
 from tests.project import Project
 from tests.repos import sh
 
@@ -158,7 +159,7 @@ def test_ctrl_c_ends_with_130_leaves_nothing_running_and_resume_goes_on(p: Proje
         inner = [int(pid) for pid in Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()]
         assert inner
         os.kill(child.pid, signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=LONG)
         assert child.returncode == 130, err
         last = json.loads(out.splitlines()[-1])
         assert (last["exit_code"], "detent resume" in last["hint"]) == (130, True)
@@ -181,7 +182,7 @@ def test_a_run_that_a_person_aborts_while_an_agent_works_ends_soon_with_exit_1_a
     with running(p, "run", "it adds", "--agent", f"command:{python} {agent}", "--events") as child:
         lines_until(child, text="here I am")
         assert p.run("abort", "--reason", "enough").code == 0
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=LONG)
         assert child.returncode == 1, (out, err)
         assert json.loads(out.splitlines()[-1])["outcome"] == "aborted"
     assert workspaces(p) == []

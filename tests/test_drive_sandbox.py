@@ -15,6 +15,7 @@ from detent.kernel.codec import from_entry
 from detent.tools import Toolbox
 from detent.workflows.tdd import TDD
 from tests.driven import HONEST, PLANS, Json, driven, lent, project, run, scripted
+from tests.machine import walls
 from tests.project import Project
 
 KEYS = {
@@ -45,7 +46,14 @@ def p(shared: Project) -> Iterator[Project]:
 # -- which sandbox -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("configured", "name"), [({}, "bubblewrap"), ({"DETENT_SANDBOX_LEVEL": "none"}, "none")])
+@pytest.mark.parametrize(
+    ("configured", "name"),
+    [
+        pytest.param({}, "bubblewrap", marks=walls),
+        ({"DETENT_SANDBOX_LEVEL": "outer"}, "outer"),
+        ({"DETENT_SANDBOX_LEVEL": "none"}, "none"),
+    ],
+)
 def test_every_verdict_names_the_sandbox_that_its_tests_ran_in(p: Project, configured: dict[str, str], name: str) -> None:
     with driven(p, PLANS, STOP, **configured) as d:
         d.go()
@@ -53,6 +61,7 @@ def test_every_verdict_names_the_sandbox_that_its_tests_ran_in(p: Project, confi
         assert evidence is not None and evidence.sandbox == name
 
 
+@walls
 def test_without_bubblewrap_nothing_is_run_and_the_line_that_installs_it_is_told(p: Project) -> None:
     """The command runs in a world of its own in which the program bwrap is not there."""
     world = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap"]
@@ -65,6 +74,7 @@ def test_without_bubblewrap_nothing_is_run_and_the_line_that_installs_it_is_told
     assert all(r["state"] in ("COMPLETE", "ABORTED") for r in p.run("runs", "--all", "--json").json["runs"])
 
 
+@walls
 def test_a_sandbox_that_breaks_while_an_agent_works_stops_the_run_and_nothing_goes_on_without_it(p: Project) -> None:
     call = [{"tool": "Bash", "arguments": {"command": "echo I ran > ran.txt"}}]
     with driven(p, *[{"call": call, "reply": "done"}] * 4) as d:
@@ -102,6 +112,7 @@ def hidden(tmp_path: Path) -> Path:
     return tmp_path / "tools" / "bin"
 
 
+@walls
 def test_a_program_that_is_only_there_outside_is_named_with_the_line_that_shows_it(p: Project, hidden: Path) -> None:
     line = f'[sandbox] mounts = ["{hidden.parent.parent / "elsewhere"}"]'
     path = f"{hidden}:{p.env['PATH']}"
@@ -120,6 +131,7 @@ def test_a_program_that_is_only_there_outside_is_named_with_the_line_that_shows_
         assert d.go()["error"] == "the agent 'no-such-program-anywhere' could not be started: No such file or directory"
 
 
+@walls
 def test_a_test_program_that_is_only_there_outside_is_named_too(p: Project, hidden: Path) -> None:
     cell = cell_of(Settings(), True, {**p.env, "PATH": str(hidden)}, p.root)
     with pytest.raises(OSError, match=r"`frob` is installed at .* but it is not visible inside the sandbox"):
@@ -174,6 +186,7 @@ def test_no_key_of_the_outer_environment_reaches_agents_tools_tests_transcripts_
     assert leaks(p, ran.out, ran.err) == set()
 
 
+@walls
 def test_no_key_reaches_a_bash_call(p: Project) -> None:
     call = [{"tool": "Bash", "arguments": {"command": "env; cat /proc/*/environ; cat ~/.netrc ~/.aws/credentials"}}]
     ran = run(p, "--agent", scripted(p, {"call": call, **STOP}), "--events", **KEYS)

@@ -164,8 +164,8 @@ def test_what_earlier_drivers_worked_counts_and_what_is_waited_does_not(till: Ti
     worked = Worked(till.events(RUN))
     before = worked.seconds()
     assert before >= 1.0, "the turn of the first agent took that long"
-    worked.wait(0.2)
-    assert worked.seconds() - before < 0.15
+    worked.wait(2)
+    assert worked.seconds() - before < 1.5
 
 
 def _read(file: Path) -> bytes:

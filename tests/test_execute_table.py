@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import Changed, Outcome, TestReport
+from detent.evidence.look import Changed
+from detent.evidence.report import Outcome, TestReport
 from detent.gates.item import BranchReview, Issue, WorkItem, blocked_reason, final_report, read_review
 from detent.gates.judge import judge
 from detent.kernel.decide import Decision, decide, refusal

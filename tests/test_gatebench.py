@@ -1,7 +1,6 @@
 """The bench of the gates: the agents there are, some of them played for real, and all of them where time does not matter."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from detent.interfaces.gatebench import Agent, Language, languages
 from detent.interfaces.gatebench.play import Outcome, play
 from detent.interfaces.gatebench.report import as_json, false_accepts, false_rejects, line, summary
+from tests.machine import need
 from tests.project import Project
 
 LANGUAGES = {each.language: each for each in languages()}
@@ -34,8 +34,7 @@ def test_there_are_many_agents_of_each_sort_in_several_languages() -> None:
 
 
 def judged(pair: tuple[Language, Agent], folder: Path) -> Outcome:
-    if missing := [program for program in pair[0].needs if shutil.which(program) is None]:
-        pytest.skip(f"{missing[0]} is not installed")
+    need(*pair[0].needs)
     return play(*pair, folder)
 
 

@@ -4,10 +4,6 @@ Each rule is a function over the modules of a tree, so that the tests below can 
 """
 
 import ast
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -295,48 +291,3 @@ def test_a_rule_is_silent_where_it_is_kept(tmp_path: Path, rule: Rule, tree: Tre
 
 def test_every_rule_has_been_seen_failing() -> None:
     assert {name_of(rule) for rule, _, _ in BROKEN} == {name_of(rule) for rule in RULES}
-
-
-# The gate against silent skips, in a small project of its own.
-
-SKIPS = "import pytest\n\ndef test_runs(): pass\n\n@pytest.mark.parametrize('n', [1])\ndef test_skips(n): pytest.skip('no moon tonight')\n"
-WHOLE_FILE_SKIPS = "import pytest\npytest.skip('no moon tonight', allow_module_level=True)\n"
-
-
-def run_small_project(folder: Path, test: str, allowed: str, *args: str, ci: str = "true") -> subprocess.CompletedProcess[str]:
-    (folder / "tests").mkdir()
-    shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
-    (folder / "tests" / "test_a.py").write_text(test, encoding="utf-8")
-    (folder / "tests" / "allowed_skips.txt").write_text(allowed, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "--rootdir", str(folder), "-p", "no:cacheprovider", "-p", "xdist", *args, "tests"]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
-    return subprocess.run(
-        command, cwd=folder, env={**inherited, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "CI": ci}, capture_output=True, text=True, check=False
-    )
-
-
-@pytest.mark.parametrize("workers", ["0", "2"])
-@pytest.mark.parametrize("test", [SKIPS, WHOLE_FILE_SKIPS], ids=["one test", "whole file"])
-def test_ci_fails_on_a_skip_that_is_not_listed(tmp_path: Path, test: str, workers: str) -> None:
-    done = run_small_project(tmp_path, test, "tests/test_a.py* | another reason\n", "-n", workers)
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
-    assert "The run fails: 1 skipped, but not listed in tests/allowed_skips.txt" in done.stdout
-
-
-@pytest.mark.parametrize("line", ["tests/test_a.py::test_skips[1] | no moon tonight", "tests/*::test_skips* | no moon *"])
-def test_ci_accepts_a_skip_that_is_listed_and_shows_it(tmp_path: Path, line: str) -> None:
-    done = run_small_project(tmp_path, SKIPS, f"# why\n\n{line}\n", "-n", "2")
-    assert done.returncode == pytest.ExitCode.OK, done.stdout
-    assert "listed:     tests/test_a.py::test_skips[1] | no moon tonight" in done.stdout
-
-
-def test_outside_ci_a_skip_is_only_shown(tmp_path: Path) -> None:
-    done = run_small_project(tmp_path, SKIPS, "", ci="")
-    assert done.returncode == pytest.ExitCode.OK, done.stdout
-    assert "not listed: tests/test_a.py::test_skips[1] | no moon tonight" in done.stdout
-
-
-def test_a_listed_skip_needs_a_reason(tmp_path: Path) -> None:
-    done = run_small_project(tmp_path, SKIPS, "tests/test_a.py::test_skips\n")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "a line must read `node id | reason`" in done.stderr

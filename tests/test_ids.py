@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from detent.evidence.ids import family, package_path, paired, readable, stable, without_root
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.suite import placed
 from tests.dialects import lend_runners

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from tests.dialects import lend_runners
 from tests.repos import write

@@ -25,6 +25,7 @@ from detent.interfaces.mcp.tools import TOOLS, GetTask
 from detent.interfaces.mcp.work import answer, get_task, handed_in
 from detent.kernel.model import Briefing, Verdict
 from tests.clients.session import LEGACY, MODERN, Agent, Waiting, by_hand, connected, gone, held, play
+from tests.patience import LONG
 from tests.project import GREEN, PLAN, RED, START, Project
 
 ROOT = Path(__file__).parent.parent
@@ -268,7 +269,7 @@ def test_the_end_of_the_client_or_a_signal_leaves_nothing_behind(project: Projec
             raw.child.stdin.close()
         else:
             raw.child.send_signal(signal.Signals[how])
-        assert raw.child.wait(20) == code
+        assert raw.child.wait(LONG) == code
         assert raw.child.stderr.read() == ""
     assert gone(handles)
     assert stands(project) == before and not held(project)
@@ -282,7 +283,7 @@ def test_nothing_but_the_protocol_goes_out_and_an_old_client_is_understood(proje
         raw.send("tools/call", 7, name="get_task", arguments={})
         answer = raw.answer()
         assert answer["id"] == 7 and answer["result"]["structuredContent"]["state"] == "INITIALIZING"
-        out, err = raw.child.communicate(timeout=20)
+        out, err = raw.child.communicate(timeout=LONG)
     assert (out, raw.child.returncode) == ("", 0)
     assert "Traceback" not in err
 

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from tests.clients.session import LEGACY, MODERN, PATIENCE, Agent, Waiting, gone, held, play
+from tests.patience import LONG
 from tests.project import Project
 
 
@@ -60,7 +61,7 @@ def project(tmp_path: Path) -> Project:
 
 def ask(to: Served, **headers: str) -> int:
     """The status of a plain request."""
-    connection = HTTPConnection("127.0.0.1", to.port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", to.port, timeout=LONG)
     connection.putrequest("POST", "/mcp", skip_host=True)
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}'
     wanted = {"Host": f"127.0.0.1:{to.port}", "Authorization": f"Bearer {to.token}", **headers}

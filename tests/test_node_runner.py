@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from tests.machine import need_runner
 from tests.repos import write
 
 NODE = RUNNERS["node"]
@@ -115,6 +116,7 @@ if not NEW:
 
 def play(root: Path, *selectors: str, base: Command = BASE) -> tuple[bytes | None, int, str]:
     """The machine's own call of real node: the report, the exit code, the output."""
+    need_runner("node")
     report = root.parent / f"{root.name}-report"
     report.unlink(missing_ok=True)
     argv = NODE.argv(base, selectors, str(report), Folder(root))

@@ -7,10 +7,12 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.lend import lend_composer
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
+from tests.machine import need_runner
 from tests.native_dialects import PATH, PHP_XML
+from tests.patience import LONG
 from tests.repos import write
 
 PHPUNIT = RUNNERS["phpunit"]
@@ -75,7 +77,8 @@ BROKEN = {
 
 
 def run(root: Path, *selectors: str, base: Command = BASE) -> TestReport:
-    suite = Suite(base, 120, PATH)
+    need_runner("phpunit")
+    suite = Suite(base, LONG, PATH)
     return run_suite(suite, selectors, root, root, environment(suite, os.environ, root.parent / "pycache"), lambda: True)
 
 

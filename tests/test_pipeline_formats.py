@@ -85,10 +85,10 @@ def test_a_key_that_stands_twice_is_named_with_its_path(found: tuple[object, str
 
 def test_a_text_with_very_many_keys_is_read_in_no_time() -> None:
     many = json.dumps({f"k{i}": i for i in range(40_000)})
-    begun = time.monotonic()
+    begun = time.process_time()
     assert read_acceptance(many)[0] is None
     assert read_reply(many, "Coder")[0] is None
-    assert time.monotonic() - begun < 5  # looking for each key among all others took minutes
+    assert time.process_time() - begun < 10  # looking for each key among all others took minutes
 
 
 # -- what each document must have ----------------------------------------------------------------------------------------------

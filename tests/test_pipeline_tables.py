@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 import detent.workflows
-from detent.evidence.look import Changed, TestReport
+from detent.evidence.look import Changed
+from detent.evidence.report import TestReport
 from detent.gates.checks import cannot_fail
 from detent.gates.documents import Criterion, Issue, Task, read_acceptance, read_tasks, recommended, section
 from detent.gates.human import APPROVE, MISSING, STRATEGY, Decision, pending

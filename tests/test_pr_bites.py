@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.bite import ONE_RUN, Marks, Teeth, new_tests_bite
-from detent.evidence.look import Changed, TestReport
+from detent.evidence.look import Changed
+from detent.evidence.report import TestReport
 from tests.project import GREEN, RED, Project
 from tests.repos import git_at, make_repo
 

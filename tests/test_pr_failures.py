@@ -229,7 +229,7 @@ HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("step", [s if s == "GREEN" else pytest.param(s, marks=pytest.mark.slow) for s in HANGS])
 def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path, step: str) -> None:
-    config = "[test]\ntimeout = 3\n" + ("[preflight]\ncommands = ['python3 calc.py']\n" if step == "preflight" else "")
+    config = "[test]\ntimeout = 20\n" + ("[preflight]\ncommands = ['python3 calc.py']\n" if step == "preflight" else "")
     p = project(tmp_path / "p", config)
     pids = tmp_path / "pids"
     code = (
@@ -238,10 +238,10 @@ def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path,
         f"    with open({str(pids)!r}, 'a') as f:\n        f.write(f'{{os.getpid()}} {{child.pid}}\\n')\n"
         "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.pause()\n"
     )
-    failed(p, HANGS[step](p, code), "did not end within 3 s")
+    failed(p, HANGS[step](p, code), "did not end within 20 s")
     ours = [int(pid) for pid in pids.read_text().split()]
     assert len(ours) >= 2
-    await_that(lambda: not any(is_running(pid) for pid in ours), 10)
+    await_that(lambda: not any(is_running(pid) for pid in ours))
 
 
 def test_a_daemon_that_a_passing_test_leaves_behind_is_ended_too(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from detent.kernel.walk import problems
 from detent.workflows.briefs import brief
 from detent.workflows.pr import PR
 from detent.workflows.pr_data import PrData, Setup, keep_findings, keep_review
+from tests.machine import need
 from tests.project import Project
 
 SMALL = {"debug": 3, "reduce_scope": 1, "escalate": 2, "replans": 1, "review": 1, "agent": 1, "errors": 2}
@@ -193,6 +194,7 @@ def test_the_default_preflight_knows_the_other_places_where_tools_are_configured
 
 def at_a_terminal(project: Project, *args: str) -> int:
     """Run a command as a person at a terminal would."""
+    need("terminals")
     ours, theirs = pty.openpty()
     done = subprocess.run(project.argv(*args), cwd=project.root, env=project.env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)

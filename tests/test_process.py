@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from detent.sandbox.process import run
+from tests.patience import LONG
 from tests.project import Project
 
 ENV = {"PATH": os.environ["PATH"]}
@@ -24,7 +25,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def until(condition: object, seconds: float = 20) -> bool:
+def until(condition: object, seconds: float = LONG) -> bool:
     """Wait for something to become true; bounded."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -121,7 +122,7 @@ def test_a_submit_that_is_stopped_leaves_no_process_and_no_mark(tmp_path: Path, 
     tests = int((tmp_path / "pid").read_text())
     assert is_running(tests)
     child.send_signal(signum)
-    code = child.wait(20)
+    code = child.wait(LONG)
     assert code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGKILL: -9}[signum]
     assert until(lambda: not is_running(tests))
     assert project.task()["state"] == "EXECUTING_TDD"

@@ -11,7 +11,7 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.formats import junit, xml
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.runners.words import split
 

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from detent.queue.protocol import Job
+from tests.patience import LONG
 from tests.queues import Rig, rig
 
 __all__ = ["rig"]
@@ -18,7 +19,7 @@ def chaos(rig: Rig, jobs: int, workers: int, kills: int, often: float = 0.3, sec
     rig.queue.add([Job(f"r{n:03}", f"i{n:03}") for n in range(jobs) if n % 10 != 9])  # again: nothing happens
     crew = [rig.work(str(seconds), slots=2, limit=3) for _ in range(workers)]
     killed = 0
-    end = time.monotonic() + 120 + jobs * 3
+    end = time.monotonic() + LONG + jobs * 10
     while set(rig.queue.counts().values()) != {0}:
         assert time.monotonic() < end, rig.states()
         at_work = [w for w in crew if set(w.kinds("started")) - set(w.kinds("ended"))]

@@ -16,6 +16,7 @@ from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from tests.driven import scripted
 from tests.executions import FAILS, WORKS, Till
+from tests.patience import LONG
 from tests.postgres import Server
 from tests.project import Project
 from tests.repos import sh
@@ -97,7 +98,7 @@ def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Pa
 
 
 def until(holds: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + LONG
     while not holds():
         assert time.monotonic() < end, what
         time.sleep(0.05)
@@ -157,7 +158,7 @@ def work_off(machines: list[Machine], count: int, kills: int) -> int:
     finally:
         for worker in workers:
             worker.send_signal(signal.SIGINT)
-            worker.wait(60)
+            worker.wait(LONG)
     return killed
 
 

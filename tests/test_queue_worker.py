@@ -19,6 +19,7 @@ from detent.queue.database import lease_file
 from detent.queue.engine import FORM, QUEUE, WORKFLOW
 from detent.queue.lease import FENCED
 from detent.queue.protocol import Job
+from tests.patience import LONG
 from tests.queues import BOTH, Rig, rig
 
 __all__ = ["rig"]
@@ -129,7 +130,7 @@ def test_a_worker_that_is_stuck_is_ended_before_its_work_is_taken_over(rig: Rig)
     os.kill(first.process.pid, signal.SIGSTOP)
     rig.work("0.1", slots=1)
     all_ended(rig)
-    first.process.wait(10)
+    first.process.wait(LONG)
     assert first.process.returncode == -signal.SIGKILL
     assert (rig.noted("ends"), rig.noted("overlaps")) == (["r1"], [])
 
@@ -141,7 +142,7 @@ def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: 
     waits(rig, "r1")
     with sqlite3.connect(lease_file(rig.file), isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")  # a database that takes nothing any more
-        assert worker.process.wait(30) == FENCED
+        assert worker.process.wait(LONG) == FENCED
         rig.until(lambda: not rig.alive(), "its programs end with it")
         other.execute("ROLLBACK")
     other.close()

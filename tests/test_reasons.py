@@ -1,7 +1,6 @@
 """Why a test failed, and whose reason it is: read from reports of the real runners, in the words of each language."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.evidence.look import TestReport
 from detent.evidence.reasons import Reason, declared_dependencies, is_foreign, reason
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.suite import placed
 from detent.evidence.testfiles import test_files as looked_up
 from tests.dialects import lend_runners
-from tests.native_dialects import CACHES, PATH
+from tests.native_dialects import CACHES, MAVEN_FILES, PATH
 from tests.repos import write
 
 SORTS = ("product", "test", "machine", "unknown")
@@ -35,7 +34,7 @@ def run(folder: Path, base: Command, selectors: tuple[str, ...] = ()) -> TestRep
 def reasons(folder: Path, report: TestReport) -> dict[str, Reason]:
     files = Folder(folder)
     is_test = looked_up(RUNNERS[report.runner], files, (), report.files.values()).is_test
-    return {test: reason(report, test, is_test, is_foreign(declared_dependencies(files))) for test in report.bad}
+    return {test: reason(report, test, is_test, is_foreign(declared_dependencies(files)), files.read) for test in report.bad}
 
 
 def check(folder: Path, report: TestReport, wanted: dict[str, tuple[str, str]]) -> None:
@@ -60,7 +59,6 @@ def forgets(): return never_bound
 def rows(): return {}
 """
 PYTHON_TESTS = """import calc
-from calc import *
 
 def test_asserts(): assert calc.add(1, 2) == 3
 def test_raises(): calc.divide(1, 0)
@@ -89,6 +87,7 @@ def test_reasons_of_pytest(tmp_path: Path) -> None:
             + "import pytest\ndef test_expects():\n    with pytest.raises(KeyError): pass\n"
             + "def test_fixture(nobody_wrote_this): pass\n"
             + "@pytest.fixture\ndef made(): return calc.divide(1, 0)\ndef test_set_up(made): pass\n",
+            "tests/test_star.py": "from calc import *\ndef test_star(): multiply(1, 2)\n",
             "tests/test_broken.py": "def test_x(:\n",
             "tests/test_foreign.py": "import not_there_at_all.sub\n",
             "tests/test_new.py": "from shapes import area\n",
@@ -109,7 +108,7 @@ def test_reasons_of_pytest(tmp_path: Path) -> None:
             f"{at}call": ("product", "unexpected keyword argument 'by'"),
             f"{at}in_product": ("product", "never_bound"),
             f"{at}forgotten": ("test", "the test uses asserted and does not bring it in"),
-            f"{at}data": ("unknown", "KeyError: 'total' (tests/test_calc.py:12)"),
+            f"{at}data": ("unknown", "KeyError: 'total' (tests/test_calc.py:11)"),
             f"{at}machine": ("machine", "No space left"),
             f"{at}memory": ("machine", "MemoryError"),
             f"{at}expects": ("product", "DID NOT RAISE"),
@@ -118,6 +117,7 @@ def test_reasons_of_pytest(tmp_path: Path) -> None:
             "doc.py::doc": ("product", "doc.py:2"),
             "tests/test_broken.py": ("test", "the test file does not parse"),
             "tests/test_foreign.py": ("test", "not_there_at_all is a package of others"),
+            "tests/test_star.py::test_star": ("product", "name 'multiply' is not defined"),
             "tests/test_new.py": ("product", "No module named 'shapes'"),
             "tests/test_new_name.py": ("product", "cannot import name 'nothing_yet'"),
         },
@@ -129,7 +129,7 @@ def test_reasons_of_unittest(tmp_path: Path) -> None:
     folder = tmp_path / "u"
     body = PYTHON_TESTS.replace("def test_", "    def test_").replace("()", "(self)", 0)
     lines = [line.replace("():", "(self):", 1) if line.startswith("    def") else line for line in body.splitlines()]
-    text = "\n".join(["import unittest", *lines[:3], "class T(unittest.TestCase):", *lines[3:]])
+    text = "\n".join(["import unittest", *lines[:2], "class T(unittest.TestCase):", *lines[2:]])
     write(folder, {"calc.py": PYTHON_CODE, "test_calc.py": text, "test_broken.py": "def x(:\n", "test_new.py": "from shapes import area\n"})
     at = "test_calc.py::T::test_"
     check(
@@ -257,8 +257,6 @@ func TestTable(t *testing.T) {
 
 
 def test_reasons_of_go(tmp_path: Path) -> None:
-    if not shutil.which("go", path=PATH):
-        pytest.skip("go is not installed")
     folder = tmp_path / "g"
     one = 'package {0}\n\nimport "testing"\n\nfunc TestX(t *testing.T) {{ {1} }}\n'
     write(
@@ -292,8 +290,6 @@ def test_reasons_of_go(tmp_path: Path) -> None:
 
 
 def test_reasons_of_cargo(tmp_path: Path) -> None:
-    if not shutil.which("cargo", path=PATH):
-        pytest.skip("cargo is not installed")
     folder = tmp_path / "c"
     code = "pub fn add(a: i32, b: i32) -> i32 { a - b }\npub fn own(t: &str) -> Result<i32, String> { Err(t.to_string()) }\n"
     code += 'pub fn boom() { panic!("bad input") }\n#[cfg(test)] mod tests { #[test] fn adds() { assert_eq!(super::add(1, 2), 3); } }\n'
@@ -325,8 +321,6 @@ def test_reasons_of_cargo(tmp_path: Path) -> None:
 
 
 def test_reasons_of_rspec(tmp_path: Path) -> None:
-    if not shutil.which("rspec"):
-        pytest.skip("rspec of Debian is not installed")
     folder = tmp_path / "r"
     write(
         folder,
@@ -351,8 +345,6 @@ def test_reasons_of_rspec(tmp_path: Path) -> None:
 
 
 def test_reasons_of_phpunit(tmp_path: Path) -> None:
-    if not shutil.which("phpunit"):
-        pytest.skip("phpunit of Debian is not installed")
     folder = tmp_path / "p"
     write(
         folder,
@@ -371,6 +363,72 @@ def test_reasons_of_phpunit(tmp_path: Path) -> None:
             "tests/CalcTest.php::testRaises": ("product", "bad input (src/calc.php:4)"),
             "tests/CalcTest.php::testMisses": ("product", "multiply"),
         },
+    )
+
+
+@pytest.mark.slow
+def test_reasons_of_maven(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    one = "package m;\nimport org.junit.Test;\nimport static org.junit.Assert.*;\npublic class {0} {{\n{1}}}\n"
+    tests = "  @Test public void asserts() { assertEquals(3, Calc.add(1, 2)); }\n  @Test public void raises() { Calc.boom(); }\n"
+    tests += "  @Test public void data() { Calc.rows().length(); }\n"
+    write(
+        folder,
+        {
+            **MAVEN_FILES,
+            "src/main/java/m/Calc.java": "package m;\npublic class Calc {\n  static int add(int a, int b) { return a - b; }\n"
+            '  static void boom() { throw new IllegalStateException("bad input"); }\n  static String rows() { return null; }\n}\n',
+            "src/test/java/m/CalcTest.java": one.format("CalcTest", tests),
+            "src/test/java/m/NameTest.java": one.format("NameTest", "  @Test public void x() { Calc.notThereYet(); }\n"),
+            "src/test/java/m/BrokenTest.java": one.format("BrokenTest", "  @Test public void x() { int a = ; }\n"),
+        },
+    )
+    at = "src/test/java/m/CalcTest.java::"
+    check(
+        folder,
+        run(folder, Command(("mvn", "test"), "maven")),
+        {
+            f"{at}asserts": ("product", "(src/test/java/m/CalcTest.java:5)"),
+            f"{at}raises": ("product", "IllegalStateException: bad input (m/Calc.java:4)"),
+            f"{at}data": ("unknown", "NullPointerException"),
+            "src/test/java/m/NameTest.java": ("product", "cannot find symbol"),
+            "src/test/java/m/BrokenTest.java": ("test", "the test file does not compile"),
+        },
+    )
+
+
+TRACE = """java.lang.IllegalStateException: bad input
+	at java.base/java.util.Objects.requireNonNull(Objects.java:233)
+	at m.Calc.boom(Calc.java:4)
+	at m.CalcTest.raises(CalcTest.java:6)
+	at org.junit.runners.model.FrameworkMethod.invoke(FrameworkMethod.java:59)
+"""
+
+
+@pytest.mark.parametrize("runner", ["maven", "gradle"])
+def test_the_place_of_a_failure_is_taken_from_a_stack_of_the_jvm(runner: str) -> None:
+    """In the form of Surefire's reports, and of the lines that our listener in Gradle writes."""
+    xml = f'<testsuite><testcase classname="m.CalcTest" name="raises"><error type="java.lang.IllegalStateException" message="bad input">{TRACE}</error></testcase></testsuite>'
+    begin = {"type": "start", "module": "", "of": "m.CalcTest", "name": "raises"}
+    end = {
+        **begin,
+        "type": "end",
+        "result": "FAILURE",
+        "said": "java.lang.IllegalStateException: bad input",
+        "seconds": 0.1,
+        "trace": TRACE,
+    }
+    lines = "".join(msgspec.json.encode(each).decode() + "\n" for each in (begin, end, {"type": "done", "count": 2}))
+    said = {
+        "code": 1,
+        "logs": [{"module": "", "text": xml if runner == "maven" else lines}],
+        "classes": {"m.CalcTest": ["src/test/java/m/CalcTest.java"]},
+    }
+    report = RUNNERS[runner].read(msgspec.json.encode(said), 1, "")
+    test = "src/test/java/m/CalcTest.java::raises"
+    assert report.places == {test: "m/Calc.java:4"}
+    assert reason(report, test, RUNNERS[runner].is_test, lambda name: False) == Reason(
+        "product", "IllegalStateException: bad input (m/Calc.java:4)"
     )
 
 

@@ -16,6 +16,7 @@ from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout
 from tests.feature import FILES, GREEN, RED, Feature, at
+from tests.patience import LONG
 from tests.repos import git_at, make_repo
 
 WARN, REQUIRE = ('[evidence]\nmutation = "warn"\n', '[evidence]\nmutation = "require"\n')
@@ -133,7 +134,7 @@ def test_every_function_gets_its_turn_and_what_the_tests_name_comes_first(tmp_pa
 
 def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
     git = git_at(make_repo(tmp_path / "r", {"test_a.py": "def test_a():\n    pass\n"}))
-    collector = Collector(git, Suite(Command((sys.executable, "-m", "pytest"), "pytest"), 60, os.environ["PATH"]), "r", os.environ)
+    collector = Collector(git, Suite(Command((sys.executable, "-m", "pytest"), "pytest"), LONG, os.environ["PATH"]), "r", os.environ)
     collector.store.mkdir(parents=True)
     for n in range(MOST_KEPT):
         (collector.store / f"{n:040}.json").write_text("{}")

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
+from tests.machine import need_runner
 from tests.native_dialects import PATH
+from tests.patience import LONG
 from tests.repos import write
 
 RSPEC = RUNNERS["rspec"]
@@ -73,7 +75,8 @@ OUTCOMES = {
 
 
 def run(root: Path, *selectors: str, base: Command = BASE) -> TestReport:
-    suite = Suite(base, 120, PATH)
+    need_runner("rspec")
+    suite = Suite(base, LONG, PATH)
     return run_suite(suite, selectors, root, root, environment(suite, os.environ, root.parent / "pycache"), lambda: True)
 
 

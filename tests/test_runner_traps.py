@@ -22,11 +22,12 @@ from typing import Final, NamedTuple
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import Outcome, TestReport
+from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.dialects import lend_runners
 from tests.native_dialects import BUILD, CACHES, HEAVIEST, MAVEN_FILES, PATH, PHP_XML, RUST_TOML
+from tests.patience import LONG
 from tests.repos import write
 
 NO_PASS: Final = None
@@ -210,14 +211,14 @@ ROWS: dict[str, Row] = {
     "gradle": Row(Command(("gradle", "test"), "gradle"), {"build.gradle": BUILD}, java()),
 }  # fmt: skip
 HEAVY = ("vitest", "jest")  # slow to start: the traps that their own tests try as well are long tests
-LONG = (EXITS, EXITS_AT_ONCE)
+SLOWEST = (EXITS, EXITS_AT_ONCE)
 BUILT = ("go", "cargo", "ctest")  # build first: of each, one trap in the quick tests
 
 
 def run(folder: Path, row: Row, trap: Trap) -> TestReport:
     write(folder, {**STALE, **row.files, **trap.files})
     lend_runners(folder, row.base)
-    suite = Suite(row.base, 240, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
+    suite = Suite(row.base, LONG, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     env = {**environment(suite, outer, folder.parent.parent / "pycache"), **CACHES}
     return run_suite(suite, (), folder, folder, env, lambda: True)
@@ -230,7 +231,7 @@ def test_every_row_is_a_runner_and_has_every_trap() -> None:
 
 
 def _is_long(name: str, trap: str) -> bool:
-    return (name in HEAVY and trap in LONG) or (name in BUILT and trap != COUNTED) or name in HEAVIEST
+    return (name in HEAVY and trap in SLOWEST) or (name in BUILT and trap != COUNTED) or name in HEAVIEST
 
 
 CELLS = [

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import Look, TestReport
+from detent.evidence.look import Look
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder, find_command, refuse
 from detent.evidence.runners.detect import DETECTION
 from detent.evidence.suite import Suite, environment, run_command, run_suite
@@ -22,6 +23,7 @@ from detent.workflows.pr_data import PrData
 from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.looks import LiteralLook
 from tests.native_dialects import CACHES, HEAVIEST, HEAVY, NATIVE, PATH, TRIED_ALWAYS
+from tests.patience import LONG
 from tests.repos import write
 
 ROOT = Path(__file__).parent.parent
@@ -133,7 +135,7 @@ def run(folder: Path, base: Command, files: dict[str, str], *selectors: str) -> 
     """The machine's own run of these files. The bytecode of pytest itself is shared, and no plugin is looked for: that saves most of the time."""
     write(folder, files)
     lend_runners(folder, base)
-    suite = Suite(base, 240, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
+    suite = Suite(base, LONG, PATH, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD",))
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     env = {**environment(suite, outer, folder.parent.parent / "pycache"), **CACHES}
     return run_suite(suite, selectors, folder, folder, env, lambda: True)
@@ -267,7 +269,7 @@ def test_a_selected_file_is_run_alone(tmp_path: Path, name: str) -> None:
 
 
 def test_of_another_command_only_the_exit_code_counts_and_the_output_says_so(tmp_path: Path) -> None:
-    suite = Suite(None, 60, os.environ["PATH"])
+    suite = Suite(None, LONG, os.environ["PATH"])
     for command, outcome in (("echo fine", "passed"), ("echo no && exit 3", "failed")):
         seen = run_command(command, suite, tmp_path, environment(suite, os.environ, tmp_path / "pycache"), lambda: True)
         assert list(seen.outcomes.values()) == [outcome]

@@ -7,6 +7,7 @@ import pytest
 
 from detent.evidence.runners import Folder, find_command
 from tests.dialects import PACKAGES
+from tests.machine import need_runner
 from tests.project import PLAN, START, Project
 
 NEEDS_PACKAGES = ("vitest", "jest", "mocha")
@@ -61,9 +62,8 @@ TALES = {
 def test_a_red_and_a_green_step_with_each_runner(tmp_path: Path, name: str) -> None:
     tale = TALES[name]
     project = Project(tmp_path / "p", {PLAN: START[PLAN], ".gitignore": "__pycache__/\nnode_modules\n", **tale.files})
+    need_runner(name)
     if name in NEEDS_PACKAGES:
-        if not PACKAGES.is_dir():
-            pytest.skip("the runners of tests/runners_js/package.json are not installed")
         (project.root / "node_modules").symlink_to(PACKAGES)
     base = find_command(Folder(project.root))
     assert base is not None and base.runner == name

@@ -11,6 +11,8 @@ from detent.config import Settings
 from detent.evidence.suite import Suite, environment, run_suite
 from detent.git.workspace import borrow
 from tests.dialects import FURTHER, PACKAGES
+from tests.machine import need, need_runner
+from tests.patience import LONG
 from tests.repos import write
 
 SANDBOXED = msgspec.structs.replace(Settings(), sandbox=msgspec.structs.replace(Settings().sandbox, level="bubblewrap"))
@@ -19,11 +21,11 @@ QUICK = ("mocha", "unittest")
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in FURTHER])
 def test_a_runner_works_in_a_workspace_with_borrowed_packages(tmp_path: Path, name: str) -> None:
-    if name != "unittest" and not PACKAGES.is_dir():
-        pytest.skip("the runners of tests/runners_js/package.json are not installed")
+    need("bubblewrap", "namespaces")
+    need_runner(name)
     each, home, workspace = FURTHER[name], PACKAGES.parent, tmp_path / "workspace"
     write(workspace, each.files)
     borrow(home, workspace)
-    suite = Suite(each.base, 60, os.environ["PATH"], start=cell_of(SANDBOXED, True, os.environ, home).tests, sandbox="bubblewrap")
+    suite = Suite(each.base, LONG, os.environ["PATH"], start=cell_of(SANDBOXED, True, os.environ, home).tests, sandbox="bubblewrap")
     seen = run_suite(suite, (), home, workspace, environment(suite, os.environ, tmp_path / "pycache"), lambda: True)
     assert seen.outcomes == {each.stays: "passed", each.adds: "failed"}

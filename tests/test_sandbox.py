@@ -17,6 +17,7 @@ from detent.errors import CannotTell, DetentError
 from detent.sandbox import Sandbox, choose, why_none
 from detent.sandbox.bubblewrap import Bubblewrap, find_program, packed
 from detent.sandbox.none import Unisolated
+from tests.patience import LONG
 from tests.rooms import PYTHON, SECRETS, Place, isolated
 from tests.test_process import until
 
@@ -99,7 +100,7 @@ def attempt(sandbox: Sandbox, place: Place, name: str) -> str:
     here = os.getcwd()
     try:
         with prepared(place) as given:
-            return sandbox.run(["sh", "-c", CASES[name]], place.work, place.env, 30, place.room, stdin=given).output
+            return sandbox.run(["sh", "-c", CASES[name]], place.work, place.env, LONG, place.room, stdin=given).output
     finally:
         os.chdir(here)
 
@@ -161,7 +162,7 @@ print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(
 @pytest.mark.parametrize("kind", ["i386", "x32"] if platform.machine() == "x86_64" else [])
 def test_calls_of_another_architecture_end_the_program(place: Place, inside: Bubblewrap, kind: str) -> None:
     (place.work / "foreign.py").write_text(FOREIGN)
-    ran = inside.run([PYTHON, "-I", "foreign.py", kind], place.work, place.env, 30, place.room)
+    ran = inside.run([PYTHON, "-I", "foreign.py", kind], place.work, place.env, LONG, place.room)
     assert (ran.exit_code, ran.output) == (128 + signal.SIGSYS, "")
 
 
@@ -201,7 +202,7 @@ def test_its_environment_is_exactly_the_given_one(place: Place, inside: Bubblewr
     os.environ["DETENT_TEST_SECRET"] = "must not be inherited"
     try:
         for env in ({"PATH": "/usr/bin:/bin", "A": "1\n2=3"}, {"HOME": "/somewhere", "PATH": "/usr/bin"}):
-            ran = inside.run(["env", "-0"], place.work, env, 30, place.room)
+            ran = inside.run(["env", "-0"], place.work, env, LONG, place.room)
             seen = dict(line.split("=", 1) for line in ran.output.split("\0") if line)
             assert seen == {"HOME": str(place.home), **env, "PWD": str(place.work)}
     finally:
@@ -237,18 +238,18 @@ def test_variables_do_not_stand_in_the_arguments_of_any_process(place: Place, in
         (place.work / "go").touch()
 
     script = "echo ready; while [ ! -e go ]; do :; done"
-    inside.run(["sh", "-c", script], place.work, {**place.env, "TOKEN": secret}, 30, place.room, watch=look)
+    inside.run(["sh", "-c", script], place.work, {**place.env, "TOKEN": secret}, LONG, place.room, watch=look)
     assert seen[:2] == [False, True]
 
 
 def test_the_loader_of_the_isolation_itself_does_not_hear_the_programs_variables(place: Place, inside: Bubblewrap) -> None:
-    ran = inside.run(["true"], place.work, {**place.env, "LD_DEBUG": "files"}, 30, place.room)
+    ran = inside.run(["true"], place.work, {**place.env, "LD_DEBUG": "files"}, LONG, place.room)
     assert "libc.so" in ran.output and "libcap" not in ran.output
 
 
 def test_a_zero_byte_cannot_smuggle_words_to_bubblewrap(place: Place, inside: Bubblewrap) -> None:
     with pytest.raises(ValueError, match="zero byte"):
-        inside.run(["true"], place.work, {"A": "x\0--bind\0/\0/"}, 30, place.room)
+        inside.run(["true"], place.work, {"A": "x\0--bind\0/\0/"}, LONG, place.room)
     assert packed(["a", "é"]) == b"a\0\xc3\xa9\0"
 
 
@@ -258,7 +259,7 @@ def test_the_program_that_isolates_is_never_taken_from_the_path_or_the_workspace
     planted.chmod(0o755)
     made = isolated({**place.outer, "PATH": f"{place.work}:{os.environ['PATH']}"})
     assert made.program.is_absolute() and not made.program.is_relative_to(place.work)
-    ran = made.run(["sh", "-c", "pwd"], place.work, {**place.env, "PATH": f"{place.work}:/usr/bin:/bin"}, 30, place.room)
+    ran = made.run(["sh", "-c", "pwd"], place.work, {**place.env, "PATH": f"{place.work}:/usr/bin:/bin"}, LONG, place.room)
     assert ran.exit_code == 0 and not (place.outside / "written").exists()
     assert find_program((str(place.outside),)) is None
 
@@ -315,7 +316,7 @@ def test_nothing_of_it_lives_on(place: Place, inside: Bubblewrap, how: str, end:
     ran = inside.run(["sh", "-c", script], place.work, place.env, 1.5 if end == "the timeout" else 30, place.room, wanted)
     assert (ran.exit_code, ran.timed_out, ran.stopped) == (7 if end == "it ends" else None, end == "the timeout", end == "no longer wanted")
     assert (place.work / "up").exists() == (end != "it ends")
-    assert until(lambda: is_free(place.work / "lock"), 5)
+    assert until(lambda: is_free(place.work / "lock"))
     assert ran.seconds < 20
 
 
@@ -354,7 +355,7 @@ def test_a_crash_leaves_no_dump(place: Place, inside: Bubblewrap) -> None:
 def test_output_is_bounded_counted_and_watched_inside_too(place: Place, inside: Bubblewrap) -> None:
     seen: list[int] = []
     ran = inside.run(
-        ["sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' a"], place.work, place.env, 30, place.room, watch=lambda b: seen.append(len(b))
+        ["sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' a"], place.work, place.env, LONG, place.room, watch=lambda b: seen.append(len(b))
     )
     assert ran.size == sum(seen) == 3_000_000 and len(ran.output) < 401_000
 
@@ -366,7 +367,7 @@ def test_a_program_that_is_not_there_is_an_error_as_outside(place: Place, inside
     (place.work / "plain").write_text("")
     for name, kind in (("no-such-program", FileNotFoundError), ("./plain", PermissionError)):
         with pytest.raises(kind):
-            inside.run([name], place.work, place.env, 30, place.room)
+            inside.run([name], place.work, place.env, LONG, place.room)
 
 
 def test_a_program_cannot_pretend_that_it_never_ran(place: Place, inside: Bubblewrap) -> None:
@@ -389,7 +390,7 @@ def test_isolation_that_breaks_is_an_error_and_never_a_result(place: Place, insi
         inside.program.write_text(text)
         inside.program.chmod(0o755)
     with pytest.raises(CannotTell, match="the sandbox broke"):
-        inside.run(["sh", "-c", "true"], place.work, place.env, 30, place.room)
+        inside.run(["sh", "-c", "true"], place.work, place.env, LONG, place.room)
     assert not (place.work / "absent").exists()
 
 
@@ -403,13 +404,13 @@ def test_isolation_that_is_killed_midway_is_an_error(place: Place, inside: Bubbl
     (place.work / "lock").touch()
     script = "flock lock sleep 100 &" + LOCKED + "echo up; sleep 100"
     with pytest.raises(CannotTell, match="the sandbox broke"):
-        inside.run(["sh", "-c", script], place.work, place.env, 30, place.room, watch=kill)
+        inside.run(["sh", "-c", script], place.work, place.env, LONG, place.room, watch=kill)
     assert until(lambda: is_free(place.work / "lock"))
 
 
 def test_a_folder_that_is_not_in_the_room_cannot_be_worked_in(place: Place, inside: Bubblewrap) -> None:
     with pytest.raises(CannotTell, match="chdir"):
-        inside.run(["true"], place.outside, place.env, 30, place.room)
+        inside.run(["true"], place.outside, place.env, LONG, place.room)
 
 
 # Choosing
@@ -438,7 +439,7 @@ except DetentError as e:
     ("words", "says"),
     [
         (["--ro-bind", os.devnull], ["bubblewrap is not installed", "apt-get install bubblewrap"]),
-        (["--disable-userns", "--unshare-user"], ["bubblewrap does not work here", 'level = "none"']),
+        (["--disable-userns", "--unshare-user"], ["bubblewrap does not work here", 'level = "outer"']),
     ],
     ids=["missing", "no user namespaces"],
 )

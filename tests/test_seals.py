@@ -19,6 +19,7 @@ from detent.kernel.anchor import state_dir
 from detent.kernel.seal import KEY, keep, kept
 from detent.world.reviewer import kept_review
 from tests.cases import pass_all, project
+from tests.patience import LONG
 from tests.project import GREEN, Project
 from tests.repos import git_at, make_repo, sh
 
@@ -115,7 +116,7 @@ def next_review(p: Project) -> Path:
 
 def test_a_check_that_somebody_wrote_down_as_passed_is_run(tmp_path: Path) -> None:
     git = git_at(make_repo(tmp_path / "p", {"a": "a\n"}))
-    collect, tree = Collector(git, Suite(None, 60, os.environ["PATH"]), "r", os.environ), git.tree("HEAD")
+    collect, tree = Collector(git, Suite(None, LONG, os.environ["PATH"]), "r", os.environ), git.tree("HEAD")
     line = f"echo ran >> {tmp_path}/log"
     for _ in range(2):
         assert check_all(collect, tree, (line,), lambda: True)[0].passed

@@ -235,7 +235,7 @@ def test_an_agent_in_the_sandbox_leaves_no_process_behind_and_reaches_no_git(tmp
 
 @pytest.mark.slow
 def test_an_agent_that_floods_and_never_ends_is_stopped_and_counted_and_the_run_waits_for_a_person(tmp_path: Path) -> None:
-    f, ran = driven(tmp_path, "yes flood | head -c 30000000 & trap '' TERM\nwhile :; do sleep 1; done", "[queue]\ntimeout = 3\n")
+    f, ran = driven(tmp_path, "yes flood | head -c 30000000 & trap '' TERM\nwhile :; do sleep 1; done", "[queue]\ntimeout = 10\n")
     assert (ran.code, ran.json["state"], ran.json["outcome"]) == (1, "HALTED", "halted"), ran
     assert len(ran.json["error"]) < 100_000
     assert f.cli("status", "--json").json["cause"] == "agent"

@@ -7,7 +7,8 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from detent.evidence.look import Changed, Outcome, TestReport
+from detent.evidence.look import Changed
+from detent.evidence.report import Outcome, TestReport
 from detent.gates.judge import judge
 from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from detent.app.trackers import tracker_of
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.tracker import STATUSES, TRACKERS, Change, NewItem, Tracker, TrackerError, UnknownItem, open_of
+from tests.machine import need
 from tests.repos import make_repo, sh
 from tests.trackers import beads_folder, made, put_bd
 
@@ -215,9 +215,8 @@ def test_several_processes_file_into_the_built_in_list_at_once(tmp_path: Path) -
 
 
 def test_the_real_bd_keeps_to_what_its_stand_in_does(tmp_path: Path) -> None:
-    bd = shutil.which("bd")
-    if bd is None:
-        pytest.skip("the program bd is not here")
+    need("bd")
+    bd = "bd"
     root = make_repo(tmp_path / "p", {"a.txt": "a"})
     sh(root, bd, "init", "--quiet", "--prefix", "bd")
     tracker = tracker_of("beads", find_place(root), {**os.environ})

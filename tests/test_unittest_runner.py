@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from tests.repos import write
 

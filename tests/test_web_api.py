@@ -17,6 +17,7 @@ from starlette.routing import Route as At
 from detent.interfaces.http.asgi import build
 from detent.interfaces.http.openapi import page
 from tests.driven import CYCLE, PLANS, Json
+from tests.patience import LONG
 from tests.postgres import Server
 from tests.project import Project
 from tests.sessions import TEAM
@@ -46,7 +47,7 @@ class Answer(NamedTuple):
 @contextmanager
 def asked(to: Served, path: str, method: str = "GET", body: bytes = b"", /, **headers: str) -> Iterator[HTTPResponse]:
     """One request, header by header; an empty one is left out."""
-    with closing(HTTPConnection("127.0.0.1", to.port, timeout=60)) as connection:
+    with closing(HTTPConnection("127.0.0.1", to.port, timeout=LONG)) as connection:
         connection.putrequest(method, path, skip_host=True)
         wanted = {"Host": f"127.0.0.1:{to.port}", "Authorization": f"Bearer {to.token}", **headers}
         for name, value in {**wanted, "Content-Length": str(len(body))}.items():

@@ -4,11 +4,10 @@ import gzip
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.machine import need
 
 ROOT = Path(__file__).parent.parent
 WEB = ROOT / "web"
@@ -30,8 +29,7 @@ def test_the_build_was_made_from_the_sources_as_they_are() -> None:
 
 
 def test_building_it_again_gives_the_same_files(tmp_path: Path) -> None:
-    if not (WEB / "node_modules" / "esbuild").is_dir() or shutil.which("node") is None:
-        pytest.skip("the packages of web/ are not installed")
+    need("node", "web")
     subprocess.run(["node", "build.mjs", str(tmp_path / "static")], cwd=WEB, check=True, capture_output=True)
     made = {f.name: f.read_bytes() for f in (tmp_path / "static").iterdir()}
     assert made == {f.name: f.read_bytes() for f in STATIC.iterdir()}, "the page is not current: run ./x web"

@@ -14,6 +14,7 @@ from detent.interfaces.http.board import Board, runs
 from detent.interfaces.http.shapes import RunsAsked
 from detent.interfaces.http.tally import Tally
 from tests.driven import CYCLE, PLANS, REDS, running
+from tests.patience import LONG
 from tests.test_pr_surroundings import exhausted
 from tests.test_web_api import asked, frames
 from tests.webbed import QUICKLY, Served, Watched, copies, remarks, script, served, visit, web_project, worktree
@@ -28,7 +29,7 @@ HIDE = """hidden => { Object.defineProperty(document, 'hidden', { value: hidden,
 def entered(opened: Browser, to: Served, **how: object) -> BrowserContext:
     """Tabs of a person who is let in."""
     context = opened.new_context(**{"viewport": {"width": 1280, "height": 800}, **how})  # type: ignore[arg-type]
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(LONG * 1000)
     context.add_init_script(f"sessionStorage.setItem('detent-token', '{to.token}')")
     return context
 
@@ -195,7 +196,7 @@ def test_an_end_by_ctrl_c_with_a_page_open_is_quiet(chromium: Browser, tmp_path:
         page = visit(chromium, to.link)
         expect(page.locator(".row")).to_be_visible()
         to.child.send_signal(signal.SIGINT)
-        assert to.child.wait(20) == 128 + signal.SIGINT
+        assert to.child.wait(LONG) == 128 + signal.SIGINT
         assert to.child.stderr is not None and to.child.stderr.read() == "", (
             "its streams ended by themselves, before they would have been cut"
         )

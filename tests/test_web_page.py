@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from detent.app import open_app
 from detent.app.live import live_file
 from tests.driven import ENDS, GREENS, PLANS, REDS, REFACTORS
+from tests.patience import LONG
 from tests.project import Project
 from tests.sessions import DESIGN, INTAKE, REQUEST, TEAM, plays, reply
 from tests.webbed import Served, Watched, remarks, script, served, visit, web_project
@@ -55,7 +56,7 @@ def test_a_run_is_started_watched_and_read_through_a_reload_and_the_loss_of_the_
         expect(page.get_by_role("alert")).to_contain_text("does not answer")
         port = to.port
     with served(p, port=port):
-        expect(page.get_by_role("alert")).to_have_count(0, timeout=20_000)
+        expect(page.get_by_role("alert")).to_have_count(0, timeout=LONG * 1000)
         at_state(page, "COMPLETE")
         page.keyboard.press("2")
         page.locator(".event", has_text="failure").click()
@@ -117,7 +118,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         expect(page.get_by_role("button", name="Request changes")).to_be_disabled()
         answer(page, "Request changes", "prices are in cents")
         page.get_by_role("tab", name="spec.md").click()
-        expect(page.locator(".paper")).to_contain_text("in cents <script>", timeout=30_000)
+        expect(page.locator(".paper")).to_contain_text("in cents <script>", timeout=LONG * 1000)
         spec = Path(to.get(f"/api/runs/{run}")["workspace"]) / folder / "spec.md"
         spec.write_text(spec.read_text() + "\nchanged behind your back\n")
         answer(page, "Approve")
@@ -126,9 +127,9 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         spec.write_text(spec.read_text().removesuffix("\nchanged behind your back\n"))
         page.reload()
         answer(page, "Approve")
-        expect(page.get_by_role("heading", name="How is work reviewed?")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("heading", name="How is work reviewed?")).to_be_visible(timeout=LONG * 1000)
         answer(page, "One final review")
-        expect(page.locator(".question .asked")).to_contain_text("prices are trusted", timeout=60_000)
+        expect(page.locator(".question .asked")).to_contain_text("prices are trusted", timeout=LONG * 1000)
         expect(page.locator(".event .chip.bad")).to_have_text("security")
         answer(page, "Accept")
         page.get_by_role("link", name="Board").click()
@@ -140,7 +141,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         expect(page.get_by_role("status").filter(has_text="noted")).to_be_visible()
         page.get_by_role("button", name="Stop").click()
         page.get_by_role("button", name="Stop it").click()
-        expect(page.locator(".head .chip").first).to_have_text("aborted", timeout=30_000)
+        expect(page.locator(".head .chip").first).to_have_text("aborted", timeout=LONG * 1000)
         watched.unhurt(page)
         page.context.close()
     told = {d["decision_id"]: d for d in p.run("decisions", "--run", run, "--all", "--json").json["decisions"]}
@@ -213,7 +214,7 @@ def test_ten_thousand_events_and_a_hundred_thousand_lines_stay_quick_and_nothing
     expect(page.get_by_role("tab", name="Timeline")).to_contain_text("10001")
     assert page.locator(".event[data-seq='5000']").bounding_box() == at, "what is looked at stays where it is"
     page.get_by_role("tab", name="Output").click()
-    expect(page.locator(".line", has_text="line 60000")).to_be_visible(timeout=30_000)
+    expect(page.locator(".line", has_text="line 60000")).to_be_visible(timeout=LONG * 1000)
     assert page.locator(".line").count() < 120
     with file.open("a") as out:
         for n in range(60_001, 100_001, 100):  # it goes on while it is read, and the page is loaded anew in between

@@ -19,6 +19,7 @@ from detent.interfaces.http.tally import Tally
 from detent.queue.protocol import Job
 from tests.driven import running, scripted
 from tests.executions import WORKS, Till
+from tests.patience import LONG
 from tests.project import Project
 from tests.test_queue_outside import NOT_READY, PULL_REQUESTS
 from tests.test_web_api import asked, frames
@@ -71,16 +72,16 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(chrom
     page = visit(chromium, to.link)
     page.keyboard.press("g")
     page.keyboard.press("q")
-    expect(page.locator(".event .chip")).to_have_text("running", timeout=40_000)
-    expect(page.locator(".log")).to_contain_text("<b>not bold</b>", timeout=40_000)
+    expect(page.locator(".event .chip")).to_have_text("running", timeout=LONG * 1000)
+    expect(page.locator(".log")).to_contain_text("<b>not bold</b>", timeout=LONG * 1000)
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Cancel it").click()
-    expect(page.locator(".event .chip")).to_have_text("cancelled", timeout=40_000)
+    expect(page.locator(".event .chip")).to_have_text("cancelled", timeout=LONG * 1000)
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator("[data-id=execute-it-1-2] .chip")).to_have_text("done", timeout=60_000)
+    expect(page.locator("[data-id=execute-it-1-2] .chip")).to_have_text("done", timeout=LONG * 1000)
     page.locator("[data-id=execute-it-1-2]").click()
     page.get_by_role("button", name="Review").click()
-    expect(page.get_by_role("status").filter(has_text="one thing is missing")).to_be_visible(timeout=40_000)
+    expect(page.get_by_role("status").filter(has_text="one thing is missing")).to_be_visible(timeout=LONG * 1000)
     page.get_by_role("link", name="See the run").click()
     expect(page.locator(".node.now[data-state=COMPLETED]")).to_be_visible()
     page.keyboard.press("g")
@@ -89,7 +90,7 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(chrom
     row = page.locator("[data-run=execute-it-1-2]")
     expect(row.get_by_role("button")).to_have_text(["Review"])
     row.get_by_role("button", name="Review").click()
-    expect(page.get_by_role("status").filter(has_text="one thing is missing").last).to_be_visible(timeout=40_000)
+    expect(page.get_by_role("status").filter(has_text="one thing is missing").last).to_be_visible(timeout=LONG * 1000)
     page.keyboard.press("g")
     page.keyboard.press("q")
     page.get_by_role("button", name="New item").click()
@@ -154,7 +155,7 @@ def test_the_board_says_how_the_queue_stands_and_cancels_and_tries_again(chromiu
         page.keyboard.type("not now")
         expect(shown).to_have_count(1)
         expect(shown).to_contain_text("it-1")
-        expect(page.locator(".shown h3")).to_have_text("Add prices", timeout=5_000)  # what is looked at stays, whether it fits or not
+        expect(page.locator(".shown h3")).to_have_text("Add prices", timeout=LONG * 1000)  # what is looked at stays, whether it fits or not
         page.get_by_label("State").select_option("Waits for others")
         expect(page.get_by_text("No execution fits")).to_be_visible()
         page.get_by_role("button", name="Show all").click()

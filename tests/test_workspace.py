@@ -30,6 +30,7 @@ from tests.driven import (
     tree_of,
     workspaces,
 )
+from tests.machine import walls
 from tests.project import Project
 from tests.repos import PLAIN, make_repo, sh
 
@@ -101,6 +102,7 @@ def test_a_dirty_checkout_is_refused_and_left_as_it_is(p: Project) -> None:
         p.git("checkout", "-q", "--", ".")
 
 
+@walls
 def test_the_git_dir_is_neither_visible_nor_writable_inside_the_sandbox(p: Project) -> None:
     inside, below, plant, status, own = shell(
         p,
@@ -221,6 +223,8 @@ def package(p: Project) -> Iterator[Path]:
     shutil.rmtree(p.root / "node_modules")
 
 
+@walls
+@pytest.mark.needs("node")
 def test_ignored_node_modules_of_the_checkout_are_there_for_the_work_and_cannot_be_written(p: Project, package: Path) -> None:
     used, wrote = shell(p, """node -e 'console.log("[" + require("left")("x", 3) + "]")'""", "echo evil > node_modules/left/index.js")
     assert "[  x]" in used
@@ -228,6 +232,7 @@ def test_ignored_node_modules_of_the_checkout_are_there_for_the_work_and_cannot_
     assert (package / "index.js").read_text().startswith("module.exports")
 
 
+@walls
 def test_an_agent_that_puts_its_own_dependencies_in_their_place_has_failed_and_they_are_put_back(p: Project, package: Path) -> None:
     call = [{"tool": "Bash", "arguments": {"command": "rm node_modules && mkdir node_modules"}}]
     with driven(p, {"call": call, "reply": "all done"}, STOP) as d:

@@ -19,11 +19,12 @@ from detent.kernel.model import Briefing, Data, Found, Run, Sent
 from detent.kernel.rows import STAY, Effect, Job, Row, State, by_agent, by_system, go
 from detent.kernel.table import Table
 from detent.workflows.common import DRIVEN, PEOPLE, count, driven, people
+from tests.patience import LONG
 
 RUN = "r1"
 SINCE = "2026-01-01T00:00:00Z"
 PASSED = Found()
-PATIENCE = 60  # seconds to wait for another process; only a fault waits that long
+PATIENCE = LONG  # seconds to wait for another process; only a fault waits that long
 
 
 class Done(Data, frozen=True):

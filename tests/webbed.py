@@ -18,6 +18,8 @@ from detent.kernel.codec import from_entry, to_entry
 from detent.kernel.journal import SqliteJournal
 from detent.kernel.model import Event, Found, Sent
 from tests.driven import ALONE, Json, project
+from tests.machine import need
+from tests.patience import LONG
 from tests.project import Project
 from tests.repos import sh
 from tests.sessions import DAY
@@ -45,7 +47,7 @@ class Served(NamedTuple):
         sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **headers}
         request = urllib.request.Request(self.url.rstrip("/") + path, data, sent)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=LONG) as answer:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as e:
             with e:
@@ -61,6 +63,7 @@ class Served(NamedTuple):
 @contextmanager
 def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served]:
     """`detent serve` on a free port, until the block ends."""
+    need("loopback")
     argv = p.argv("serve", "--port", str(port), "--no-open", *args)
     with subprocess.Popen(
         argv, cwd=p.root, env={**p.env, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -71,7 +74,7 @@ def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served
             if child.poll() is None:
                 child.send_signal(signal.SIGINT)
                 try:
-                    child.wait(10)
+                    child.wait(LONG)
                 except subprocess.TimeoutExpired:
                     child.kill()
 
@@ -102,7 +105,7 @@ def browser() -> Iterator[Browser]:
 def visit(opened: Browser, link: str, **context: Any) -> Page:
     """A page in a context of its own; whatever goes wrong in it fails the test."""
     page = opened.new_context(**{"viewport": {"width": 1280, "height": 800}, **context}).new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(LONG * 1000)
     page.goto(link)
     return page
 

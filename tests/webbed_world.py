@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from tests.model_server import ModelServer, Reply, call, say, text, tool
+from tests.patience import LONG
 from tests.project import Project
 from tests.sessions import CODES, JUDGES, PLAN, TEAM, Json, plays, reply, session_of
 from tests.sessions import REQUEST as SESSION_REQUEST
@@ -241,7 +242,7 @@ def queued(p: Project) -> "subprocess.Popen[str]":
         text=True,
         start_new_session=True,
     )
-    until = time.monotonic() + 90
+    until = time.monotonic() + LONG
     while [e["state"] for e in p.run("queue", "list", "--all", "--json").json["executions"] if e["item"] == "it-1"] != ["done"]:
         assert time.monotonic() < until, p.run("queue", "list", "--all")
         time.sleep(0.5)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -71,6 +72,7 @@ def one(clone: Path, given: argparse.Namespace, program: Path, version: str) -> 
 
 def main(argv: Sequence[str]) -> int:
     given = arguments(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who ends it otherwise is no less careful
     try:
         program = Path(shutil.which(given.detent) or given.detent).absolute()
         if not program.is_file():

@@ -1,5 +1,6 @@
 """One checkout of a clone, kept between calls with the environment that was made in it. Owns all that is done there with git; the clone itself is only read."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -79,6 +80,7 @@ class Checkout:
 
     def make(self) -> None:
         """The checkout and its environment, once; again only if another set-up is asked for."""
+        self._alone()
         done = self.folder / "ready"
         if done.exists() and done.read_text() == self.project.setup:
             write(self._kept, self.project)
@@ -98,6 +100,15 @@ class Checkout:
         (self.folder / "made").write_text("".join(f"{line}\n" for line in made))
         write(self._kept, self.project)
         done.write_text(self.project.setup)
+
+    def _alone(self) -> None:
+        """Two calls in one checkout would spoil each other's trees. Held until this process ends."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.lock = (self.folder / "lock").open("w")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DetentError(f"another call works on {self.name} in {self.folder}", "wait for it, or give another --work") from None
 
     def _forget(self, done: Path) -> None:
         """What another environment said of trees does not count in this one."""

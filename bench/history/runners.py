@@ -43,7 +43,7 @@ def _vitest(report: str, output: str) -> Found:
 
 
 def _mocha(report: str, output: str) -> Found:
-    found = json.loads(report)
+    found = json.loads(report or output[output.find("{\n") :])  # before 9.2 it knows no output file
     skipped = {case["fullTitle"] for case in found["pending"]}
     for case in found["tests"]:
         how = "skipped" if case["fullTitle"] in skipped else "failed" if case["err"] else "passed"
@@ -67,13 +67,20 @@ def _with_files(command: str, files: Sequence[str]) -> str:
     return " ".join([command, *map(shlex.quote, files)])
 
 
+def _only_files(command: str, files: Sequence[str]) -> str:
+    """Without the project's own options, as an agent would call pytest."""
+    words = shlex.split(command)
+    end = next(n for n, word in enumerate(words) if PurePosixPath(word).name == "pytest")
+    return shlex.join([*words[: end + 1], *files])
+
+
 def _packages(command: str, files: Sequence[str]) -> str:
     folders = sorted({f"./{PurePosixPath(file).parent}".replace("/.", "") for file in files})
     return " ".join([*(word for word in shlex.split(command) if not word.endswith("...")), *folders])
 
 
 RUNNERS = (
-    Runner("pytest", lambda c, r: f"{c} -o junit_family=xunit1 --junitxml={r} --continue-on-collection-errors", _pytest, _with_files),
+    Runner("pytest", lambda c, r: f"{c} -o junit_family=xunit1 --junitxml={r} --continue-on-collection-errors", _pytest, _only_files),
     Runner("vitest", lambda c, r: f"{c} --reporter=json --outputFile={r}", _vitest, _with_files),
     Runner("jest", lambda c, r: f"{c} --json --outputFile={r}", _vitest, _with_files),
     Runner("mocha", lambda c, r: f"{c} --reporter json --reporter-option output={r}", _mocha, _with_files),

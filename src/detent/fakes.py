@@ -12,9 +12,10 @@ import msgspec
 
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell
-from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare
 from detent.evidence.reasons import Reason, reason
+from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Found, Record, Sent, Tally

@@ -4,17 +4,15 @@ import json
 import os
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
 from tests.clients.real import CLAUDE, CODEX
 from tests.driven import GREEN, NAMED, NONE, RED
+from tests.machine import need
 from tests.model_server import KEY, ModelServer, Reply, call, say, tool
 from tests.responses_server import ResponsesServer
 
@@ -126,10 +124,7 @@ class Served(NamedTuple):
 @contextmanager
 def serving(name: str, model: Model, folder: Path) -> Iterator[Served]:
     """The service of a client's model, with the client itself on PATH."""
-    if not PROGRAMS[name].exists():
-        pytest.skip("the clients of tests/clients/package.json are not installed")
-    if not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is not installed")
+    need("clients", "loopback")
     nobody = str(folder / "nobody")
     plain = {"CODEX_HOME": nobody, "CLAUDE_CONFIG_DIR": nobody, "PATH": f"{linked(name, folder)}:{BIN}:{os.environ['PATH']}"}
     if name == "claude":

@@ -2,22 +2,21 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-import pytest
-
 from tests.clients.stage import MODEL
+from tests.machine import need
 from tests.model_server import KEY
+from tests.patience import LONG
 from tests.project import ROOT, Project
 
 MODULES = Path(__file__).parent / "node_modules"
 CLAUDE = MODULES / "@anthropic-ai" / "claude-code-linux-x64" / "claude"
 CODEX = MODULES / "@openai" / "codex-linux-x64" / "vendor" / "x86_64-unknown-linux-musl" / "bin" / "codex"
-SECONDS = 100
+SECONDS = LONG
 KEPT = ("PATH", "XDG_STATE_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "LANG")
 
 Json = dict[str, Any]
@@ -52,10 +51,7 @@ def stage(
     project: Project, program: Path, api: str, argv: list[str], env: dict[str, str], files: dict[str, str], turns: list[Turn]
 ) -> Played:
     """One session in a network of its own."""
-    if not program.exists():
-        pytest.skip("the clients of tests/clients/package.json are not installed")
-    if not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is not installed")
+    need("clients", "bubblewrap", "namespaces")
     kept = {name: project.env[name] for name in KEPT if name in project.env}
     asked = {
         "api": api,

@@ -17,10 +17,11 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
+from tests.patience import LONG
 from tests.project import Project
 
 MODERN, LEGACY = "2026-07-28", "legacy"
-PATIENCE = 60
+PATIENCE = LONG
 
 # A test of the project that says who it is, then waits for ever; a child of its own waits with it.
 WAITS = """

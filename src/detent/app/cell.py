@@ -18,7 +18,8 @@ from detent.sandbox.mounts import SYSTEM
 from detent.sandbox.process import Ran
 
 DEPENDENCIES = (*BORROWED, "target")  # of the project's own checkout: seen, not written
-PUSH, PULL = "bubblewrap", "none"
+PUSH, PULL, OUTER = "bubblewrap", "none", "outer"
+OPEN = (PULL, OUTER)  # we hold nothing: nobody does, or what all of this runs in
 NOT_FOUND = 127  # the exit code by which a shell says that there is no such program
 MOST_WORDS = 50
 
@@ -45,7 +46,7 @@ class Cell(NamedTuple):
     @property
     def apart(self) -> bool:
         """Whether programs have a network of their own."""
-        return self.sandbox.name != PULL and not self.network
+        return self.sandbox.name not in OPEN and not self.network
 
     def agent(
         self,
@@ -87,7 +88,7 @@ class Cell(NamedTuple):
         from detent.sandbox.visible import missing_inside
 
         words = _words(argv[2]) if argv[:2] == ["sh", "-c"] else argv[:1]
-        found = (missing_inside(word, env.get("PATH", ""), room) for word in words) if self.sandbox.name != PULL else ()
+        found = (missing_inside(word, env.get("PATH", ""), room) for word in words) if self.sandbox.name not in OPEN else ()
         return next((said for said in found if said), "")
 
 
@@ -122,7 +123,7 @@ def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Pa
 
     level = level_of(settings, driven)
     sandbox = _chosen(level, outer.get("HOME", ""), settings.sandbox.memory, settings.sandbox.cpus, settings.sandbox.image)
-    if level == PULL:
+    if level in OPEN:
         return Cell(sandbox, (), True)
     kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
     mounts = tuple(Path(m).expanduser() for m in settings.sandbox.mounts)
@@ -135,12 +136,12 @@ def _chosen(level: str, home: str, memory: str, cpus: int, image: str) -> Sandbo
 
 
 def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
-    """Try the attacks before a run relies on the sandbox; its name. A hole is an error."""
+    """Try the attacks before a run relies on the sandbox; its name. A hole is an error. What a person answers for is not tried."""
     from detent.sandbox.probe import probe
 
     cell = cell_of(settings, True, outer, Path("/nonexistent"))
-    if cell.sandbox.name == PULL:
-        return PULL
+    if cell.sandbox.name in OPEN:
+        return cell.sandbox.name
     if holes := probe(cell.sandbox, outer, cell.network):
         raise DetentError(
             f"the sandbox does not hold: {holes[0]}", f"nothing was run ({len(holes)} in all); see `detent doctor` and docs/sandbox.md"

@@ -7,7 +7,7 @@ import msgspec
 from detent.app import App
 from detent.app.fit import Terms
 from detent.errors import CannotTell, DetentError, RedStart
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.suite import preflight
 from detent.workflows.ground import Ground

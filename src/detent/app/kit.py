@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from detent.app.cell import cell_of
+from detent.app.cell import OUTER, cell_of
 from detent.config import Settings, load
 from detent.door import AnyRun
 from detent.effects.merge import Ways
+from detent.errors import DetentError
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
@@ -28,14 +29,23 @@ MERGE = {"tdd": "branch"}  # where [git] merge is not set: what a workflow does
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
     """The settings of a commit. A file that the commit does not have is read from disk: it is not the agent's change that brought it."""
 
-    def read(path: str) -> str | None:
+    def committed(path: str) -> str | None:
         data = git.read(rev, path)
-        if data is not None:
-            return data.decode("utf-8", "replace")
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def read(path: str) -> str | None:
+        if (text := committed(path)) is not None:
+            return text
         file = git.place.root / path
         return file.read_text("utf-8", "replace") if file.is_file() else None
 
-    return load(read, env)
+    settings = load(read, env)
+    if settings.sandbox.level == OUTER and load(committed, env).sandbox.level != OUTER:
+        raise DetentError(
+            '[sandbox] level = "outer" stands in a file that is not committed, where an agent could have written it',
+            "if it was you, commit that file, or set DETENT_SANDBOX_LEVEL=outer in the environment",
+        )
+    return settings
 
 
 def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:

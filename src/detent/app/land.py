@@ -19,7 +19,7 @@ from detent.door import AnyRun
 from detent.effects.landing import Landing, land_branch
 from detent.effects.merge import Ways
 from detent.errors import Busy, CannotTell, DetentError
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.git.commits import main_branch, short
 from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git

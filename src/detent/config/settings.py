@@ -76,6 +76,7 @@ class Agents(Value, frozen=True):
 class Evidence(Value, frozen=True):
     mutation: Literal["off", "warn", "require"] = "warn"
     clean: bool = False
+    seconds: int = 60
 
 
 MUTATION = {"off": "allow", "warn": "", "require": "fail"}  # what [evidence] mutation says of the kinds below
@@ -96,7 +97,7 @@ class Limits(Value, frozen=True):
 
 
 class Sandbox(Value, frozen=True):
-    level: Literal["", "none", "bubblewrap", "podman", "docker", "container"] = ""
+    level: Literal["", "none", "bubblewrap", "podman", "docker", "container", "outer"] = ""
     cpus: int = 4
     memory: str = "8g"
     network: bool = False

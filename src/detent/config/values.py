@@ -11,7 +11,7 @@ from detent.errors import DetentError
 LEAST = {
     **{f"debug.{key}": 1 for key in ("hypothesize", "instrument", "reduce_scope", "escalate")},
     **{f"limits.{key}": 0 for key in ("tokens", "usd", "minutes", "turns", "files")},
-    **dict.fromkeys(("bash.timeout", "test.timeout", "review.max_rounds", "sandbox.cpus", "queue.slots", "queue.timeout", "queue.silence"), 1),
+    **dict.fromkeys(("bash.timeout", "test.timeout", "review.max_rounds", "sandbox.cpus", "queue.slots", "queue.timeout", "queue.silence", "evidence.seconds"), 1),
     "tdd.retries": 0,
 }  # fmt: skip
 BELOW_THE_PROJECT = (re.compile(r"(?!/|~)(?!(?:.*/)?\.\.(?:/|\Z)).+"), "a path below the project")

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from detent.errors import CannotTell
 from detent.evidence.collect import Collector, Near, Wanted
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.git.repo import GitError
 
 

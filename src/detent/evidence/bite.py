@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.evidence.collect import Collects, Wanted
-from detent.evidence.look import Changed, TestReport
+from detent.evidence.look import Changed
+from detent.evidence.report import TestReport
 from detent.git.repo import Git
 
 PROBE_SECONDS = 30.0

@@ -16,10 +16,10 @@ from detent.evidence.bite import Marks
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook, Scene
-from detent.evidence.look import TestReport
 from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
 from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over
+from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
 from detent.kernel.model import Data, Flag, Run, Sent

@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners.nest import words_in, words_of
 from detent.evidence.runners.protocol import Canary, Command, Files, Nest, Runner, Watched
 

@@ -21,7 +21,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import canary_of
 from detent.evidence.installed import fingerprint, version_of
 from detent.evidence.lend import lend_composer, lend_packages
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import folder_of
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite

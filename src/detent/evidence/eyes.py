@@ -14,9 +14,10 @@ from detent.evidence.bite import PROBE_SECONDS, Marks, Teeth, changed_tests_bite
 from detent.evidence.canary import TAMPERED
 from detent.evidence.changes import Changes
 from detent.evidence.collect import Collects
-from detent.evidence.look import Branch, Changed, Probed, TestReport
+from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.reasons import Reason, reason
+from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.settling import runnable, settled, told_outcomes

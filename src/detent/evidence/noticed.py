@@ -11,8 +11,8 @@ from typing import NamedTuple
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.candidates import Mutant, candidates
-from detent.evidence.look import TestReport
 from detent.evidence.outcomes import file_of
+from detent.evidence.report import TestReport
 
 MOST_PLACES = 12  # functions that are looked at, those that the tests name first
 MOST_OF_ONE = 4  # small changes of one place

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.evidence.ids import family, stable
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 
 Ids = frozenset[str]
 

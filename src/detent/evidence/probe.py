@@ -11,8 +11,9 @@ from typing import NamedTuple
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.candidates import Mutant, candidates
-from detent.evidence.look import Probed, TestReport
+from detent.evidence.look import Probed
 from detent.evidence.mutate.turned import is_named, turned
+from detent.evidence.report import TestReport
 
 MOST_IN_VAIN = 12  # mutants in a row that make no test fail
 MOST_TRIED = 48

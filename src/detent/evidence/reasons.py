@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from detent.evidence.dependencies import declared_dependencies, is_foreign
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 
 __all__ = ["Reason", "declared_dependencies", "is_foreign", "reason"]
 
@@ -49,6 +49,7 @@ UNWRAPPED = re.compile(
     r"called `(?:Result|Option)::(?:unwrap|expect)\w*\(\)` on |^Error: ", re.MULTILINE
 )  # what the code answered was not taken
 PANICKED = re.compile(r"^thread '.*' .*panicked at [^\n]*:\d+:\d+:$|^stack backtrace:|^note: run with")
+STAR = re.compile(r"^\s*from \S+ import \*", re.MULTILINE)
 UNUSED = re.compile(r"imported and not used|declared and not used|declared but not used")
 
 
@@ -68,11 +69,18 @@ class Facts(NamedTuple):
     whole: bool  # it is a file that could not be loaded, not a test
     is_missing: bool  # by the adapter: a name is not there yet
     in_test: bool | None  # whether the place is in a test; None: there is no place
+    all_names: bool = False  # the file there brings in every name of a module, also those that it has not yet
 
 
-def reason(report: TestReport, test: str, is_test: Callable[[str], bool], third_party: Callable[[str], bool]) -> Reason:
-    """Why a test of a report failed. `third_party`: whether a module is a package of others (see `is_foreign`)."""
-    facts = _facts(report, test, is_test)
+def reason(
+    report: TestReport,
+    test: str,
+    is_test: Callable[[str], bool],
+    third_party: Callable[[str], bool],
+    read: Callable[[str], str | None] = lambda path: None,
+) -> Reason:
+    """Why a test of a report failed. `third_party`: whether a module is a package of others (see `is_foreign`); `read`: a file's text."""
+    facts = _facts(report, test, is_test, read)
     if not facts.kind and not facts.message:
         late = report.late or "did not end in time" in report.fault
         return Reason("machine", "the tests did not end in time") if late else Reason("unknown", "the report does not say why")
@@ -83,11 +91,12 @@ def reason(report: TestReport, test: str, is_test: Callable[[str], bool], third_
     return Reason(*_exception(facts))
 
 
-def _facts(report: TestReport, test: str, is_test: Callable[[str], bool]) -> Facts:
+def _facts(report: TestReport, test: str, is_test: Callable[[str], bool], read: Callable[[str], str | None]) -> Facts:
     place = report.places.get(test, "")
     file = place.rpartition(":")[0]
     kind, message = report.kinds.get(test, ""), report.messages.get(test, "")
-    return Facts(kind, message, place, "::" not in test, test in report.missing_names, is_test(file) if file else None)
+    all_names = kind == "NameError" and bool(file) and STAR.search(read(file) or "") is not None
+    return Facts(kind, message, place, "::" not in test, test in report.missing_names, is_test(file) if file else None, all_names)
 
 
 Found = tuple[Sort, str] | None
@@ -135,6 +144,8 @@ def _names(facts: Facts, third_party: Callable[[str], bool]) -> Found:
     if found is None:
         return ("product", "") if facts.is_missing and not UNUSED.search(facts.message) else None
     name = next(filter(None, found.groups()), "")
+    if facts.all_names:
+        return "product", ""
     if facts.in_test:
         return "test", f"the test uses {name} and does not bring it in"
     return ("product", "") if facts.in_test is False else ("unknown", f"who should have brought in {name} is not told")

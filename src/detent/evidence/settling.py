@@ -9,10 +9,11 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from detent.errors import CannotTell
-from detent.evidence.look import Changed, TestReport
+from detent.evidence.look import Changed
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import Outcomes, compare, file_of, unstable_families
 from detent.evidence.reasons import Reason
+from detent.evidence.report import TestReport
 from detent.evidence.test_blocks import blocks
 
 MOST_TOLD = 10

@@ -15,7 +15,7 @@ import msgspec
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import BESIDE, judged, planted
 from detent.evidence.ids import without_root
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.kept import caches, settings
 from detent.evidence.runners.protocol import Canary

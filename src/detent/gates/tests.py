@@ -2,8 +2,9 @@
 
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
-from detent.evidence.look import Look, Probed, TestReport
+from detent.evidence.look import Look, Probed
 from detent.evidence.outcomes import file_of
+from detent.evidence.report import TestReport
 from detent.gates.plan import PlanData, verified_from
 from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said

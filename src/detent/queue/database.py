@@ -6,6 +6,8 @@ runs and its claim would not be one thing, and a global limit of 3 was seen to r
 
 import fcntl
 import os
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,7 @@ from detent.errors import DetentError
 from detent.queue.tables import VERSION, Tables, tables
 
 SCHEMA = "detent"
+KNOWS_SUBSEC = (3, 42)  # the first SQLite whose unixepoch has parts of a second
 MIGRATING = 0x64746E7471  # the number of the lock under which a database is set up
 CLOCKS = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
@@ -47,6 +50,8 @@ def open_database(url: str, file: Path) -> Database:
     import logging
 
     logging.getLogger("dbos").setLevel(logging.ERROR)
+    if sqlite3.sqlite_version_info < KNOWS_SUBSEC and not sa.event.contains(sa.Engine, "connect", lend_clock):
+        sa.event.listen(sa.Engine, "connect", lend_clock)
     database = _postgres(url) if url else _sqlite(file)
     try:
         if _version(database) != VERSION:
@@ -54,6 +59,18 @@ def open_database(url: str, file: Path) -> Database:
     except sa.exc.OperationalError as e:
         raise unreachable(database.engine, e) from e
     return database
+
+
+def lend_clock(raw: Any, _: object) -> None:
+    """Give a connection the clock that DBOS asks for: it takes Python 3.12 for a sign of a new SQLite, and an old one answers NULL."""
+    if isinstance(raw, sqlite3.Connection):
+        raw.create_function("unixepoch", 1, _unixepoch)
+
+
+def _unixepoch(word: str) -> float:
+    if word != "subsec":
+        raise ValueError(f"unixepoch('{word}') is not asked for by anybody")
+    return time.time()
 
 
 def unreachable(engine: sa.Engine, e: sa.exc.SQLAlchemyError) -> Unreachable:

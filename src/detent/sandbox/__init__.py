@@ -31,12 +31,19 @@ def _none(home: Path, limits: Limits, image: str = "", because: str = "") -> San
     return Unisolated(because)
 
 
+def _outer(home: Path, limits: Limits, image: str = "") -> Sandbox:
+    from detent.sandbox.none import Unisolated
+
+    return Unisolated(name="outer")
+
+
 Made = Callable[[Path, Limits, str], Sandbox]
 SANDBOXES: dict[str, Made] = {
     "bubblewrap": _bubblewrap,
     "podman": _engine("podman"),
     "docker": _engine("docker"),
     "container": _engine("container"),
+    "outer": _outer,
     "none": _none,
 }
 

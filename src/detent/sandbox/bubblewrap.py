@@ -21,6 +21,7 @@ from detent.sandbox.guard import hold
 from detent.sandbox.limits import Group, Limits, find_places, unheld
 from detent.sandbox.process import Ran, run
 from detent.sandbox.protocol import DEVNULL, Room, always
+from detent.sandbox.ways_on import lack, ways_on
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
 INSTALL = "install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"
@@ -183,11 +184,12 @@ def make(home: Path, limits: Limits) -> Bubblewrap:
     """Bubblewrap, tried once. DetentError says what is missing."""
     program = find_program()
     if program is None:
-        raise DetentError("bubblewrap is not installed, and nothing is run without it", INSTALL)
+        raise DetentError(
+            "bubblewrap is not installed, and nothing is run without it", f"{INSTALL}. Where that is not enough:\n{ways_on()}"
+        )
     made = Bubblewrap(program, home, limits)
     if fault := _fault(made):
-        hint = 'allow user namespaces on this machine, or set [sandbox] level = "none"'
-        raise DetentError(f"bubblewrap does not work here, and nothing is run without it: {fault}", hint)
+        raise DetentError(f"bubblewrap does not work here, and nothing is run without it: {lack(fault)}", ways_on())
     return made
 
 

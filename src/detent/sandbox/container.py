@@ -25,6 +25,7 @@ from detent.sandbox.guard import hold
 from detent.sandbox.limits import Limits
 from detent.sandbox.process import Ran, run
 from detent.sandbox.protocol import DEVNULL, Room, always
+from detent.sandbox.ways_on import ways_on
 
 BOUNDARY = (
     "--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroupns=private", "--ipc=private", "--hostname=detent",
@@ -245,7 +246,7 @@ def _made(name: str, home: Path, limits: Limits, image: str) -> Container:
             _remember(made.engine)
             return made
         faults.append(fault)
-    hint = f"try `{name} run` by hand, or set [sandbox] level to another one; see docs/sandbox.md"
+    hint = f"try `{name} run` by hand. Else:\n{ways_on()}"
     raise DetentError(f"{name} does not work here, and nothing is run without it: {' | '.join(faults)}", hint)
 
 

@@ -18,7 +18,11 @@ from detent.kernel.anchor import state_dir
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-INSTALL = {"podman": "install it (Debian, Ubuntu: apt-get install podman)", "docker": "install docker and start its engine"}
+ELSE = "other ways on: docs/sandbox.md, In a container"
+INSTALL = {
+    "podman": f"install it (Debian, Ubuntu: apt-get install podman); {ELSE}",
+    "docker": f"install docker and start its engine; {ELSE}",
+}
 # Ways to call podman, the plainest first: its own choice, then what hosts with older control groups need.
 WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "podman": (
@@ -119,7 +123,14 @@ def own_folder(engine: Engine, name: str) -> Iterator[Path]:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(engine, folder)
+
+
+def _remove(engine: Engine, folder: Path) -> None:
+    """What a user's podman made in there belongs to users of its own, and only in their namespace can it be removed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists() and engine.name == "podman" and os.getuid() != 0:
+        engine.call([*engine.command, "unshare", "rm", "-rf", str(folder)])
 
 
 @contextlib.contextmanager
@@ -143,4 +154,4 @@ def clean_up(engine: Engine) -> None:
             engine.call(engine.remove(file.parent.name))
             if (image := file.with_name("image")).exists():
                 engine.call([*engine.command, "image", "unmount", image.read_text()])
-            shutil.rmtree(file.parent, ignore_errors=True)
+            _remove(engine, file.parent)

@@ -1,4 +1,7 @@
-"""No isolation: the program has the rights of whoever started Detent. Owns nothing; process.py ends what it leaves behind."""
+"""No isolation by us: the program has the rights of whoever started Detent. Owns nothing; process.py ends what it leaves behind.
+
+As `outer` a person says that the container or machine all of this runs in is the wall. It is run the same way and recorded by that name.
+"""
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -11,10 +14,8 @@ from detent.sandbox.protocol import DEVNULL, Room, always
 class Unisolated:
     """Runs programs as they are. `because` says why nothing better was chosen, if something better was asked for."""
 
-    name = "none"
-
-    def __init__(self, because: str = "") -> None:
-        self.because = because
+    def __init__(self, because: str = "", name: str = "none") -> None:
+        self.because, self.name = because, name
 
     def run(
         self,

@@ -59,7 +59,7 @@ GIVEN = {"PATH": "/usr/bin:/bin"}
 
 def probe(sandbox: Sandbox, outer: Mapping[str, str], network: bool = False) -> tuple[str, ...]:
     """What got through, one sentence each; empty: the sandbox holds. What cannot be looked at does not hold."""
-    if sandbox.name == "none":
+    if sandbox.name in ("none", "outer"):
         return ("programs are not isolated at all",)
     sandbox = getattr(sandbox, "bare", sandbox)  # an image changes what is inside, not what holds it
     file, key = state_dir() / "probe.json", _key(sandbox, network)

@@ -105,7 +105,10 @@ Step = tuple[int, int, int, int]  # instruction, jump if true, jump if false, va
 def build(machine: str, network: bool, root: bool) -> bytes:
     """The filter for a machine. With the network, sockets by name are refused: their names are then those of the host."""
     if machine not in MACHINES:
-        raise DetentError(f"bubblewrap is not used on {machine}: no filter of system calls is known for it", 'set [sandbox] level = "none"')
+        raise DetentError(
+            f"bubblewrap is not used on {machine}: no filter of system calls is known for it",
+            'set [sandbox] level = "outer" if this machine or container is wall enough, or "none"; see docs/sandbox.md',
+        )
     audit, column = MACHINES[machine]
     families = (INET, INET6, NETLINK) if network else (UNIX, INET, INET6, NETLINK)
     steps = [(LD, 0, 0, ARCH), (JEQ, 1, 0, audit), (RET, 0, 0, KILL), (LD, 0, 0, NUMBER)]

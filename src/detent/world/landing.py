@@ -8,7 +8,7 @@ from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.git.commits import short
 from detent.sandbox.process import run as run_program
 from detent.workflows.open_flags import told_to_reader

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.evidence.formats.xml import DEEPEST, feed
-from detent.evidence.look import Outcome
+from detent.evidence.report import Outcome
 
 OUTCOMES: dict[str, Outcome] = {
     "Passed": "passed",

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import cargo_canary, cargo_command
 from detent.evidence.runners.cargo_report import Order, read_report, summary
 from detent.evidence.runners.machine import calls

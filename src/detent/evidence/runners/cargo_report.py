@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.look import Outcome, TestReport
+from detent.evidence.report import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
 LONGEST_MESSAGE = 2000

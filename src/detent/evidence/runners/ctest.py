@@ -8,7 +8,7 @@ import re
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners.ctest_report import Order, read_report, summary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.plain_command import Shape, parse, program_end

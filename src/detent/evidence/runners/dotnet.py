@@ -12,7 +12,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.formats.trx import Result, read_results
 from detent.evidence.ids import readable
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners.dotnet_files import CODE, Order, Report
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.plain_command import Parsed, Shape, parse, program_end

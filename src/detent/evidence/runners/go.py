@@ -8,7 +8,7 @@ import re
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import go_canary, go_command
 from detent.evidence.runners.go_report import Order, read_report, summary
 from detent.evidence.runners.machine import calls

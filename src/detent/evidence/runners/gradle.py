@@ -8,8 +8,8 @@ import re
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
 from detent.evidence.patterns import folders
+from detent.evidence.report import TestReport
 from detent.evidence.runners.gradle_report import cases
 from detent.evidence.runners.jvm_files import file_of, is_test_file
 from detent.evidence.runners.jvm_report import Order, check, read_report, summary

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.look import Outcome
+from detent.evidence.report import Outcome
 from detent.evidence.runners.jvm_report import Played, Report
 
 OUTCOMES: dict[str, Outcome] = {"SUCCESS": "passed", "FAILURE": "failed", "SKIPPED": "skipped"}

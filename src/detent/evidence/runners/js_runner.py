@@ -6,7 +6,7 @@ Owns what is the same for vitest, jest and mocha; knows none of them by name. St
 import re
 from collections.abc import Callable
 
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import js_canary, js_command, js_project
 from detent.evidence.runners.js_command import Tool
 from detent.evidence.runners.lines import no_tests, read

@@ -13,7 +13,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
-from detent.evidence.look import Outcome, TestReport
+from detent.evidence.report import Outcome, TestReport
 
 REPORTERS = Path(__file__).with_name("reporters")
 LARGEST = 64 * 1024 * 1024

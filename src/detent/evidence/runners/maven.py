@@ -10,8 +10,8 @@ from xml.etree.ElementTree import ParseError, fromstring, tostring
 
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import read_cases
-from detent.evidence.look import Outcome, TestReport
 from detent.evidence.patterns import folders
+from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners.jvm_files import file_of, is_test_file
 from detent.evidence.runners.jvm_report import Order, Played, Report, check, read_report, summary
 from detent.evidence.runners.machine import calls

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.evidence.runners import node_canary, node_command, node_package
 from detent.evidence.runners.node_report import read_lines, summary, unfinished
 from detent.evidence.runners.protocol import Canary, Command, Files

@@ -13,7 +13,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
-from detent.evidence.look import Outcome, TestReport
+from detent.evidence.report import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
 OLDEST = (18, 17)  # the first that keeps what a test prints apart from what it reports

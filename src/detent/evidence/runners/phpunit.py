@@ -7,8 +7,8 @@ import re
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
 from detent.evidence.patterns import folders, telling
+from detent.evidence.report import TestReport
 from detent.evidence.runners import phpunit_canary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.phpunit_report import Order, read_report, summary

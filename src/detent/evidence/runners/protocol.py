@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.kernel.model import Value
 
 LARGEST_READ = 1024 * 1024

@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import Case, Problem, read_cases
 from detent.evidence.ids import package_path, readable
-from detent.evidence.look import Outcome, TestReport
 from detent.evidence.patterns import is_outside
+from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners import pytest_canary, pytest_command
 from detent.evidence.runners.protocol import Canary, Command, Files
 from detent.evidence.runners.pytest_config import runner_part

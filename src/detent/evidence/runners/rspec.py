@@ -7,8 +7,8 @@ import re
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.look import TestReport
 from detent.evidence.patterns import folders, telling
+from detent.evidence.report import TestReport
 from detent.evidence.runners import rspec_canary
 from detent.evidence.runners.machine import calls
 from detent.evidence.runners.plain_command import Shape, parse, program_end

@@ -8,8 +8,8 @@ import json
 import re
 from pathlib import PurePosixPath
 
-from detent.evidence.look import TestReport
 from detent.evidence.patterns import folders, telling
+from detent.evidence.report import TestReport
 from detent.evidence.runners import pytest as like_pytest
 from detent.evidence.runners import unittest_canary, unittest_command
 from detent.evidence.runners.lines import REPORTERS, Line, Tongue, read

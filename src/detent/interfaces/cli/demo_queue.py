@@ -12,10 +12,13 @@ import click
 
 from detent.app import open_app
 from detent.app.start_execute import items_of
+from detent.errors import DetentError
 from detent.interfaces.cli.demo_queue_script import AGAIN, CONFIG, FILES, ITEMS
 from detent.interfaces.cli.demo_repo import make_repo
 from detent.interfaces.cli.demo_tdd import kept_in
 from detent.interfaces.cli.tell import plain
+
+BROKE = (2, 3)  # the environment, or a bug
 
 
 def show(folder: Path, env: Mapping[str, str]) -> int:
@@ -28,16 +31,16 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     env, sandbox = kept_in(repo, env)
     click.echo(f"A small shop with a remote; git, tests and the queue are real, the agents are scripted. Sandbox: {sandbox}\n")
     for item in ITEMS:
-        _detent(repo, env, "items", "add", item.title, "-p", str(item.priority), quiet=True)
+        typed(repo, env, "items", "add", item.title, "-p", str(item.priority), quiet=True)
     for n, item in enumerate(ITEMS, 1):
         if item.needs:
-            _detent(repo, env, "items", "dep", f"it-{n}", item.needs, quiet=True)
-    _detent(repo, env, "items", "list")
-    _detent(repo, env, "queue", "add", *(f"it-{n}" for n in range(1, len(ITEMS) + 1)), "--agent", f"scripted:{team}")
-    _detent(repo, env, "work", "--once")
-    _detent(repo, env, "land")
-    _detent(repo, env, "work", "--once")
-    landed = _detent(repo, env, "land")
+            typed(repo, env, "items", "dep", f"it-{n}", item.needs, quiet=True)
+    typed(repo, env, "items", "list")
+    typed(repo, env, "queue", "add", *(f"it-{n}" for n in range(1, len(ITEMS) + 1)), "--agent", f"scripted:{team}")
+    typed(repo, env, "work", "--once")
+    typed(repo, env, "land")
+    typed(repo, env, "work", "--once")
+    landed = typed(repo, env, "land")
     _summary(repo, env, time.monotonic() - begun)
     return landed
 
@@ -52,12 +55,14 @@ def _make(folder: Path, repo: Path, config: str, env: Mapping[str, str]) -> None
         subprocess.run(["git", *args], cwd=repo, env=dict(env), check=True, capture_output=True)
 
 
-def _detent(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
-    """One command of a person, shown as it is typed."""
+def typed(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
+    """One command of a person, shown as it is typed. That items fail or wait is the demo's own story; a command that breaks ends it."""
     click.echo(click.style(f"$ detent {shlex.join(args)}", bold=True))
     sys.stdout.flush()
     argv = [sys.executable, "-m", "detent", *args]
     code = subprocess.run(argv, cwd=repo, env=dict(env), stdout=subprocess.DEVNULL if quiet else None).returncode
+    if code in BROKE:
+        raise DetentError(f"the demo ends here: `detent {args[0]}` ended with {code}", "its words are above")
     if not quiet:
         click.echo("")
     return code

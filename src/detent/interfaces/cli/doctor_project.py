@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.app.preflight import default_preflight, missing_preflight
+from detent.app.try_tests import better_command, try_tests
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Folder, find_command
@@ -37,6 +38,7 @@ def project_checks() -> list[Check]:
     return [
         _tests(root, settings),
         _preflight(root, settings),
+        *_tried(settings),
         _runners(),
         _reviewer(root, settings),
         _sandbox(settings),
@@ -71,8 +73,12 @@ def _tests(root: Path, settings: Settings) -> Check:
     program = command.argv[0] if command.runner else (command.text.split() or [""])[0]
     if not (shutil.which(program) or (root / program).exists()):
         return Check("tests", False, f"`{command.text}`, but '{program}' is not there", f"install {program}", needed=False)
-    how = f"each test is read by the adapter for {command.runner}" if command.runner else "only its exit code is read"
-    return Check("tests", True, f"`{command.text}`; {how}")
+    if command.runner:
+        with_it = shutil.which(program) or program
+        return Check("tests", True, f"`{command.text}`, with {with_it}; each test is read by the adapter for {command.runner}")
+    better = better_command(command, _reader(root)("package.json") or "")
+    way = f'set [test] command = "{better}", so that each test can be told apart' if better else ""
+    return Check("tests", not better, f"`{command.text}`; only its exit code is read", way, needed=False)
 
 
 def _preflight(root: Path, settings: Settings) -> Check:
@@ -87,6 +93,26 @@ def _preflight(root: Path, settings: Settings) -> Check:
             "preflight", False, f"{said}; {' and '.join(missing)} is configured and not there, so it is not run", way, needed=False
         )
     return Check("preflight", True, said)
+
+
+def _tried(settings: Settings) -> list[Check]:
+    """The tests and the preflight, tried once on the commit that stands here."""
+    try:
+        place = find_place(Path.cwd())
+        tried = try_tests(place, settings, os.environ, commands_of(place.root, settings))
+    except (DetentError, CannotTell) as e:
+        return [Check("tried", False, f"the tests could not be tried: {e}", needed=False)]
+    if tried is None:
+        return []
+    good = not (tried.trouble or tried.failing or tried.preflight)
+    way = tried.hint if tried.trouble else "" if good else "fix it, or accept it as known when a run starts: detent start --baseline"
+    return [Check("tried", good, tried.words, way, needed=False)]
+
+
+def commands_of(root: Path, settings: Settings) -> tuple[str, ...]:
+    """The preflight of a project: as configured, or else as detected."""
+    given = settings.preflight.commands
+    return default_preflight(_reader(root), root, os.environ.get("PATH", os.defpath)) if given is None else tuple(given)
 
 
 def _runners() -> Check:
@@ -118,7 +144,19 @@ def _sandbox(settings: Settings) -> Check:
         return Check("sandbox", False, f"{e}; `detent run` will not start an agent", hint or "see docs/sandbox.md", needed=False)
     if level == "none":
         return Check("sandbox", True, "none, as configured: agents that Detent drives run as you, unconfined")
+    if level == "outer":
+        return _outer()
     return Check("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
+
+
+def _outer() -> Check:
+    """What a person answers for who says that the container is the wall."""
+    from detent.sandbox.ways_on import OUTER, in_reach
+
+    said = f"outer, as configured: this container or machine is the wall; {OUTER}"
+    if found := in_reach(os.environ):
+        return Check("sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "take out what they must not have", needed=False)
+    return Check("sandbox", True, said)
 
 
 def _containers(settings: Settings) -> Check:

@@ -46,5 +46,5 @@ def told(argv: Sequence[str], message: str, hint: str, code: int) -> int:
 
         print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
     else:
-        print(f"detent: {message}", *([f"  {hint}"] if hint else []), sep="\n", file=sys.stderr)
+        print(f"detent: {message}", *(f"  {line}" for line in hint.splitlines()), sep="\n", file=sys.stderr)
     return code

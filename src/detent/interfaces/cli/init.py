@@ -13,6 +13,7 @@ import click
 
 from detent.app.preflight import default_preflight
 from detent.config import FILE, PYPROJECT, load
+from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Folder, find_command
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.tell import plain
@@ -20,6 +21,7 @@ from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read, write
 
 if TYPE_CHECKING:
+    from detent.app.try_tests import Tried
     from detent.interfaces.register.act import Change
 
 HEADER = "# Written by `detent init` ({}). Change what you like; the keys are in docs/configuration.md of Detent.\n"
@@ -74,12 +76,30 @@ def command(clients: tuple[str, ...], remove: bool, as_json: bool) -> int:
     place = find_place(Path.cwd())
     done, code = (_remove(place.root / FILE) if not clients else (Done(False, ""), 0)) if remove else (_init(place), 0)
     named = _clients(place, clients, remove)
+    tried = None if remove else _try(place)
     if as_json:
-        told = [c._asdict() for c in named]
-        click.echo(json.dumps({"file": FILE, **done._asdict(), "changed": done.changed or any(c.changed for c in named), "clients": told}))
+        told, found = [c._asdict() for c in named], tried._asdict() if tried else None
+        changed = done.changed or any(c.changed for c in named)
+        click.echo(json.dumps({"file": FILE, **done._asdict(), "changed": changed, "clients": told, "tried": found}))
         return code
     _tell(done, named)
+    if tried:
+        click.echo(f"Tried it on the last commit: {tried.words}")
+        if tried.trouble or tried.failing or tried.preflight:
+            click.echo(tried.hint or "What fails now can be accepted as known when a run starts: detent start --baseline")
     return code
+
+
+def _try(place: Place) -> "Tried | None":
+    """The tests and the preflight as a run would run them: a command that cannot work is told now, not at the first step."""
+    from detent.app.try_tests import try_tests
+    from detent.interfaces.cli.doctor_project import commands_of
+
+    settings = load(lambda name: read(place.root / name), os.environ)
+    try:
+        return try_tests(place, settings, os.environ, commands_of(place.root, settings))
+    except (DetentError, CannotTell):
+        return None  # what stands in the way is for `doctor` to say; what was written is written
 
 
 def _tell(done: Done, clients: list[Client]) -> None:

@@ -12,7 +12,7 @@ from detent.app.live import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
 from detent.evidence.claims import REF
 from detent.evidence.collect import Kept
-from detent.evidence.look import TestReport
+from detent.evidence.report import TestReport
 from detent.git.notes import list_notes
 from detent.interfaces.http import shapes
 from detent.interfaces.http.board import MOST

@@ -1,0 +1,82 @@
+"""Trying a project's test command and preflight as a run would: on the commit that stands there, in a clean checkout. For `init` and `doctor`."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.app.cell import cell_of
+from detent.app.first_look import red_preflight, suite_at
+from detent.app.fit import patterns_at
+from detent.config import Settings
+from detent.errors import DetentError
+from detent.evidence.collect import Collector
+from detent.evidence.runners import Command, Folder, find_command
+from detent.evidence.suite import Suite
+from detent.git.place import Place
+from detent.git.repo import Git
+
+WRAPPED = {
+    "vitest": "npx vitest run",
+    "jest": "npx jest",
+    "mocha": "npx mocha",
+    "pytest": "python3 -m pytest",
+    "node --test": "node --test",
+}
+
+
+class Tried(NamedTuple):
+    """What came of it."""
+
+    passed: int = 0
+    failing: tuple[str, ...] = ()
+    preflight: tuple[str, ...] = ()  # commands that fail
+    seconds: float = 0.0
+    canary: str = ""
+    trouble: str = ""  # why the tests could not be run
+    hint: str = ""
+
+    @property
+    def words(self) -> str:
+        """One line for a person."""
+        if self.trouble:
+            return self.trouble
+        told = f"{self.passed} pass" + (f", {len(self.failing)} fail ({self.failing[0]} …)" if self.failing else "")
+        return f"{told}, {self.seconds:.1f} s" + (f"; preflight fails: {', '.join(self.preflight)}" if self.preflight else "")
+
+
+def try_tests(place: Place, settings: Settings, env: Mapping[str, str], preflight: tuple[str, ...]) -> Tried | None:
+    """The tests and the preflight at HEAD; None where there is no commit, or nothing whose tests can be told apart."""
+    git, path = Git(place, env), env.get("PATH", os.defpath)
+    command = find_command(Folder(place.root, path), settings.test.command)
+    if not git.head() or command is None or not command.runner:
+        return None
+    cell, timeout = cell_of(settings, False, env, place.root), float(settings.test.timeout or settings.bash.timeout)
+    patterns = patterns_at(command, Folder(place.root, path), settings.test.files)
+    suite = Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox.name, patterns)
+    collector, tree = Collector(git, suite, "try", env), git.tree("HEAD")
+    try:
+        report = suite_at(collector, tree)
+        red = red_preflight(collector, tree, preflight)
+    except DetentError as e:
+        return Tried(trouble=" ".join(e.message.split())[:300], hint=_help_for(command, place.root, e.message))
+    return Tried(len(report.having("passed")), tuple(sorted(report.bad)), red, report.wall, report.canary)
+
+
+def _help_for(command: Command, root: Path, said: str) -> str:
+    """What usually helps."""
+    program = shutil.which(command.argv[0]) or command.argv[0]
+    if "No module named" in said or "ModuleNotFoundError" in said:
+        return f"the tests run with {program}: install the project and its test dependencies there, or name another one in [test] command"
+    if (root / "package.json").exists() and not (root / "node_modules").exists():
+        return "install the packages first: npm install"
+    return "run the command by hand and look; [test] command in detent.toml names another one"
+
+
+def better_command(command: Command | None, package: str) -> str:
+    """Of a command whose exit code alone is read: one by which each test can be told apart, if the project uses a runner that is known."""
+    if command is None or command.runner:
+        return ""
+    said = f"{command.text} {package}"
+    return next((better for name, better in WRAPPED.items() if name in said), "")
