@@ -17,7 +17,7 @@ from detent.git.repo import Git
 from detent.kernel.model import Flag, Run
 from detent.workflows.execute_data import ExecuteData
 from detent.workflows.open_flags import line_of
-from detent.world.branch_look import look_over
+from detent.world.before_landing import looked_at
 
 SHORTEST = 7  # characters of a tree's name that a person may give
 
@@ -46,7 +46,7 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> See
     base = git.call("merge-base", main, tip).text
     data = ExecuteData(setup=setup_of(app, Terms(agent=CONFIGURED)), branch=f"refs/heads/{branch}", base=base, good_tree=tree)
     probe: AnyRun = Run("land", "execute", "QUEUED", 0, data, flags=tuple(f for f in before.flags if f.stays) if before else ())
-    card = look_over(app.world, probe, tree)
+    card = looked_at(app.world, probe, tree)
     if card.unclear:
         raise CannotTell(card.unclear)
     if card.failed:

@@ -4,6 +4,7 @@ Every job that lands or pushes a branch asks here first. Where `[flags] answered
 """
 
 import json
+from difflib import unified_diff
 
 import msgspec
 
@@ -11,11 +12,13 @@ from detent.door import AnyRun
 from detent.errors import CannotTell
 from detent.evidence.card import Card
 from detent.git.commits import main_branch, short
+from detent.git.repo import Git
 from detent.kernel.decide import FLAGS
-from detent.kernel.model import Sent
+from detent.kernel.model import Flag, Sent
+from detent.kernel.redact import redactor, secrets_of
 from detent.workflows.open_flags import listed
 from detent.world.branch_look import look_over
-from detent.world.repo import RepoWorld, outcome
+from detent.world.repo import RepoWorld, outcome, without_keys
 from detent.world.reviewer import Limited, Question, Took, ask_reviewer, bounded_diff, fenced, kept_review
 
 
@@ -27,12 +30,28 @@ def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | 
     if not tip:
         raise CannotTell(f"the branch {short(run.data.branch)} is gone")
     tree = world.git.tree(tip)
-    card = look_over(world, run, tree)
+    card = looked_at(world, run, tree)
     if card.unclear and not _is_in_main(world, run, tip):
         raise CannotTell(card.unclear)
     if card.failed and not _is_in_main(world, run, tip):
         return outcome(failed, "\n".join(card.failed))
     return _flagged(world, run, card) if card.asks and run.accepted != tree else None
+
+
+def looked_at(world: RepoWorld, run: AnyRun, tree: str) -> Card:
+    """The card of a branch; a flag about a whole file has what changed in it, as both versions."""
+    card, redact = look_over(world, run, tree), redactor(secrets_of(world.outer))
+    shown = tuple(flag if flag.before or flag.after else without_keys(_with_versions(world.git, card, flag), redact) for flag in card.flags)
+    return msgspec.structs.replace(card, flags=shown)
+
+
+def _with_versions(git: Git, card: Card, flag: Flag) -> Flag:
+    if not card.base or ":" in flag.place or not flag.place:
+        return flag
+    before, after = ((git.read(tree, flag.place) or b"").decode("utf-8", "replace").splitlines(True) for tree in (card.base, card.tip))
+    lines = list(unified_diff(before, after, n=0))[2:]
+    gone, came = ("".join(line[1:] for line in lines if line[0] == sign) for sign in "-+")
+    return msgspec.structs.replace(flag, before=gone, after=came)
 
 
 def _is_in_main(world: RepoWorld, run: AnyRun, tip: str) -> bool:
