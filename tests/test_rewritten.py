@@ -162,5 +162,10 @@ def test_a_moved_expectation_stands_for_one_only(tmp_path: Path) -> None:
     assert len(said_anew(tmp_path / "b", {"test_cart.py": twice}, {"test_cart.py": once})) == 1
 
 
+def test_a_comment_that_goes_is_no_expectation(tmp_path: Path) -> None:
+    before = PYTHON.replace("    assert cart.total([1]) == 1\n", "    # assert cart.total([]) == 0\n    assert cart.total([1]) == 1\n")
+    assert said_anew(tmp_path, {"test_cart.py": before}, {"test_cart.py": PYTHON}) == ()
+
+
 def test_code_is_not_asked_about(tmp_path: Path) -> None:
     assert said_anew(tmp_path, {"cart.py": "assert 1 == 1\n"}, {"cart.py": "assert 1 == 2\n"}) == ()
