@@ -1,11 +1,13 @@
 """Tests that prove nothing, configuration that decides how tests are run, and files that no tree has: what a step says of them."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import pytest
 
 from detent.config import Settings
+from detent.config.settings import Evidence
+from detent.evidence import eyes
 from detent.evidence.candidates import changed_lines
 from detent.evidence.look import Changed, Probed
 from detent.evidence.mutate import spots_on
@@ -15,7 +17,7 @@ from detent.gates.tests import new_tests_kill_mutants, refactoring_is_tested
 from detent.gates.tree import config_flagged, config_frozen
 from detent.kernel.model import Data, Run
 from detent.kernel.rows import Row, go
-from tests.feature import ADD, FILES, GREEN, RED, Feature, at
+from tests.feature import ADD, FILES, GREEN, RED, Feature, at, flagged
 from tests.looks import LiteralLook
 
 # -- mutants of some lines -------------------------------------------------------------------------------------------------------
@@ -52,16 +54,29 @@ def test_the_lines_that_a_step_wrote_are_those_that_were_not_there() -> None:
 WARN = '[evidence]\nmutation = "warn"\n'
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a probe finds is tested here, not how long someone waits for it: a busy machine changes no answer."""
+    monkeypatch.setattr(eyes, "QUICK", 120.0)
+
+
+def settings(how: str) -> dict[str, str]:
+    """What [evidence] mutation says of its two kinds of flags."""
+    return Settings(evidence=Evidence(mutation=cast(Literal["off", "warn", "require"], how))).flat()
+
+
 def test_by_default_people_are_warned() -> None:
     assert Settings().evidence.mutation == "warn"
+    levels = {how: (settings(how)["flags.vacuous-test"], settings(how)["flags.unnoticed"]) for how in ("off", "warn", "require")}
+    assert levels == {"off": ("allow", "allow"), "warn": ("", ""), "require": ("fail", "fail")}
 
 
 # -- what is made of a probe -----------------------------------------------------------------------------------------------------
 
 PROBES: tuple[tuple[str, Probed, str, bool], ...] = (
     ("off", Probed(3, ("t::a",)), "", False),
-    ("warn", Probed(3, ("t::a", "t::b")), "t::a and 1 more kills no mutant of the code written for it (3 tried)", False),
-    ("require", Probed(3, ("t::a",)), "t::a kills no mutant", True),
+    ("warn", Probed(3, ("t::a", "t::b")), "t::b fails for no small change of the code written for it (3 tried)", False),
+    ("require", Probed(3, ("t::a",)), "t::a fails for no small change of the code written for it (3 tried) (vacuous-test)", True),
     ("require", Probed(1), "", False),
     ("warn", Probed(why="30 s were not enough"), "could not be probed: 30 s were not enough", False),
     ("warn", Probed(apart=("t::a",)), "t::a passes here and not in a clean checkout", True),
@@ -71,16 +86,18 @@ PROBES: tuple[tuple[str, Probed, str, bool], ...] = (
 
 @pytest.mark.parametrize(("how", "seen", "says", "fails"), PROBES)
 def test_an_idle_test_is_flagged_or_fails_the_step_as_configured(how: str, seen: Probed, says: str, fails: bool) -> None:
-    look: LiteralLook = LiteralLook(Run("r", "tdd", "GREEN", 1, Data()), settings={"evidence.mutation": how}, probe=seen)
+    look: LiteralLook = LiteralLook(Run("r", "tdd", "GREEN", 1, Data()), settings=settings(how), probe=seen)
     found = judge(Row("GREEN", "green", (), (new_tests_kill_mutants,), go("X"), go("Y")), look)
     said = found.failed if fails else tuple(flag.sentence for flag in found.flagged)
     assert (says in " ".join(said)) and bool(said) == bool(says)
     assert not (found.flagged if fails else found.failed)
+    assert len(found.flagged) == (len(seen.idle) or bool(says) if not fails and how != "off" else 0), "a flag for each test"
+    assert {flag.level for flag in found.flagged} <= ({"note"} if seen.why else {"ask"})
 
 
 def test_where_a_probe_is_required_not_to_know_is_an_answer_of_its_own() -> None:
     look: LiteralLook = LiteralLook(
-        Run("r", "tdd", "GREEN", 1, Data()), settings={"evidence.mutation": "require"}, probe=Probed(why="30 s were not enough")
+        Run("r", "tdd", "GREEN", 1, Data()), settings=settings("require"), probe=Probed(why="30 s were not enough")
     )
     for gate in (new_tests_kill_mutants, refactoring_is_tested):
         found = judge(Row("GREEN", "green", (), (gate,), go("X"), go("Y")), look)
@@ -95,14 +112,15 @@ def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default(
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
     assert (green.status, green.state) == ("SUCCESS", "REFACTOR"), green
-    assert green.reasons == ("tests/test_add.py::test_add kills no mutant of the code written for it (3 tried); it may prove nothing",)
+    flag = flagged(green, "vacuous-test", "test_add fails for no small change of the code written for it (3 tried)")
+    assert (flag.place, flag.level, green.reasons) == ("tests/test_add.py::test_add", "ask", ())
 
 
 def test_a_test_that_bites_is_found_out_with_its_first_mutant_and_not_mentioned() -> None:
     f = at("GREEN", WARN)
     before = f.runs()
     green = f.lay({"calc.py": GREEN}).submit()
-    assert (green.status, green.reasons) == ("SUCCESS", ())
+    assert (green.status, green.reasons, green.flags) == ("SUCCESS", (), ())
     assert f.runs() - before <= 4, "the suite, the new test's file in a clean checkout, turned round, and on one mutant"
 
 
@@ -111,7 +129,7 @@ def test_where_it_is_required_such_a_test_fails_the_step(tmp_path: Path) -> None
     f.plan()
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
-    assert green.status == "FAILURE" and "kills no mutant" in green.reasons[0]
+    assert green.status == "FAILURE" and "test_add fails for no small change of the code" in green.reasons[0], green
 
 
 @pytest.mark.slow
@@ -120,11 +138,11 @@ def test_where_it_is_off_nothing_is_probed_and_code_without_mutants_is_said_to_b
     f.plan()
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
-    assert (green.status, green.reasons) == ("SUCCESS", ())
+    assert (green.status, green.reasons, green.flags) == ("SUCCESS", (), ())
     f = at("RED", WARN)
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": "class add:\n    pass\n"}).submit()
-    assert green.status == "SUCCESS" and "could not be probed: no line of the code" in green.reasons[0], green
+    assert flagged(green, "weak-evidence", "could not be probed: no line of the code").level == "note"
 
 
 # -- protected configuration -------------------------------------------------------------------------------------------------------
@@ -147,22 +165,23 @@ def test_configuration_is_frozen_while_code_is_written_unless_a_person_names_the
     current = CurrentTest(f"adds, see {path}", "t.py", path)  # which the agent wrote
     run: Run[Any] = Run("r", "tdd", "GREEN", 1, ListData(current=current, feature_request=request_))
     said = config_frozen(LiteralLook(run, changes=(Changed(path, "modified", "config"), Changed("calc.py", "modified", "production"))))
-    assert said and path in (said if isinstance(said, str) else flags_in(said)[0].sentence)
-    assert bool(flags_in(said)) == about
+    if about:
+        assert [(flag.kind, flag.place, flag.level) for flag in flags_in(said)] == [("judged-by", path, "note")]
+    else:
+        assert isinstance(said, str) and path in said
 
 
 def test_in_other_steps_such_a_change_is_shown() -> None:
     run: Run[Any] = Run("r", "pr", "RED", 1, Data())
-    assert not config_flagged(LiteralLook(run, changes=(Changed("calc.py", "modified", "production"),)))
-    (said,) = flags_in(config_flagged(LiteralLook(run, changes=(Changed("tests/conftest.py", "added", "config"),))))
-    assert (said.kind, said.place, said.level) == ("judged-by", "tests/conftest.py", "ask")
-    assert said.sentence.startswith("tests/conftest.py changed; it decides how tests are run")
+    assert flags_in(config_flagged(LiteralLook(run, changes=(Changed("calc.py", "modified", "production"),)))) == ()
+    (flag,) = flags_in(config_flagged(LiteralLook(run, changes=(Changed("tests/conftest.py", "added", "config"),))))
+    assert (flag.kind, flag.sentence, flag.level) == ("judged-by", "tests/conftest.py changed; it decides how tests are run", "ask")
 
 
 def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
     f = at("RED")
     red = f.lay({"tests/test_add.py": RED, "tests/conftest.py": "ONE = 1\n"}).submit()
-    assert red.status == "SUCCESS" and "tests/conftest.py changed" in red.reasons[0]
+    assert flagged(red, "judged-by", "tests/conftest.py changed").level == "ask"
     for path in (".coveragerc", ".github/workflows/ci.yml", "codecov.yml"):
         green = f.lay({"calc.py": GREEN, path: "# easier\n"}).submit()
         assert green.status == "FAILURE" and f"{path} changed; the test runner's configuration is frozen" in green.reasons[0]
@@ -179,7 +198,7 @@ def test_a_step_about_the_configuration_may_change_it(tmp_path: Path) -> None:
     red.lay({"setup.cfg": None})
     assert red.submit().state == "GREEN"
     green = f.lay({"setup.cfg": "[coverage:run]\nbranch = true\n"}).submit()
-    assert green.status == "SUCCESS" and "setup.cfg changed, as a person asked" in green.reasons[0]
+    assert flagged(green, "judged-by", "setup.cfg changed, as a person asked").level == "note"
 
 
 # -- the clean room ----------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from detent.evidence import eyes
 from detent.evidence.bite import Marks, Teeth
 from detent.evidence.candidates import OUTSIDE, candidates
 from detent.evidence.collect import MOST_KEPT, Collector
@@ -15,14 +16,19 @@ from detent.evidence.mutate import bodies_on
 from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout
-from tests.feature import FILES, GREEN, RED, Feature, at
-from tests.patience import LONG
+from tests.feature import FILES, GREEN, RED, Feature, at, flagged
 from tests.repos import git_at, make_repo
 
 WARN, REQUIRE = ('[evidence]\nmutation = "warn"\n', '[evidence]\nmutation = "require"\n')
 EQUAL = "class Same:\n    def __eq__(self, other):\n        return True\n\n    __hash__ = None\n\n\ndef add(a, b):\n    return Same()\n"
 PATCHED = "import _pytest.python as p\n\nrun = p.Function.runtest\n"
 PATCHED += "p.Function.runtest = lambda self: None if 'test_add' in self.nodeid else run(self)\n\n\ndef add(a, b):\n    return 0\n"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a probe finds is tested here, not how long someone waits for it: a busy machine changes no answer."""
+    monkeypatch.setattr(eyes, "QUICK", 120.0)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,7 @@ def test_an_honest_refactoring_costs_three_runs_of_its_own_tests_and_says_nothin
     f = at("REFACTOR", WARN)
     before = f.runs()
     done = f.lay({"calc.py": '"""Sums."""\n\n\ndef add(first, second):\n    return first + second\n'}).submit()
-    assert (done.status, done.reasons) == ("SUCCESS", ())
+    assert (done.status, done.reasons, done.flags) == ("SUCCESS", (), ())
     assert f.runs() - before <= 4, "the suite; the test turned round, in a clean checkout, and on one mutant"
 
 
@@ -55,10 +61,8 @@ def test_a_refactoring_of_words_only_has_nothing_to_prove() -> None:
 
 def test_code_that_no_test_looks_at_is_flagged_or_fails_as_configured(tmp_path: Path) -> None:
     far: dict[str, str | None] = {"other.py": "ONE = 1\n\n\ndef two():\n    return 2\n"}
-    flagged = at("REFACTOR", WARN).lay(far).submit()
-    assert flagged.status == "SUCCESS" and flagged.reasons[0].startswith(
-        "no test fails against a small change of what was rewritten (other.py: two)"
-    )
+    flag = flagged(at("REFACTOR", WARN).lay(far).submit(), "unnoticed", "no test fails against a small change of other.py: two")
+    assert (flag.place, flag.level) == ("other.py: two", "ask")
     failed = at("REFACTOR", REQUIRE).lay(far).submit()
     assert failed.status == "FAILURE" and "no test fails against a small change" in failed.reasons[0]
 
@@ -83,7 +87,7 @@ def test_a_mutant_gets_the_time_that_the_tests_take(monkeypatch: pytest.MonkeyPa
     f = at("RED", WARN)
     f.lay({"tests/test_add.py": SLEEPS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
-    assert "kills no mutant of the code written for it" in green.reasons[0], green
+    assert flagged(green, "vacuous-test", "fails for no small change of the code written for it").level == "ask"
 
 
 # -- which mutants there are -------------------------------------------------------------------------------------------------------
@@ -134,7 +138,7 @@ def test_every_function_gets_its_turn_and_what_the_tests_name_comes_first(tmp_pa
 
 def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
     git = git_at(make_repo(tmp_path / "r", {"test_a.py": "def test_a():\n    pass\n"}))
-    collector = Collector(git, Suite(Command((sys.executable, "-m", "pytest"), "pytest"), LONG, os.environ["PATH"]), "r", os.environ)
+    collector = Collector(git, Suite(Command((sys.executable, "-m", "pytest"), "pytest"), 60, os.environ["PATH"]), "r", os.environ)
     collector.store.mkdir(parents=True)
     for n in range(MOST_KEPT):
         (collector.store / f"{n:040}.json").write_text("{}")

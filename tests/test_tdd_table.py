@@ -7,12 +7,13 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from detent.evidence.look import Changed
+from detent.evidence.look import Changed, Probed
 from detent.evidence.report import Outcome, TestReport
+from detent.evidence.rewritten import Rewritten
 from detent.gates.judge import judge
 from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
-from detent.kernel.model import Evidence, Found, Run, Sent, Tally
+from detent.kernel.model import Evidence, Flag, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
 from detent.workflows.ground import Ground
 from detent.workflows.tdd import TDD
@@ -74,6 +75,12 @@ def data_of(decision: Decision) -> TddData:
 def run_of(decision: Decision) -> Run[TddData]:
     assert isinstance(decision.run.data, TddData)
     return cast(Run[TddData], decision.run)
+
+
+def the_flag(decision: Decision, kind: str) -> Flag:
+    """The one flag of a kind that the step raised."""
+    (flag,) = (each for each in decision.run.flags if each.kind == kind)
+    return flag
 
 
 TEST_ADDED = (Changed("tests/test_sum.py", "added", "test"),)
@@ -252,7 +259,11 @@ def test_plan_may_write_the_list_only() -> None:
 
 @pytest.mark.parametrize(
     ("now", "changes", "said_so"),
-    [(report(old="failed"), (), "old fails"), (report(), (), "no test was collected"), (passing("old"), CODE_ADDED, "src/sum.py changed")],
+    [
+        (report(old="failed"), (), "old passed before and fails now"),
+        (report(), (), "no test was collected"),
+        (passing("old"), CODE_ADDED, "src/sum.py changed"),
+    ],
 )
 def test_completion_is_judged_by_the_tests_too(now: TestReport, changes: tuple[Changed, ...], said_so: str) -> None:
     done, ticked = TddData(entries=(Entry("adds", done=True, proof=3),)), {"test-list.md": "- [x] adds\n"}
@@ -292,11 +303,11 @@ RED_TESTS = report(old="passed", new="failed")
     ("now", "changes", "said_so"),
     [
         (report(), TEST_ADDED, "no test was collected"),
-        (passing("old"), TEST_ADDED, "no new test was collected"),
-        (passing("old", "new"), TEST_ADDED, "passes already"),
+        (passing("old"), TEST_ADDED, "no test fails; write a test"),
+        (passing("old", "new"), TEST_ADDED, "new passes already, so nothing needs this step"),
         (RED_TESTS, (*TEST_ADDED, *CODE_ADDED), "a RED step writes tests only"),
-        (report(old="failed", new="failed"), TEST_ADDED, "passed before and fails now"),
-        (report(new="failed"), TEST_ADDED, "is no longer collected"),
+        (TestReport({"tests/test_new.py::new": "failed"}), TEST_ADDED, "tests/test_sum.py::old is gone; tests may not be lost"),
+        (report(old="skipped", new="failed"), TEST_ADDED, "old ran or failed before and is skipped now"),
     ],
 )
 def test_red_fails_and_is_tried_again_with_the_reason(now: TestReport, changes: tuple[Changed, ...], said_so: str) -> None:
@@ -306,14 +317,75 @@ def test_red_fails_and_is_tried_again_with_the_reason(now: TestReport, changes: 
     assert decision.owes == ("undo_strays", "write_note")
 
 
+REWRITTEN = Rewritten("tests/test_sum.py:4", "    assert old() == 1", "    assert old() == 2")
+
+
+@pytest.mark.parametrize(
+    "now",
+    [RED_TESTS, report(old="passed", new="failed", pin="passed"), report(old="failed"), report(old="passed", one="failed", two="failed")],
+)
+def test_red_holds_if_one_test_fails_that_did_not_whatever_its_form(now: TestReport) -> None:
+    decision = judged(World(a_run("RED"), now=now, changes=TEST_ADDED))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("SUCCESS", "GREEN", {})
+    assert [flag for flag in decision.run.flags if flag.level != "note"] == []
+
+
+def test_a_rewritten_older_test_that_fails_is_red_and_both_versions_are_flagged() -> None:
+    decision = judged(World(a_run("RED"), now=report(old="failed"), changes=TEST_ADDED, said_anew=(REWRITTEN,)))
+    assert (decision.status, decision.run.state) == ("SUCCESS", "GREEN")
+    flag = the_flag(decision, "rewritten-test")
+    assert (flag.place, flag.before, flag.after, flag.level) == (*REWRITTEN, "ask")
+
+
+def test_a_test_that_goes_while_its_file_asks_for_something_else_is_flagged() -> None:
+    decision = judged(World(a_run("RED"), now=report(new="failed"), changes=TEST_ADDED))
+    assert (decision.status, decision.run.state) == ("SUCCESS", "GREEN")
+    flag = the_flag(decision, "rewritten-test")
+    assert (flag.sentence, flag.level) == ("tests/test_sum.py::old was taken out", "ask")
+
+
+@pytest.mark.parametrize("state", ["RED", "REFACTOR"])
+def test_a_weakened_older_test_that_passes_is_a_failure(state: str) -> None:
+    now = RED_TESTS if state == "RED" else passing("old")
+    decision = judged(World(a_run(state), now=now, changes=TEST_ADDED, weak=("tests/test_sum.py::old",), said_anew=(REWRITTEN,)))
+    assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", state, {"retries": 1})
+    assert decision.reasons[0].startswith("tests/test_sum.py::old is weakened: it was changed")
+
+
+@pytest.mark.parametrize("level", ["fail", "note", "allow"])
+def test_what_a_flag_weighs_is_configured(level: str) -> None:
+    settings = {"flags.rewritten-test": level}
+    decision = judged(World(a_run("RED"), now=report(old="failed"), changes=TEST_ADDED, said_anew=(REWRITTEN,), settings=settings))
+    seen = [flag.level for flag in decision.run.flags if flag.kind == "rewritten-test"]
+    assert (decision.status, seen) == {"fail": ("FAILURE", []), "note": ("SUCCESS", ["note"]), "allow": ("SUCCESS", [])}[level]
+
+
+def test_a_green_without_a_change_of_code_is_flagged_for_good() -> None:
+    decision = judged(World(a_run("GREEN"), now=passing("old", "new"), before=RED_TESTS, changes=()))
+    assert (decision.status, decision.run.state) == ("SUCCESS", "REFACTOR")
+    flag = the_flag(decision, "no-proof")
+    assert (flag.sentence, flag.level, flag.stays) == ("the GREEN step changed no code, so its tests passed by themselves", "ask", True)
+    honest = judged(World(a_run("GREEN"), now=passing("old", "new"), before=RED_TESTS, changes=CODE_ADDED))
+    assert (honest.run.state, honest.run.flags) == ("REFACTOR", ())
+
+
+def test_a_test_that_no_small_change_makes_fail_is_flagged_where_that_is_not_a_failure() -> None:
+    seen = Probed(idle=("tests/test_sum.py::new",), tried=4)
+    world = World(a_run("GREEN"), now=passing("old", "new"), before=RED_TESTS, changes=CODE_ADDED, probe=seen)
+    flag = the_flag(judged(world), "vacuous-test")
+    assert (flag.place, flag.level) == ("tests/test_sum.py::new", "ask")
+    world.settings = {"flags.vacuous-test": "fail"}
+    assert judged(world).status == "FAILURE"
+
+
 @pytest.mark.parametrize(
     ("now", "changes", "said_so"),
     [
-        (RED_TESTS, CODE_ADDED, "new fails"),
-        (report(old="failed", new="passed"), CODE_ADDED, "old fails"),
+        (RED_TESTS, CODE_ADDED, "new still fails"),
+        (report(old="failed", new="passed"), CODE_ADDED, "old passed before and fails now"),
         (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), "tests are frozen"),
         (passing("old", "new"), (Changed("pytest.ini", "modified", "config"),), "configuration is frozen"),
-        (passing("old"), CODE_ADDED, "is no longer collected"),
+        (passing("old"), CODE_ADDED, "new is gone; tests may not be lost"),
         (report(old="passed", new="skipped"), CODE_ADDED, "is skipped now"),
         (report(), CODE_ADDED, "no test was collected"),
     ],
@@ -328,9 +400,9 @@ def test_green_fails_and_is_rolled_back(now: TestReport, changes: tuple[Changed,
 @pytest.mark.parametrize(
     ("now", "changes", "bite", "said_so"),
     [
-        (report(old="passed", new="failed"), CODE_ADDED, True, "new fails"),
+        (report(old="passed", new="failed"), CODE_ADDED, True, "new passed before and fails now"),
         (report(), CODE_ADDED, True, "no test was collected"),
-        (passing("new"), CODE_ADDED, True, "is no longer collected"),
+        (passing("new"), CODE_ADDED, True, "old is gone; tests may not be lost"),
         (report(old="skipped", new="passed"), CODE_ADDED, True, "is skipped now"),
         (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), False, "no longer fails on the tree before"),
     ],
@@ -350,17 +422,67 @@ def test_a_test_that_was_red_before_the_run_may_stay_red_if_a_person_took_it_as_
 
 
 @pytest.mark.parametrize(("state", "sent"), [("PLAN", Sent("submit", reply=NAMES_ADDS)), ("RED", SUBMIT)])
-def test_a_suite_that_is_red_before_is_refused(state: str, sent: Sent) -> None:
-    decision = judged(World(a_run(state), sent, before=report(old="failed"), now=report(old="failed", new="failed"), changes=()))
-    assert (decision.status, decision.run.state, decision.run.counts) == ("REFUSED", state, {})
-    assert "--baseline" in decision.reasons[0]
+def test_what_failed_before_is_held_against_nobody(state: str, sent: Sent) -> None:
+    now = report(old="failed") if state == "PLAN" else report(old="failed", new="failed")
+    decision = judged(World(a_run(state), sent, before=report(old="failed"), now=now, changes=TEST_ADDED if state == "RED" else ()))
+    assert (decision.status, decision.run.counts) == ("SUCCESS", {})
 
 
-def test_a_red_test_that_errs_outside_its_assertions_is_a_failure() -> None:
-    broken = TestReport({"t::old": "passed", "t::new": "failed"}, kinds={"t::new": "builtins.SyntaxError"})
-    decision = judged(World(a_run("RED"), now=broken, before=TestReport({"t::old": "passed"}), changes=TEST_ADDED))
+def test_a_test_that_failed_before_is_no_red() -> None:
+    decision = judged(World(a_run("RED"), before=report(old="failed"), now=report(old="failed"), changes=TEST_ADDED))
     assert (decision.status, decision.run.state) == ("FAILURE", "RED")
-    assert "SyntaxError" in decision.reasons[0]
+    assert "old failed before already; write a test, or an assertion, that fails for this step" in decision.reasons[0]
+
+
+OLD = "tests/test_sum.py::old"
+NEW = "tests/test_new.py"
+OWN_REASONS = {
+    "a file that does not parse": (NEW, "SyntaxError", "invalid syntax", f"{NEW}:1"),
+    "a fixture that nobody wrote": (f"{NEW}::new", "Failed", "fixture 'adder' not found", f"{NEW}:4"),
+    "a name that the test forgot": (f"{NEW}::new", "NameError", "name 'ad' is not defined", f"{NEW}:4"),
+    "a time-out": (f"{NEW}::new", "Failed", "Timeout (>1.0s) from pytest-timeout.", f"{NEW}:4"),
+}
+CODE_REASONS = {
+    "an assertion": (f"{NEW}::new", "AssertionError", "assert 0 == 3", f"{NEW}:4"),
+    "an exception out of the product": (f"{NEW}::new", "KeyError", "'b'", "src/sum.py:9"),
+    "a name that the product lacks": (f"{NEW}::new", "NameError", "name 'total' is not defined", "src/sum.py:9"),
+    "a wrong number of arguments": (f"{NEW}::new", "TypeError", "add() takes 1 positional argument but 2 were given", f"{NEW}:4"),
+}
+
+
+def failing(test: str, kind: str, message: str, place: str) -> TestReport:
+    missing = (test,) if kind == "ImportError" else ()
+    return TestReport(
+        {OLD: "passed", test: "failed" if "::" in test else "error"},
+        {OLD: "tests/test_sum.py", test: NEW},
+        messages={test: message},
+        kinds={test: kind},
+        places={test: place},
+        missing_names=missing,
+    )
+
+
+@pytest.mark.parametrize("name", OWN_REASONS)
+def test_a_red_test_that_fails_for_a_reason_of_its_own_is_a_failure(name: str) -> None:
+    decision = judged(World(a_run("RED"), now=failing(*OWN_REASONS[name]), changes=TEST_ADDED))
+    assert (decision.status, decision.run.state) == ("FAILURE", "RED")
+    assert "fails for a reason of its own, which no code can fix" in decision.reasons[0]
+    assert OWN_REASONS[name][2] in decision.reasons[0]
+
+
+@pytest.mark.parametrize("name", CODE_REASONS)
+def test_a_red_test_that_fails_for_a_reason_that_code_can_fix_is_taken_without_a_word(name: str) -> None:
+    decision = judged(World(a_run("RED"), now=failing(*CODE_REASONS[name]), changes=TEST_ADDED))
+    assert (decision.status, decision.run.state, decision.run.flags) == ("SUCCESS", "GREEN", ())
+
+
+def test_where_nobody_can_tell_why_a_red_test_fails_it_is_taken_and_noted() -> None:
+    accident = (f"{NEW}::new", "ZeroDivisionError", "division by zero", f"{NEW}:4")
+    decision = judged(World(a_run("RED"), now=failing(*accident), changes=TEST_ADDED))
+    assert (decision.status, decision.run.state) == ("SUCCESS", "GREEN")
+    flag = the_flag(decision, "weak-evidence")
+    assert (flag.place, flag.level) == (f"{NEW}::new", "note")
+    assert "it cannot be told whether the code is why: ZeroDivisionError: division by zero" in flag.sentence
 
 
 SATISFIED = Sent("submit", summary="it is there", reply="ALREADY_SATISFIED")
@@ -379,6 +501,8 @@ def test_already_satisfied_closes_the_entry_from_the_second_try_on(reply: str) -
     assert (decision.status, decision.run.state, decision.run.counts) == ("SUCCESS", "PLAN", {})
     assert data_of(decision).entries[0] == Entry("adds two numbers", done=True, proof=8)
     assert decision.owes == ("commit_judged_tree", "write_note", "tick_boxes")
+    flag = the_flag(decision, "no-proof")
+    assert (flag.place, flag.level, flag.stays) == ("tests/test_sum.py::new", "ask", True)
 
 
 @pytest.mark.parametrize(
@@ -388,7 +512,7 @@ def test_already_satisfied_closes_the_entry_from_the_second_try_on(reply: str) -
         (passing("old"), True, "no new test was collected"),
         (report(old="passed", new="failed"), True, "new fails"),
         (report(), True, "no test was collected"),
-        (passing("new"), True, "old is no longer collected"),
+        (passing("new"), True, "old is gone; tests may not be lost"),
         (report(old="skipped", new="passed"), True, "is skipped now"),
     ],
 )

@@ -251,7 +251,7 @@ class RepoLook:
         return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))
 
     def bites_mutant(self) -> bool:
-        return new_tests_bite(self.teeth())
+        return new_tests_bite(self.teeth(PROBE_SECONDS))  # where this is asked it is all the proof there is, so it gets its time
 
     def agreeing(self) -> tuple[str, ...]:
         from detent.evidence.probe import agreeing

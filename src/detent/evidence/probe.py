@@ -141,19 +141,22 @@ def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
     earlier steps wrote. Where there are none of them, every test that did not agree with everything before the step."""
     tests = _were_red(now, before.bad - teeth.marks.baseline) or _were_red_earlier(teeth, now)
     if tests or not _is_about_code(teeth):
-        return tuple(sorted(tests & _pass_turned(teeth, teeth.tree, _files(now, tests))))
-    found = now.having("passed") & _pass_turned(teeth, teeth.tree, _files(now, now.having("passed")))
-    return tuple(sorted(found - _pass_turned(teeth, teeth.marks.good, _files(now, found))))
+        return tuple(sorted(tests & _pass_turned(teeth, teeth.tree, _files(now, tests), now.wall)))
+    found = now.having("passed") & _pass_turned(teeth, teeth.tree, _files(now, now.having("passed")), now.wall)
+    return tuple(sorted(found - _pass_turned(teeth, teeth.marks.good, _files(now, found), now.wall)))
 
 
-def _pass_turned(teeth: Teeth, tree: str, files: Iterable[str]) -> frozenset[str]:
-    """The tests of some files that pass turned round. A test with several cases is one that does in all of them."""
+def _pass_turned(teeth: Teeth, tree: str, files: Iterable[str], wall: float) -> frozenset[str]:
+    """The tests of some files that pass turned round. A test with several cases is one that does in all of them.
+
+    It is one run and a certain answer, so it gets the time that such a run takes, however little a probe may take: slow tests get no way round.
+    """
     made = {path: turned(path, _read(teeth, path, tree)) for path in files}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
         return frozenset()
     try:
-        report = teeth.collect.probe(tree, teeth.wanted, tuple(overlay), overlay, teeth.seconds)
+        report = teeth.collect.probe(tree, teeth.wanted, tuple(overlay), overlay, max(teeth.seconds, ONE_RUN, SLOWER * wall))
     except Disturbed:
         raise
     except CannotTell:

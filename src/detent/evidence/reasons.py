@@ -19,7 +19,7 @@ ASSERTIONS = frozenset({"AssertionError", "DocTestFailure", "Failed", "NotImplem
 SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError", "ParseError", "RolldownError"})
 TIMES_UP = frozenset({"testTimeoutFailure"})
 TIMED_OUT = re.compile(
-    r"(?:Failed: )?Timeout (?:\(|>)[\d.]+s?|(?:Test|Hook) timed out in \d+ ?ms|Exceeded timeout of \d+ ?ms|(?:Error: )?Timeout of \d+ ?ms exceeded"
+    r"(?:Failed: )?Timeout (?:\(>?|>)[\d.]+s?|(?:Test|Hook) timed out in \d+ ?ms|Exceeded timeout of \d+ ?ms|(?:Error: )?Timeout of \d+ ?ms exceeded"
     r"|test timed out after|thrown: \"Exceeded timeout|test timed out \("
 )
 NO_ROOM = re.compile(

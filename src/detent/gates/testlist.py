@@ -203,4 +203,6 @@ def strays_of_plan(look: Look[ListData]) -> list[str]:
 
 def a_test_is_new(look: Look[ListData]) -> str | None:
     """At least one test is new."""
-    return None if look.outcomes().pins else "no new test was collected, so there is nothing that could be satisfied already"
+    seen = look.outcomes()
+    new = seen.pins | seen.newly_failing
+    return None if new else "no new test was collected, so there is nothing that could be satisfied already"
