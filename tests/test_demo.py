@@ -41,7 +41,7 @@ def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(t
     said = ran.out
     assert "slugify/__init__.py changed; a RED step writes tests only" in said
     assert "tests/test_longest.py was modified; tests are frozen while the code is written" in said
-    assert "passes already, so it proves nothing" in said
+    assert "passes already, so nothing needs this step" in said
     assert "4 tests done, 0 open" in said and '"nextPhase": "COMPLETE"' in said
     prefixes = [
         line.split()[2] for line in said.splitlines() if line.startswith("  ") and len(line.split()) > 2 and line.split()[2].endswith(":")

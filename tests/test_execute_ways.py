@@ -237,7 +237,7 @@ READS += "    assert not Path('data/b.txt').exists() and Path('vendored/bin/wher
 
 def test_a_workspace_is_set_up_once_for_the_same_lock_files_and_gets_its_ignored_files(tmp_path: Path) -> None:
     till = furnished(tmp_path)
-    works = {**WORKS, "write": {"calc.py": CODE, "tests/test_env.py": READS}}
+    works = {**WORKS, "write": {**WORKS["write"], "tests/test_env.py": READS}}
     for number in (1, 2):
         ran = till.execute(till.file(f"Item {number}"), works)
         assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran

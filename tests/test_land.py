@@ -14,7 +14,9 @@ from tests.driven import scripted
 from tests.executions import CONFIG, TEST, WORKS, Till
 from tests.repos import IDENTITY, PLAIN, sh, write
 
+FREE = CONFIG + "[flags]\nno-proof = 'note'\n"  # for what is not about proof: many branches here change code that no test needs
 EMPTY = {"calc.py": "def add(a, b):\n    return a + b\n"}
+ONE = "from calc import one\n\n\ndef test_one():\n    assert one() == 1\n"
 LINE = "    return a + b\n"
 MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 
@@ -41,7 +43,7 @@ def outcomes(report: dict[str, list[dict[str, str]]]) -> dict[str, str]:
 
 @pytest.fixture
 def till(tmp_path: Path) -> Till:
-    return Till(tmp_path, files=EMPTY)
+    return Till(tmp_path, FREE, files=EMPTY)
 
 
 def test_named_branches_land_oldest_first_each_on_the_main_of_then_and_are_pushed(till: Till) -> None:
@@ -74,6 +76,21 @@ def test_what_conflicts_or_is_red_once_merged_is_left_as_it_was_and_the_others_l
     assert not (till.project.root / "tests" / "test_red.py").exists() and till.there("rev-parse", "main") == till.git("rev-parse", "main")
     text = till.project.run("land", "second")
     assert text.code == 10 and "PERSON  second  it conflicts" in text.out and "detent land second" in text.out
+
+
+def test_code_that_no_test_needs_does_not_land_by_itself_and_lands_once_a_person_accepts_its_tree(tmp_path: Path) -> None:
+    till = Till(tmp_path, files=EMPTY)
+    branch(till, "turned", {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")}, 1)
+    branch(till, "proved", {"calc.py": EMPTY["calc.py"] + "\n\ndef one():\n    return 1\n", "tests/test_one.py": ONE}, 2)
+    ran = till.project.run("land", "turned", "proved", "--json")
+    assert ran.code == 10 and outcomes(ran.json) == {"turned": "flagged", "proved": "landed"}, ran
+    row = ran.json["branches"][0]
+    assert [(flag["kind"], flag["place"]) for flag in row["flags"]] == [("no-proof", "calc.py")] and "no-proof" in row["reason"]
+    assert "b + a" not in till.there("show", "main:calc.py")
+    told = till.project.run("land", "turned")
+    assert told.code == 10 and f"detent land turned --accept {row['tree'][:12]}" in told.out, told
+    assert till.project.run("land", "turned", "--accept", row["tree"]).code == 0
+    assert "b + a" in till.there("show", "main:calc.py") and "Flag-Accepted: no-proof" in till.git("log", "-1", "--format=%B", "main")
 
 
 def test_two_branches_that_are_fine_alone_and_red_together_do_not_both_land(till: Till) -> None:
@@ -235,7 +252,7 @@ def test_what_a_person_changed_in_a_checkout_that_lags_behind_is_not_touched(til
 
 
 def test_without_a_remote_it_lands_here_and_main_may_be_checked_out_nowhere(tmp_path: Path) -> None:
-    till = Till(tmp_path, CONFIG + "[git]\nremote = ''\n", remote=False, files=EMPTY)
+    till = Till(tmp_path, FREE + "[git]\nremote = ''\n", remote=False, files=EMPTY)
     branch(till, "ready", adding("ready"))
     till.git("switch", "-q", "--detach")
     ran = till.project.run("land", "ready", "--events")

@@ -606,6 +606,7 @@ def test_adopted_work_goes_on_to_the_next_proof(tmp_path: Path) -> None:
     p.git("switch", "-qc", "feat/by-hand")
     p.write({"ACTIVE_PR.json": left("DONE", "TODO"), "ORCHESTRATION_STATE.json": '{"status": "EXECUTING_TDD"}'})
     assert p.task()["step"]["type"] == "GREEN"
+    assert p.green(WRONG)["status"] == "FAILURE", "the test that failed before the run began is the one to be made to pass"
     pass_all(p)
     assert p.git("symbolic-ref", "--short", "HEAD") == "feat/by-hand"
     assert p.task()["state"] == "CODE_REVIEW"
@@ -822,7 +823,8 @@ def test_the_verification_task_is_proved_on_the_tree_it_was_planned_from(tmp_pat
     verdict = p.red()
     assert verdict["status"] == "NEEDS_ANALYSIS", verdict["reasons"]
     assert p.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
-    pass_all(p)
+    green = p.green(GREEN)
+    assert (green["status"], green.get("flags", [])) == ("SUCCESS", []), "smaller tasks have written the code: nothing is left for this GREEN"
     assert p.task()["state"] == "CODE_REVIEW"
 
 

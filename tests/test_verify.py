@@ -196,28 +196,28 @@ ALWAYS = RED.replace("add(1, 2) == 3", "True")
 SKIPPED = "import pytest\n\n" + RED.replace("def test_add", "@pytest.mark.skip\ndef test_add")
 HOOKED = "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if i.name != 'test_add']\n"
 ANYTHING = "class Any:\n    def __eq__(self, other):\n        return True\n\n\ndef add(a, b):\n    return Any()\n"
-UNEXPECTED = RED.replace("assert add(1, 2) == 3", "raise KeyError(1)")
+NO_FIXTURE = "def test_add(two):\n    assert two\n"
 FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
-    "a RED that passes": (REDS, {TESTS: ALWAYS.replace("from calc import add", "")}, "new_tests_fail", f"{ADDS} passes already"),
-    "a RED that fails for no reason": (REDS, {TESTS: UNEXPECTED.partition("\n")[2]}, "fails_for_a_reason", "but with KeyError"),
-    "a RED that loses a test": (REDS, {"tests/test_kept.py": None}, "others_pass", "test_kept is no longer collected"),
+    "a RED that passes": (REDS, {TESTS: ALWAYS.replace("from calc import add", "")}, "something_needs_this_step", f"{ADDS} passes already"),
+    "a RED that no code can turn green": (REDS, {TESTS: NO_FIXTURE}, "fails_for_the_product", "fails for a reason of its own, which no code can fix: "),
+    "a RED that loses a test": (REDS, {"tests/test_kept.py": None}, "none_is_lost", "test_kept is gone; tests may not be lost"),
     "a RED that brings code": (REDS, {"calc.py": "x = 1\n"}, "only_tests_changed", "calc.py changed"),
     "a GREEN with a weaker test": (GREENS, {TESTS: ALWAYS}, "tests_frozen", f"{TESTS} was modified"),
     "a GREEN with a hook": (GREENS, {"conftest.py": HOOKED}, "config_frozen", "conftest.py changed"),
     "a RED with a hook": (REDS, {"conftest.py": HOOKED}, "conftest_stays_plain", "conftest.py decides by `def pytest_collection_modifyitems(items):`"),
     "a GREEN whose answer is equal to everything": (GREENS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something else"),
-    "a GREEN that does not pass": (GREENS, {"calc.py": "def add(a, b):\n    return 0\n"}, "all_pass", f"{ADDS} fails"),
+    "a GREEN that does not pass": (GREENS, {"calc.py": "def add(a, b):\n    return 0\n"}, "red_tests_pass", f"{ADDS} still fails: "),
     "a REFACTOR whose answer is equal to everything": (REFACTORS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes"),
     "a REFACTOR with other configuration": (REFACTORS, {"conftest.py": "ONE = 1\n"}, "config_frozen", "conftest.py changed"),
-    "a REFACTOR without the test": (REFACTORS, {TESTS: None}, "collected_not_shrunk", f"{ADDS} is no longer collected"),
-    "a REFACTOR that skips": (REFACTORS, {TESTS: SKIPPED}, "skips_not_risen", f"{ADDS} is skipped now"),
-    "a REFACTOR with a weaker test": (REFACTORS, {TESTS: ALWAYS.replace("from calc import add", "")}, "changed_tests_still_bite", "no longer fails"),
+    "a REFACTOR without the test": (REFACTORS, {TESTS: None}, "none_is_lost", f"{ADDS} is gone; tests may not be lost"),
+    "a REFACTOR that skips": (REFACTORS, {TESTS: SKIPPED}, "none_is_lost", f"{ADDS} ran or failed before and is skipped now"),
+    "a REFACTOR with a weaker test": (REFACTORS, {TESTS: ALWAYS.replace("from calc import add", "")}, "old_tests_still_notice", f"{ADDS} is weakened"),
     "a REFACTOR with an idle test": (REFACTORS, {"tests/test_idle.py": KEPT.replace("kept", "idle")}, "new_tests_can_fail", "was never seen failing"),
     "a PLAN that brings code": (ENDS, {"calc.py": "x = 1\n"}, "only_list_changed", "calc.py changed"),
 }  # fmt: skip
 
 
-LONG = ("a RED that fails for no reason", "a REFACTOR with an idle test", "a PLAN that brings code")
+LONG = ("a RED that no code can turn green", "a REFACTOR with an idle test", "a PLAN that brings code")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in FORGED])
@@ -268,7 +268,7 @@ def test_a_claim_cannot_make_a_failure_a_known_one_nor_name_other_tests(made: Ma
     for commit in commits:
         clone.edit(commit, lambda raw: raw.update(baseline=[ADDS, TESTS]), sealed=True)
     proof = clone.verify(f"{commits[REDS]}^..{commits[GREENS]}")
-    only(proof, "failed", commits[GREENS], "all_pass", f"{ADDS} fails")
+    only(proof, "failed", commits[GREENS], "red_tests_pass", f"{ADDS} still fails: ")
     assert proof.known == ()
     clone.edit(commits[REDS], step(tests=[TESTS, f"{TESTS}::test_more"]), sealed=True)
     only(clone.verify(commits[REDS]), "failed", commits[REDS], "tests_are_as_claimed", "the claim names tests/test_add.py::test_more")
@@ -280,7 +280,7 @@ def test_the_command_comes_from_the_base_and_neither_from_a_claim_nor_from_the_b
     commit = clone.forge(REFACTORS, {"detent.toml": lax, "calc.py": "def add(a, b):\n    return 0\n"})[REFACTORS]
     clone.edit(commit, step(command=f"python -m pytest --deselect {ADDS}"), sealed=True)
     proof = clone.verify(commit)
-    only(proof, "failed", commit, "all_pass", f"{ADDS} fails")
+    only(proof, "failed", commit, "nothing_broke", f"{ADDS} passed before and fails now: ")
     assert "--deselect" not in proof.command
 
 

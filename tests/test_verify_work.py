@@ -128,9 +128,9 @@ def test_whatever_is_changed_afterwards_is_named(of: str, name: str, request: py
 
 SKIPPED = KEPT.replace("\ndef test_one", "import pytest\n\n\n@pytest.mark.skip\ndef test_one")
 FORGED: dict[str, tuple[dict[str, str | None], str, str]] = {
-    "a test that is lost": ({"tests/test_one.py": None}, "collected_not_shrunk", "tests/test_one.py::test_one is no longer collected"),
-    "a test that is skipped": ({"tests/test_one.py": SKIPPED}, "skips_not_risen", "tests/test_one.py::test_one is skipped now"),
-    "a test that fails": ({"calc.py": f"{ONE}\n\ndef add(a, b):\n    return 0\n"}, "all_pass", f"{ADDS} fails"),
+    "a test that is lost": ({"tests/test_one.py": None}, "none_is_lost", "tests/test_one.py::test_one is gone; tests may not be lost"),
+    "a test that is skipped": ({"tests/test_one.py": SKIPPED}, "none_is_lost", "tests/test_one.py::test_one ran or failed before and is skipped now"),
+    "a test that fails": ({"calc.py": f"{ONE}\n\ndef add(a, b):\n    return 0\n"}, "nothing_broke", f"{ADDS} fails: "),
 }  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def test_work_that_loses_skips_or_breaks_a_test_does_not_hold(executed: Made, na
 def test_a_task_that_loses_a_test_does_not_hold(lean: Made) -> None:
     clone = lean.clone()
     commit = clone.forge(0, {"tests/test_start.py": None})[0]
-    only(clone.verify(DETENT_EVIDENCE_MUTATION="off"), "failed", commit, "collected_not_shrunk", "tests/test_start.py::test_start")
+    only(clone.verify(DETENT_EVIDENCE_MUTATION="off"), "failed", commit, "none_is_lost", "tests/test_start.py::test_start is gone")
 
 
 HOOKED = "def pytest_collection_modifyitems(items):\n    items.sort(key=str)\n"

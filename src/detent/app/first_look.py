@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 FIX_IT = "fix it first: every step is judged by running the tests"
 
 
-def accepted(app: App, run: "AnyRun", tree: str, terms: Terms) -> Ground:
-    """The setup with what fails before the run begins; a start that is red is refused, unless a person accepts it."""
+def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool = False) -> Ground:
+    """The setup with what fails before the run begins; a start that is red is refused, unless a person accepts it, or it owes a GREEN."""
     collector: Collector = app.world.collector(run)
     setup: Ground = run.data.setup
     bad: tuple[str, ...] = ()
     if _tells_tests_apart(setup):
         bad = tuple(sorted(suite_at(collector, tree).bad))
     red = red_preflight(collector, tree, setup.preflight)
-    if (bad or red) and not terms.baseline:
+    owed = owes_green and bool(bad) and not terms.baseline
+    if ((bad and not owed) or red) and not terms.baseline:
         raise RedStart((*bad, *red))
-    return msgspec.structs.replace(setup, baseline=bad, red_preflight=red, reports=dict(collector.digests))
+    return msgspec.structs.replace(setup, baseline=() if owed else bad, owes_green=owed, red_preflight=red, reports=dict(collector.digests))
 
 
 def _tells_tests_apart(setup: Ground) -> bool:

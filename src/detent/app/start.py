@@ -44,8 +44,10 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     may_answer(terms.policies, settings)
     setup = _setup(git, settings, head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
-    known = accepted(app, first, git.tree(head), terms)
-    setup = msgspec.structs.replace(setup, baseline=known.baseline, red_preflight=known.red_preflight, reports=known.reports)
+    left = None if setup.workspace else _left_plan(where(app.place, PLAN_FILE))
+    known = accepted(app, first, git.tree(head), terms, owes_green=left is not None and _is_red(left))
+    fixed = {name: getattr(known, name) for name in ("baseline", "red_preflight", "owes_green", "reports")}
+    setup = msgspec.structs.replace(setup, **fixed)
     fingerprint.remember(app.place)
     world = app.worlds.of(first)
     tracked = tuple(git.run("ls-files", "-z", "--", *PUBLISHED).items)
@@ -133,6 +135,12 @@ def _taken_over(git: Git, setup: Setup, plan: ActivePr, run: str, settings: Sett
     )
     kept = msgspec.structs.replace(plan, tasks=tasks)
     return PrData(setup=setup, plan=kept, branch=git.branch() if setup.branching else "", base=base, good_tree=tree, committed=tree)
+
+
+def _is_red(plan: ActivePr) -> bool:
+    """Whether the next step of a plan that was left is a GREEN: the tests of its RED fail then, as they should."""
+    left = [s.type for t in plan.tasks for s in t.tdd_steps if s.status != "DONE"]
+    return left[:1] == ["GREEN"]
 
 
 def _left_plan(file: Path) -> ActivePr | None:

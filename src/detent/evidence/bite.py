@@ -25,6 +25,7 @@ class Marks(NamedTuple):
     reds: tuple[str, ...]  # the trees of the RED steps
     base: str  # the commit the branch started from
     baseline: frozenset[str] = frozenset()
+    owes_green: bool = False  # what failed before the work began is to pass
 
 
 class Teeth(NamedTuple):

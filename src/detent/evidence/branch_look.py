@@ -5,7 +5,7 @@ One function for everyone: landing, `verify` and `check`. Knows trees and tests;
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -24,6 +24,7 @@ from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
 from detent.kernel.model import Data, Flag, Run, Sent
 
+OF_PROBES = ("unnoticed", "vacuous-test")
 MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
 Say = Callable[[str], None]
 
@@ -75,7 +76,7 @@ def _card(span: Span) -> Card:
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old))
     flags = [*_rewritten(look, seen, before, old), *_no_proof(look, proved), *_judged_by(look)]
-    if not failed:
+    if not failed and is_probed(span.settings):
         span.say("trying small changes of the code")
         flags += _unnoticed(notice(look.teeth(span.seconds), tip, proved, span.jobs))
     return Card(
@@ -88,6 +89,11 @@ def _card(span: Span) -> Card:
         failed=failed,
         flags=tuple(flags),
     )
+
+
+def is_probed(settings: Mapping[str, str]) -> bool:
+    """Whether small changes of the code are tried: not where both kinds of flags that they can raise are allowed."""
+    return any(settings.get(f"flags.{kind}") != "allow" for kind in OF_PROBES)
 
 
 def _eyes(span: Span) -> RepoLook:

@@ -140,7 +140,8 @@ class RepoLook:
         return known or TestReport()
 
     def known_failures(self) -> frozenset[str]:
-        return self.scene.marks.baseline | self._at_start().bad
+        marks = self.scene.marks
+        return marks.baseline if marks.owes_green else marks.baseline | self._at_start().bad
 
     def known_skips(self) -> frozenset[str]:
         return self._at_start().having("skipped")

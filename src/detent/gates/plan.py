@@ -71,8 +71,18 @@ class PlanData(OnBranch, frozen=True):
 
 def verified_from(plan: ActivePr | None) -> str:
     """If the next step is the RED of a verification task: the tree that it was planned from. Else empty."""
-    task = next((t for t in plan.tasks if any(s.status == "TODO" for s in t.tdd_steps)), None) if plan else None
+    task = _open_task(plan)
     return task.verifies if task and task.tdd_steps[0].status == "TODO" else ""
+
+
+def is_verification(plan: ActivePr | None) -> bool:
+    """Whether the next step belongs to a task that verifies what smaller ones did: its GREEN has no code left to write."""
+    task = _open_task(plan)
+    return task is not None and bool(task.verifies)
+
+
+def _open_task(plan: ActivePr | None) -> Task | None:
+    return next((t for t in plan.tasks if any(s.status == "TODO" for s in t.tdd_steps)), None) if plan else None
 
 
 def read_plan(text: str) -> tuple[ActivePr | None, tuple[str, ...]]:

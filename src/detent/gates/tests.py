@@ -5,7 +5,7 @@ from detent.evidence.canary import TAMPERED
 from detent.evidence.look import Look, Probed
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.gates.plan import PlanData, verified_from
+from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said
 
@@ -209,7 +209,10 @@ def _flaky(look: Look[Data], bad: Ids) -> str:
 
 
 def product_changed(look: Look[Data]) -> Said:
-    """A GREEN step changes code; one that does not is flagged."""
+    """A GREEN step changes code; one that does not is flagged. Where a task only verifies what smaller ones did, none is left to write."""
+    data = look.run.data
+    if isinstance(data, PlanData) and is_verification(data.plan):
+        return None
     if any(c.sort not in ("test", "list") for c in look.changed()):
         return None
     return Flag("no-proof", "the GREEN step changed no code, so its tests passed by themselves", stays=True)

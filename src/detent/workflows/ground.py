@@ -16,4 +16,5 @@ class Ground(Value, frozen=True):
     reports: dict[str, str] = {}  # of each tree that was tested before the run began: the SHA-256 of the report kept of it
     patterns: tuple[str, ...] = ()  # which files are tests, as the project and its configuration say
     red_preflight: tuple[str, ...] = ()  # preflight commands that failed before the run began
+    owes_green: bool = False  # a RED was taken over: the tests that failed before the run began are to pass
     accepts: tuple[str, ...] = ()  # kinds of flags that a person accepted beforehand

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from detent.door import AnyRun
-from detent.evidence.branch_look import Span
+from detent.evidence.branch_look import Span, is_probed
 from detent.evidence.branch_look import look_over as examine
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
@@ -30,7 +30,7 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
 
 def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
     collector, settings = world.collector(run), dict(world.kit_of(run).settings)
-    file = _file(collector, base, tip)
+    file = _file(collector, base, tip, is_probed(settings))
     if (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card)
     seconds = float(settings.get("evidence.seconds") or 60)
@@ -57,9 +57,9 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
     return card
 
 
-def _file(collector: Collector, base: str, tip: str) -> Path:
+def _file(collector: Collector, base: str, tip: str, probed: bool) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
-    digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}".encode()).hexdigest()[:24]
+    digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}\n{probed}".encode()).hexdigest()[:24]
     return collector.store / f"card-{digest}.json"
 
 

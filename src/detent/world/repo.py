@@ -200,7 +200,7 @@ def _marks(run: AnyRun, git: Git) -> Marks:
     """What a tree is compared with. Between two pull requests that is what is committed, or what was taken over when the run began."""
     data = run.data
     good = data.good_tree or (data.setup.first_tree(git.tree("HEAD")) if run.workflow == "pr" else "")
-    return Marks(good, data.reds, data.base, frozenset(data.setup.baseline))
+    return Marks(good, data.reds, data.base, frozenset(data.setup.baseline), data.setup.owes_green)
 
 
 def is_plain(root: Path, path: str) -> bool:
