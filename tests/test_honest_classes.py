@@ -92,7 +92,8 @@ CLASSES: dict[str, Change] = {
             "calc.py": "class Wrong(Exception):\n    pass\n\n\ndef half(n):\n    if n < 0:\n        raise Wrong(n)\n    return n // 2\n",
         },
         {
-            "tests/test_below.py": "import pytest\n\nfrom calc import half\n\n\n@pytest.fixture\ndef below():\n    return half(-4)\n\n\ndef test_below(below):\n    assert below == -2\n"
+            "tests/test_below.py": "import pytest\n\nfrom calc import half\n\n\n@pytest.fixture\ndef below():\n    return half(-4)\n\n\n"
+            "def test_below(below):\n    assert below == -2\n"
         },
         {"calc.py": "class Wrong(Exception):\n    pass\n\n\ndef half(n):\n    return n // 2\n"},
     ),
@@ -207,24 +208,35 @@ BETWEEN = "".join(
     f'func TestNew{n}(t *testing.T) {{\n\tif Half({want}) != {float(want) / 2} {{\n\t\tt.Fatal("new")\n\t}}\n}}\n\n'
     for n, want in enumerate((2, 3, 6, 10, 12, 14))
 )
+GO_TEST = "go test ./..."
+ROWS = (
+    "\nfunc TestRows(t *testing.T) {\n\tfor name, n := range map[string][2]float64{ROWS} {\n\t\tt.Run(name, func(t *testing.T) {\n"
+    "\t\t\tif Half(n[0]) != n[1] {\n\t\t\t\tt.Fatal(n)\n\t\t\t}\n\t\t})\n\t}\n}\n"
+)
+PANICS = 'package calc\n\nfunc Half(n float64) float64 {\n\tif n < 0 {\n\t\tpanic("negative")\n\t}\n\treturn n / 2\n}\n'
 GO_CLASSES: dict[str, Change] = {
-    "go: many lines between two tests": Change({**GO, "calc_test.go": GO_OLD}, {"calc_test.go": GO_OLD.replace("func TestLast", BETWEEN + "func TestLast")}, GO_HALF, "go test ./..."),
+    "go: many lines between two tests": Change(
+        {**GO, "calc_test.go": GO_OLD}, {"calc_test.go": GO_OLD.replace("func TestLast", BETWEEN + "func TestLast")}, GO_HALF, GO_TEST
+    ),
     "go: sub-tests, some of which pass": Change(
-        {**GO, "calc_test.go": GO_OLD + '\nfunc TestRows(t *testing.T) {\n\tfor name, n := range map[string][2]float64{"two": {2, 1}} {\n\t\tt.Run(name, func(t *testing.T) {\n\t\t\tif Half(n[0]) != n[1] {\n\t\t\t\tt.Fatal(n)\n\t\t\t}\n\t\t})\n\t}\n}\n'},
-        {"calc_test.go": GO_OLD + '\nfunc TestRows(t *testing.T) {\n\tfor name, n := range map[string][2]float64{"two": {2, 1}, "three": {3, 1.5}, "six": {6, 3}} {\n\t\tt.Run(name, func(t *testing.T) {\n\t\t\tif Half(n[0]) != n[1] {\n\t\t\t\tt.Fatal(n)\n\t\t\t}\n\t\t})\n\t}\n}\n'},
+        {**GO, "calc_test.go": GO_OLD + ROWS.replace("ROWS", '"two": {2, 1}')},
+        {"calc_test.go": GO_OLD + ROWS.replace("ROWS", '"two": {2, 1}, "three": {3, 1.5}, "six": {6, 3}')},
         GO_HALF,
-        "go test ./...",
+        GO_TEST,
     ),
     "go: the code panics": Change(
-        {**GO, "calc.go": 'package calc\n\nfunc Half(n float64) float64 {\n\tif n < 0 {\n\t\tpanic("negative")\n\t}\n\treturn n / 2\n}\n', "calc_test.go": GO_OLD},
+        {**GO, "calc.go": PANICS, "calc_test.go": GO_OLD},
         {"calc_test.go": GO_OLD + '\nfunc TestBelow(t *testing.T) {\n\tif Half(-4) != -2 {\n\t\tt.Fatal("below")\n\t}\n}\n'},
         GO_HALF,
-        "go test ./...",
+        GO_TEST,
     ),
     "go: an older test that has to change": Change(
-        {**GO, "calc_test.go": GO_OLD.replace("Half(8) != 4", "Half(9) != 4")}, {"calc_test.go": GO_OLD.replace("Half(8) != 4", "Half(9) != 4.5")}, GO_HALF, "go test ./..."
+        {**GO, "calc_test.go": GO_OLD.replace("Half(8) != 4", "Half(9) != 4")},
+        {"calc_test.go": GO_OLD.replace("Half(8) != 4", "Half(9) != 4.5")},
+        GO_HALF,
+        GO_TEST,
     ),
-}  # fmt: skip
+}
 
 
 def plays(tmp_path: Path, change: Change) -> tuple[dict[str, object], dict[str, object]]:
