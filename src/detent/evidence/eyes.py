@@ -131,7 +131,8 @@ class RepoLook:
         return self._outcomes
 
     def why(self, test: str) -> Reason:
-        return reason(self.tests(), test, lambda path: self.changes.sort(path) == "test", self._is_third_party)
+        is_test, read = (lambda path: self.changes.sort(path) == "test"), (lambda path: self.changes.text(path)(self.tree))
+        return reason(self.tests(), test, is_test, self._is_third_party, read)
 
     def _at_start(self) -> TestReport:
         """What is known of the tests before the work began."""
