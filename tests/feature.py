@@ -11,7 +11,7 @@ from detent.app import App, open_app
 from detent.app.fit import Terms
 from detent.app.start_tdd import start_tdd
 from detent.interfaces.cli.tell import exit_code
-from detent.kernel.model import Run, Sent, Verdict
+from detent.kernel.model import Flag, Run, Sent, Verdict
 from tests.cases import project, runs
 from tests.laid_out import home
 from tests.project import INI, Project, Ran
@@ -186,15 +186,24 @@ def refused(f: Feature, before: dict[str, Any], verdict: Verdict, says: str) -> 
     assert standing(f) == before
 
 
-def failed(f: Feature, verdict: Verdict, says: str, sort: str, count: int, state: str) -> None:
-    """A failure by this sentence: counted, told to the next attempt, written into the note, and nothing of it is committed."""
+def flagged(verdict: Verdict, kind: str, says: str) -> Flag:
+    """A step that passed, and the flag of this kind and these words that it raised."""
+    assert verdict.status == "SUCCESS", verdict
+    found = [flag for flag in verdict.flags if flag.kind == kind and says in flag.sentence]
+    assert found, verdict.flags
+    return found[0]
+
+
+def failed(f: Feature, verdict: Verdict, says: str | tuple[str, ...], sort: str, count: int, state: str) -> None:
+    """A failure by this sentence, or by one of these: counted, told to the next attempt, written into the note, and nothing is committed."""
+    either = (says,) if isinstance(says, str) else says
     assert (verdict.status, verdict.state, exit_code(verdict)) == ("FAILURE", state, 1), verdict
-    assert any(says in reason for reason in verdict.reasons), (says, verdict.reasons)
+    assert any(each in reason for reason in verdict.reasons for each in either), (says, verdict.reasons)
     run = f.run
     assert run.counts == {"retries": count}
     note = f.note()
     assert (note["errorDetails"]["type"], note["retryCount"]) == (sort, count), (verdict.reasons, note["errorDetails"])
-    assert says in note["error"]
+    assert any(each in note["error"] for each in either)
     assert note["nextPhase"] == state
 
 

@@ -71,7 +71,7 @@ def test_commits_of_an_attempt_that_failed_are_taken_off_the_branch_and_kept() -
     f.lay({"calc.py": "def add(a, b):\n    return 7\n", "notes.txt": "mine\n"})
     own_commits(f)
     theirs = f.head
-    failed(f, f.submit(), "test_add fails", "TestFailure", 1, "GREEN")
+    failed(f, f.submit(), "test_add still fails: AssertionError: assert 7 == 3", "TestFailure", 1, "GREEN")
     assert (f.head, f.git("status", "--porcelain"), f.read("calc.py")) == (red, "", "")
     assert not (f.root / "notes.txt").exists()
     assert f.git("show", f"refs/detent/{f.run_id}/agent/{f.run.seq}:notes.txt") == "mine"
@@ -89,7 +89,7 @@ def test_a_stash_another_branch_or_no_branch_is_no_work() -> None:
     refused(f, {**before, "head": f.head}, f.submit(), "the checkout stands on no branch")
     f.git("checkout", "-q", "main")
     assert f.head == before["head"]
-    failed(f, f.submit(), "tests/test_add.py fails", "CompilationError", 1, "GREEN")
+    failed(f, f.submit(), "tests/test_add.py still fails: ImportError: cannot import name 'add'", "CompilationError", 1, "GREEN")
 
 
 def test_hooks_and_configuration_that_could_run_programs_stop_the_machine_before_git_is_called(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_rollback_leaves_files_alone_that_belong_to_no_change(committed: bool)
     f.git("add", "-A", "-f")
     if committed:
         f.git("commit", "-q", "-m", "feat: everything")
-    failed(f, f.submit(), "test_add fails", "TestFailure", 1, "GREEN")
+    failed(f, f.submit(), "test_add still fails: AssertionError: assert 7 == 3", "TestFailure", 1, "GREEN")
     assert all((f.root / path).exists() for path in JUNK)
     assert not (f.root / "new.py").exists()
     assert f.git("diff", "--cached", "--name-only") == ""

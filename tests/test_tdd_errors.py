@@ -59,7 +59,14 @@ def test_a_runner_that_does_not_work_is_an_error_and_no_attempt_and_leaves_the_w
 @pytest.mark.parametrize("phase", ["GREEN", pytest.param("REFACTOR", marks=pytest.mark.slow)])
 def test_an_error_rolls_nothing_back_and_keeps_the_count_of_retries(phase: str) -> None:
     f = at(phase, files=INSTALLED)
-    failed(f, f.lay({"calc.py": WRONG}).submit(), "test_add fails", "TestFailure", 1, phase)
+    failed(
+        f,
+        f.lay({"calc.py": WRONG}).submit(),
+        "test_add still fails" if phase == "GREEN" else "test_add passed before and fails now",
+        "TestFailure",
+        1,
+        phase,
+    )
     f.lay({"calc.py": f"{GREEN}\n# better\n", "new.py": "x = 1\n"})
     before = standing(f)
     install(f, "#!/bin/sh\nkill -9 $$\n")

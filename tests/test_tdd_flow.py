@@ -25,7 +25,7 @@ def test_a_suite_that_is_red_is_refused_or_taken_as_a_baseline_that_may_stay_red
     assert f.run.data.setup.baseline == ("tests/test_other.py::test_other",)
     assert f.plan().state == "RED"
     assert f.lay({"tests/test_add.py": RED}).submit().state == "GREEN"
-    failed(f, f.lay({"calc.py": WRONG}).submit(), "test_add fails", "TestFailure", 1, "GREEN")
+    failed(f, f.lay({"calc.py": WRONG}).submit(), "test_add still fails", "TestFailure", 1, "GREEN")
     failed(f, f.lay({"tests/test_other.py": OTHER}).submit(), "tests are frozen", "RuleBroken", 2, "GREEN")
     assert f.lay({"calc.py": GREEN}).submit().state == "REFACTOR"
     assert f.submit().state == "PLAN"
@@ -125,10 +125,10 @@ def test_a_failure_that_does_not_come_again_on_the_same_tree_is_called_flaky_and
     assert f.lay({"calc.py": GREEN}).submit().state == "REFACTOR"
     calls = "import calc\n\n\ndef test_turns():\n    assert calc.turns() == 1\n"
     verdict = f.lay({"calc.py": sometimes, "tests/test_turns.py": calls}).submit()
-    says = "test_turns fails; tests/test_turns.py::test_turns is flaky: run again on the same tree it passed"
+    says = "test_turns passed before and fails now: AssertionError (calc.py:14); tests/test_turns.py::test_turns is flaky: run again"
     failed(f, verdict, says, "TestFailure", 1, "REFACTOR")
     verdict = f.lay({"calc.py": WRONG}).submit()
-    failed(f, verdict, "tests/test_add.py::test_add fails", "TestFailure", 2, "REFACTOR")
+    failed(f, verdict, "tests/test_add.py::test_add passed before and fails now", "TestFailure", 2, "REFACTOR")
     assert "flaky" not in verdict.reasons[0]
 
 
@@ -150,7 +150,12 @@ def test_status_and_history_tell_where_a_run_stands_and_how_it_came_there() -> N
     }  # fmt: skip
     assert status["step"] == {"task": "sums", "type": "GREEN", "description": "adds two numbers"}
     said = f.cli("status").out
-    assert "retries: 1 of 3" in said and "test_add fails" in said and "List: 0 of 2 tests done" in said and "Agent:" not in said
+    assert (
+        "retries: 1 of 3" in said
+        and "test_add still fails: AssertionError" in said
+        and "List: 0 of 2 tests done" in said
+        and "Agent:" not in said
+    )
     assert (status["agent"], status["tests"]) == (None, {"completed": [], "pending": ["adds two numbers", "subtracts two numbers"]})
     rows = [(e["on"], e["from"], e["state"], e["status"]) for e in history(f)]
     assert rows == [
@@ -171,7 +176,7 @@ def test_one_can_go_back_to_a_commit_or_an_event_and_every_phase_from_there_is_j
     assert (f.head, f.read("calc.py"), f.git("status", "--porcelain")) == (red, "", "")
     assert tip in f.git("for-each-ref", "--format=%(objectname)", "refs/detent").split(), "nothing is lost"
     assert f.cli("show", old, "--json").json["state"] == "ABORTED"
-    failed(f, f.lay({"calc.py": WRONG}).submit(), "test_add fails", "TestFailure", 1, "GREEN")
+    failed(f, f.lay({"calc.py": WRONG}).submit(), "test_add still fails", "TestFailure", 1, "GREEN")
     assert f.lay({"calc.py": GREEN}).submit().state == "REFACTOR"
     assert f.git("rev-parse", "HEAD^") == red
     assert f.note()["phase"] == "GREEN"
@@ -279,7 +284,7 @@ def test_a_driven_run_that_gave_up_ends_with_exit_1_and_resume_goes_on_with_fres
     wrong = {"state": "GREEN", "write": {"calc.py": WRONG}, "reply": "done"}
     ran = drive(f, file, script(wrong, wrong))
     assert (ran.code, ran.json["outcome"], ran.json["state"]) == (1, "halted", "HALTED"), ran
-    assert "test_add fails" in ran.json["error"]
+    assert "test_add still fails: AssertionError: assert 0 == 3" in ran.json["error"]
     assert [c["phase"] for c in ran.json["commits"]] == ["PLAN", "RED"]
     rest = script(wrong, wrong, wrong, {"state": "GREEN", "write": {"calc.py": GREEN}, "reply": "done"})
     rest.append({"state": "REFACTOR", "fail": {"sort": "ModelUnavailable", "message": "no such model"}})

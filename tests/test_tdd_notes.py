@@ -72,8 +72,11 @@ def test_the_note_of_a_failed_attempt_tells_what_went_wrong_and_is_cleared_by_th
     note = f.note()
     assert list(note) == FIELDS
     assert (note["phase"], note["nextPhase"], note["testResult"], note["retryCount"]) == ("RED", "GREEN", "FAIL", 2)
-    assert note["errorDetails"] == {"type": "TestFailure", "message": "tests/test_add.py::test_add fails"}
-    assert note["error"].startswith("tests/test_add.py::test_add fails\n") and "assert 0 == 3" in note["error"]
+    assert note["errorDetails"] == {
+        "type": "TestFailure",
+        "message": "tests/test_add.py::test_add still fails: AssertionError: assert 0 == 3 (tests/test_add.py:5)",
+    }
+    assert note["error"].startswith(f"{note['errorDetails']['message']}\n") and " 1 failed, 2 passed in" in note["error"]
     red = f.head
     f.lay({"calc.py": GREEN}).submit()
     assert f.note()["errorDetails"] is None and f.note()["retryCount"] == 0
