@@ -252,7 +252,7 @@ class RepoLook:
         return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))
 
     def bites_mutant(self) -> bool:
-        return new_tests_bite(self.teeth())
+        return new_tests_bite(self.teeth(PROBE_SECONDS))  # it decides: where it cannot be told in time, the step does not go on
 
     def agreeing(self) -> tuple[str, ...]:
         from detent.evidence.probe import agreeing
