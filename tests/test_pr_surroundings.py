@@ -824,7 +824,9 @@ def test_the_verification_task_is_proved_on_the_tree_it_was_planned_from(tmp_pat
     assert verdict["status"] == "NEEDS_ANALYSIS", verdict["reasons"]
     assert p.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
     green = p.green(GREEN)
-    assert (green["status"], green.get("flags", [])) == ("SUCCESS", []), "smaller tasks have written the code: nothing is left for this GREEN"
+    assert (green["status"], green.get("flags", [])) == ("SUCCESS", []), (
+        "smaller tasks have written the code: nothing is left for this GREEN"
+    )
     assert p.task()["state"] == "CODE_REVIEW"
 
 
