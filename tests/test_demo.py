@@ -35,13 +35,14 @@ def test_a_demo_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(tmp_path: Path) -> None:
-    """Four cycles from one command: two cheats and a test that passes at once are caught, and every phase has its commit and its note."""
+    """Four cycles from one command: two cheats are caught, a test that passes at once is asked about, and every phase has its commit and its note."""
     ran = Project(tmp_path / "p").run("demo", "tdd", XDG_STATE_HOME=str(tmp_path / "state"))
     assert ran.code == 0, ran
     said = ran.out
     assert "slugify/__init__.py changed; a RED step writes tests only" in said
     assert "tests/test_longest.py was modified; tests are frozen while the code is written" in said
     assert "passes already, so nothing needs this step" in said
+    assert "? FLAGS  The branch is ready to land and has 1 flag to look at: no-proof" in said and "the person: accept" in said
     assert "4 tests done, 0 open" in said and '"nextPhase": "COMPLETE"' in said
     prefixes = [
         line.split()[2] for line in said.splitlines() if line.startswith("  ") and len(line.split()) > 2 and line.split()[2].endswith(":")

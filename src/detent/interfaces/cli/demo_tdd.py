@@ -5,17 +5,20 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from detent.app import open_app
+from detent.app import App, open_app
 from detent.app.fit import Terms
 from detent.app.push import fit_for_push, push
 from detent.app.start_tdd import start_tdd
 from detent.errors import DetentError
 from detent.interfaces.cli.demo_repo import make_repo
 from detent.interfaces.cli.live import Terminal, tell_result
+from detent.interfaces.cli.tell import plain
 from detent.kernel.model import Sent
+from detent.workflows.open_flags import ACCEPT, CAUSE, QUESTION, asking, line_of, question_of
 
 EXAMPLE = "python-slugify"
 SCRIPT = "agent.yaml"
@@ -40,14 +43,13 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     env, sandbox = kept_in(repo, env)
     click.echo(f"The example {EXAMPLE}; git and pytest are real, the agent is scripted, mistakes and cheats included. Sandbox: {sandbox}\n")
     app = open_app(repo, create=True, env=env)
-    view = Terminal(os.isatty(1), app)
     run = start_tdd(
         app, Sent("start", by="human", channel="demo"), Terms((repo / "feature.md").read_text("utf-8"), agent=f"scripted:{script}")
     )
-    try:
-        done = push(app, run, view.see)
-    finally:
-        view.close()
+    done = _push(app, run)
+    if app.door.load(run).run.cause == CAUSE:
+        _accept(app, run)
+        done = _push(app, run)
     click.echo("")
     tell_result(done)
     note = ["git", "notes", "--ref=tdd-handoffs", "show", str(done["branch"])]
@@ -55,6 +57,25 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     click.echo(subprocess.run(note, cwd=repo, env=dict(env), check=True, capture_output=True, text=True).stdout)
     app.journal.close()
     return 0 if done["outcome"] == "done" else 1
+
+
+def _push(app: App, run: str) -> dict[str, Any]:
+    view = Terminal(os.isatty(1), app)
+    try:
+        return push(app, run, view.see)
+    finally:
+        view.close()
+
+
+def _accept(app: App, run: str) -> None:
+    """The person looks at the flags of the branch, and takes them: one test passed at once, since an earlier step had written its code."""
+    flags = asking(app.door.load(run).run)
+    click.echo(click.style(f"\n? {QUESTION}", fg="magenta", bold=True) + f"  {question_of(flags)}")
+    for flag in flags:
+        click.echo(f"  {plain(line_of(flag))}")
+    sent = Sent("answer", by="human", channel="demo", decision=QUESTION, value=ACCEPT, facts={"who": "the person"})
+    verdict = app.door.submit(run, sent)
+    click.echo(click.style("  the person: ", bold=True) + f"{ACCEPT}\n  {verdict.status} → {verdict.state}\n")
 
 
 def kept_in(repo: Path, env: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
