@@ -253,11 +253,7 @@ class RepoLook:
         return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))
 
     def bites_mutant(self) -> bool:
-<<<<<<< HEAD
         return new_tests_bite(self.teeth(PROBE_SECONDS))  # where this is asked it is all the proof there is, so it gets its time
-=======
-        return new_tests_bite(self.teeth(PROBE_SECONDS))  # it decides: where it cannot be told in time, the step does not go on
->>>>>>> c5a09032e219c495eccf56c87da3bfb2fb98eff9
 
     def agreeing(self) -> tuple[str, ...]:
         from detent.evidence.probe import agreeing
