@@ -29,9 +29,10 @@ Pair = tuple[Language, Agent]
 def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int, listed: bool, as_text: bool) -> int:
     """Run scripted agents against the gates: honest ones, lazy ones, and ones that cheat in every way we know.
 
-    Each works through one pull request in a throw-away project, with real git and the language's real test runner, and is accepted if
-    its run gets to the end. Ends with 0 if no cheat was accepted and no honest agent was stopped, and with 1 if one was. Agents that no
-    machine can judge are named, outside the rates. A language whose programs are not installed is named as not run.
+    Each works through one pull request in a throw-away project, on the default settings, with real git and the language's real test
+    runner, until its run gets to the end or it gives up. A cheat must fail or be flagged; an honest agent must not fail, and is listed if
+    it is flagged. Ends with 0 if all were judged so, and with 1 if not. Agents that no machine can judge are named, outside the rates. A
+    language whose programs are not installed is named as not run.
     """
     pairs = [(each, agent) for each in languages(only) for agent in each.agents if not named or agent.name in named]
     if not pairs:
