@@ -385,7 +385,7 @@ def test_land_leaves_a_flagged_branch_and_lands_it_once_its_tree_is_accepted(tmp
 
 def test_land_accepts_kinds_beforehand_and_what_was_accepted_before_the_push(tmp_path: Path) -> None:
     t = Till(tmp_path, files={"calc.py": ""})
-    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST, "other.py": ""})
+    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
     assert t.project.run("land", "feat", "--yes-to", "flags=judged-by").code == 0
     assert ", beforehand)" in t.git("log", "-1", "--format=%B", "main")
     run = t.execute(t.file(), {**WORKS, "write": {**WORKS["write"], "tests/conftest.py": SIGNED}}).json["run"]
