@@ -86,6 +86,9 @@ def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     return replace(run, data=done)
 
 
+SAID_WRONG = "you said that the test is wrong: "
+
+
 def back_to_red(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """The RED before the present step is to be done again, over the tree that it was done over."""
     now, plan = current(run.data), run.data.plan
@@ -98,7 +101,7 @@ def back_to_red(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     earlier = run.data.reds[:-1]
     good = earlier[-1] if red and task.tdd_steps[red - 1].type == "RED" and earlier else run.data.committed
     data = replace(run.data, plan=replace(plan, tasks=tasks), reds=earlier, good_tree=good, judged_tree="", test_wrong=found.tree)
-    return replace(run, data=data, last_reason=f"you said that the test is wrong: {sent.summary}")
+    return replace(run, data=data, last_reason=f"{SAID_WRONG}{sent.summary}")
 
 
 def has_red(run: Run[PrData]) -> bool:

@@ -10,7 +10,7 @@ from detent.evidence.runners import Command
 from detent.gates.plan import Task
 from detent.kernel.model import Run
 from detent.workflows.common import told_of_strays
-from detent.workflows.pr_data import PrData, current, failed_again, has_red
+from detent.workflows.pr_data import SAID_WRONG, PrData, current, failed_again, has_red
 
 NUDGES: Mapping[str, str] = {
     "Hypothesize & Fix": "Read the error. Form one hypothesis of what causes it, and make the smallest change that tests it.",
@@ -33,7 +33,7 @@ ALREADY = (
     '"ALREADY_SATISFIED" besides. The step is closed if the machine can show that your test fails against a small change of the code.\n'
 )  # open for a RED step that was tried
 WRONG = (
-    "You said that the test of this step is wrong, so it is yours to write again; that is shown where the branch lands. Code that you wrote meanwhile is "
+    "You said that the test of this step is wrong$why, so it is yours to write again; that is shown where the branch lands. Code that you wrote meanwhile is "
     "no part of a RED step: bring it back as it was ($restore). Everything you had is kept in the tree $tree."
 )  # after TEST_WRONG
 TEST_IS_WRONG = (
@@ -164,7 +164,9 @@ def _work(run: Run[PrData]) -> str:
         return CHECKPOINT
     data = run.data
     restore = f"`git restore --source={data.good_tree[:12]} -- FILE`"
-    again = WRONG.replace("$restore", restore).replace("$tree", data.test_wrong[:12]) if data.test_wrong else ""
+    said = run.last_reason.partition(SAID_WRONG)[2]
+    told = WRONG.replace("$restore", restore).replace("$tree", data.test_wrong[:12]).replace("$why", f" ({said})" if said else "")
+    again = told if data.test_wrong else ""
     way_back = TEST_IS_WRONG if has_red(run) else ""
     return "\n\n".join(part.strip() for part in (STEPS.get(_step(run), ""), again, way_back) if part)
 

@@ -184,6 +184,8 @@ def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     """The test of this cycle is to be written again, over the tree that it was written over."""
     data = run.data
     said = f"the implementing agent says that the test is wrong: {sent.summary}"
+    if not data.setup.agent:  # where the machine drives, it does that itself
+        said += f"\nBring back what was written meanwhile, but for the test: git restore --source={data.good_tree[:12]} -- FILE"
     again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
     return replace(run, last_error=said, data=again)
 
