@@ -157,7 +157,16 @@ GREEN = (
     turned_tests_fail,
     new_tests_kill_mutants,
 )
-REFACTOR = (*KEPT, *OLD_TESTS, changed_tests_still_bite, selection_passes, preflight_passes, turned_tests_fail, refactoring_is_tested)
+REFACTOR = (
+    *KEPT,
+    old_tests_still_notice,
+    rewritten_is_flagged,
+    changed_tests_still_bite,
+    selection_passes,
+    preflight_passes,
+    turned_tests_fail,
+    refactoring_is_tested,
+)
 ALREADY = (at_least_one_ran, *ONLY_TESTS, canary_held, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)

@@ -123,7 +123,16 @@ OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
 RED = (*ONLY_TESTS, something_needs_this_step, fails_for_the_product, reason_is_told, *OLD_TESTS, rewriting_is_flagged, fails_again)
 ALREADY = (*ONLY_TESTS, a_test_is_new, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
 GREEN = (tests_frozen, examples_flagged, config_frozen, *KEPT, red_tests_pass, product_changed, turned_tests_fail, new_tests_kill_mutants)
-REFACTOR = (config_frozen, *KEPT, red_tests_pass, *OLD_TESTS, changed_tests_still_bite, turned_tests_fail, refactoring_is_tested)
+REFACTOR = (
+    config_frozen,
+    *KEPT,
+    red_tests_pass,
+    old_tests_still_notice,
+    rewritten_is_flagged,
+    changed_tests_still_bite,
+    turned_tests_fail,
+    refactoring_is_tested,
+)
 
 TWICE = Lock(
     "tried_once",
