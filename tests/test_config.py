@@ -63,7 +63,7 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "project": ["name", "tech_stack"], "test": ["command", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
         "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
-        "agents": ["model"], "evidence": ["mutation", "clean"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
+        "agents": ["model"], "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
         "sandbox": ["level", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
         "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind"], "decisions": ["require"],
     }  # fmt: skip
