@@ -73,18 +73,18 @@ def test_an_event_keeps_its_evidence_and_the_verdict_prints_what_it_always_did(t
     report = json.loads(file.read_text())["report"]
     assert found.record.output == sha256(report["output"].encode()).hexdigest()
     assert found.record.reports[found.tree] == sha256(file.read_bytes()).hexdigest()
-    assert len(found.record.reports) == 2, "and that of the tree before it"
+    assert len(found.record.reports) == 3, "and those of the tree before it and of the one that the work began from"
     assert (report["tree"], report["version"], report["runner"]) == (found.tree, version, "pytest")
 
 
 def test_an_event_names_few_tests_of_many_and_those_that_failed_first(tmp_path: Path) -> None:
     many = "import pytest\n\n\n@pytest.mark.parametrize('n', range(50))\ndef test_many(n):\n    assert True\n"
-    p = project(tmp_path / "p", files={"tests/test_many.py": many}).planned()
-    assert p.red()["status"] == "NEEDS_ANALYSIS"
+    p = project(tmp_path / "p").planned()
+    assert p.red(f"{many}\n\ndef test_add():\n    import calc\n\n    assert calc.add(1, 2) == 3\n")["status"] == "NEEDS_ANALYSIS"
     app = open_app(p.root, env=p.env)
     record = app.door.load(app.chosen(None)).found.record
     app.journal.close()
-    assert record and len(record.ids) == 20 and record.ids[0] == "tests/test_add.py"
+    assert record and len(record.ids) == 20 and record.ids[0] == "tests/test_add.py::test_add"
 
 
 # -- what the tests run on -----------------------------------------------------------------------------------------------------------

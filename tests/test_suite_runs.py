@@ -39,6 +39,7 @@ def test_a_refused_call_runs_nothing(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {**START, "tests/test_trace.py": TRACE})
     project.env["HOME"] = str(tmp_path)
     project.planned()
+    assert (tmp_path / "trace").read_text() == "x", "once, when the run began"
     project.write({"tests/test_add.py": RED})
     assert project.submit(test_command="true", expectation="FAIL")["status"] == "REFUSED"
-    assert not (tmp_path / "trace").exists()
+    assert (tmp_path / "trace").read_text() == "x"

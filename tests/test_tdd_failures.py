@@ -65,7 +65,7 @@ REDS: dict[str, Case] = {
             .replace("from calc import add\n", "")
             .replace("add(1, 2)", "1 + 1")
         },
-        "passes already",
+        "no test fails; write a test",
         "UnexpectedPass",
     ),
     "changes the runner's configuration": (

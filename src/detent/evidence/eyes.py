@@ -263,13 +263,17 @@ class RepoLook:
     def probed(self) -> Probed:
         from detent.evidence.probe import probe
 
-        return probe(self.teeth(), self.tests(), self.tests_before()) if self._runner else Probed()
+        return probe(self.teeth(self._asked("vacuous-test")), self.tests(), self.tests_before()) if self._runner else Probed()
+
+    def _asked(self, kind: str) -> float:
+        """The seconds for a probe without which a step does not pass, if it is one: whoever asks for it waits."""
+        return PROBE_SECONDS if self.setting(f"flags.{kind}") == "fail" else 0.0
 
     def refactored(self) -> Probed:
         from detent.evidence.probe import probe_refactored
 
         base = self.scene.collect.suite.base
-        return probe_refactored(self.teeth(), self.tests()) if base is not None and base.runner else Probed()
+        return probe_refactored(self.teeth(self._asked("unnoticed")), self.tests()) if base is not None and base.runner else Probed()
 
     def untested(self) -> tuple[str, ...]:
         """The places that the step changed at which no test fails, whatever stands there."""
