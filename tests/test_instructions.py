@@ -38,8 +38,8 @@ def test_a_work_item_that_names_the_file_allows_it_and_no_other(path: str) -> No
     ("rows", "moves"),
     [
         (execute.ROWS, {"done"}),
-        (tdd.ROWS, {"planned", "complete", "red", "already", "green", "refactor"}),
-        (pr.ROWS, {"red", "verify", "already", "green", "refactor"}),
+        (tdd.ROWS, {"planned", "complete", "red", "already", "green", "refactor", "test-wrong"}),
+        (pr.ROWS, {"red", "verify", "already", "green", "refactor", "test-wrong"}),
     ],
 )
 def test_every_move_that_hands_in_files_asks_for_it(rows: tuple[Any, ...], moves: set[str]) -> None:

@@ -95,7 +95,7 @@ def test_a_key_that_tests_print_is_written_down_nowhere() -> None:
     f.env["DEPLOY_TOKEN"] = token = "hunter2-hunter2-hunter2"
     f.lay({"calc.py": f'import conftest\n\n\ndef add(a, b):\n    raise RuntimeError(conftest.KEY + " " + "-".join(["{token[:7]}"] * 3))\n'})
     verdict = f.submit()
-    failed(f, verdict, "test_add fails", "TestFailure", 1, "GREEN")
+    failed(f, verdict, "test_add still fails", "TestFailure", 1, "GREEN")
     assert "RuntimeError: [redacted] [redacted]" in verdict.output
     f.close()
     kept = [*(f.root / ".git/detent").rglob("*"), *(f.root / ".git").glob("*.log")]

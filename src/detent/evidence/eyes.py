@@ -58,6 +58,7 @@ class RepoLook:
         self.run, self.sent, self.tree = scene.run, scene.sent, scene.tree
         self._tests: TestReport | None = None
         self._outcomes: Outcomes | None = None
+        self._first: TestReport | None = None  # of the commit that the work began from
         self._part: TestReport | None = None  # what was run of it, where that is not the whole suite
         self._picked: TestReport | None = None
         self._tampered: tuple[str, ...] | None = None
@@ -136,9 +137,11 @@ class RepoLook:
 
     def _at_start(self) -> TestReport:
         """What is known of the tests before the work began."""
-        base = self.scene.marks.base
-        known = self.scene.collect.known(self.scene.git.tree(base)) if base and self._runner else None
-        return known or TestReport()
+        if self._first is None:
+            base = self.scene.marks.base
+            known = self.scene.collect.known(self.scene.git.tree(base)) if base and self._runner else None
+            self._first = known or TestReport()
+        return self._first
 
     def known_failures(self) -> frozenset[str]:
         marks = self.scene.marks

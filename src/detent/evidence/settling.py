@@ -10,11 +10,9 @@ from typing import Protocol
 
 from detent.errors import CannotTell
 from detent.evidence.look import Changed
-from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import Outcomes, compare, file_of, unstable_families
 from detent.evidence.reasons import Reason
 from detent.evidence.report import TestReport
-from detent.evidence.test_blocks import blocks
 
 MOST_TOLD = 10
 TEST_NAME = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?=[._-]|$)|(?:Tests?|Spec|IT)\.\w+$", re.IGNORECASE)
@@ -71,6 +69,9 @@ def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:
 
 def _renamed(lost: frozenset[str], eyes: Eyes) -> frozenset[str]:
     """The lost tests whose very words stand under another name, in a test file that the change wrote."""
+    from detent.evidence.mutate.turned import is_named  # only where a test seems lost
+    from detent.evidence.test_blocks import blocks
+
     before = eyes.tests_before()
     wrote = {c.path for c in eyes.changed() if c.sort == "test" and c.how != "deleted"}
     now = {words for path in wrote for words in blocks(path, eyes.read(path) or "").values()}

@@ -4,7 +4,6 @@ Every job that lands or pushes a branch asks here first. Where `[flags] answered
 """
 
 import json
-from difflib import unified_diff
 
 import msgspec
 
@@ -48,6 +47,8 @@ def looked_at(world: RepoWorld, run: AnyRun, tree: str) -> Card:
 def _with_versions(git: Git, card: Card, flag: Flag) -> Flag:
     if not card.base or ":" in flag.place or not flag.place:
         return flag
+    from difflib import unified_diff  # few branches have such a flag
+
     before, after = ((git.read(tree, flag.place) or b"").decode("utf-8", "replace").splitlines(True) for tree in (card.base, card.tip))
     lines = list(unified_diff(before, after, n=0))[2:]
     gone, came = ("".join(line[1:] for line in lines if line[0] == sign) for sign in "-+")

@@ -8,8 +8,6 @@ from pathlib import Path
 import msgspec
 
 from detent.door import AnyRun
-from detent.evidence.branch_look import Span, is_probed
-from detent.evidence.branch_look import look_over as examine
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.gates.judge import weighed
@@ -29,12 +27,14 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
 
 
 def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
+    from detent.evidence.branch_look import Span, is_probed, look_over  # most submits land nothing
+
     collector, settings = world.collector(run), dict(world.kit_of(run).settings)
     file = _file(collector, base, tip, is_probed(settings))
     if (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card)
     seconds = float(settings.get("evidence.seconds") or 60)
-    card = examine(
+    card = look_over(
         Span(
             base,
             tip,
