@@ -95,12 +95,12 @@ def test_a_branch_of_tdd_whose_test_was_rewritten_verifies_from_a_clone(tmp_path
     assert f.lay({TESTS: RED}).submit().state == "GREEN"
     assert f.lay({"calc.py": GREEN}).submit().state == "REFACTOR"
     assert f.submit().state == "PLAN" and f.submit(NONE).state == "LANDING"
-    made = Made(f.project, "work", tmp_path)
-    clone = made.clone()
-    ran = made.cli(clone).run("verify", "--json")
-    assert (ran.code, ran.json["broken"]) == (0, []), ran
-    phases = [step["phase"] for step in ran.json["steps"]]
-    assert phases == ["plan", "red", "red", "green", "refactor", "complete"] and all(step["holds"] for step in ran.json["steps"])
+    proof = Made(f.project, "work", tmp_path).clone().verify()
+    assert (proof.answer, proof.broken) == ("verified", ()), proof
+    assert [link.phase for link in proof.links] == ["plan", "red", "red", "green", "refactor", "complete"]
+    assert [link.step.over != "" for link in proof.links] == [False, False, True, False, False, False], (
+        "the second RED is over the plan's tree"
+    )
     assert f.app().door.next(f.run_id).state == "HALTED", "it does not land by itself"
     (flag,) = f.run.flags
     assert (f.run.cause, flag.kind) == ("flags", "rewritten-test") and "rewritten after code was tried" in flag.sentence
