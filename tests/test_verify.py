@@ -252,7 +252,7 @@ def test_work_is_not_proved_by_a_red_before_it_whose_test_it_changed(made: Made)
     red, commit = clone.forge(GREENS, {TESTS: ALWAYS})[REDS : GREENS + 1]
     clone.edit(commit, step(phase="work"), sealed=True)
     proof = clone.verify(f"{red}^..{commit}", require_red=True)
-    assert (proof.answer, proof.without_red) == ("failed", (ADDS,)), proof.broken
+    assert (proof.answer, proof.without_red) == ("failed", (f"{TESTS}:5", ADDS)), proof.broken
     assert f"calc.py: add: {NO_RED}" in [b.says for b in proof.broken if (b.commit, b.check) == (commit, "code_without_red")]
 
 

@@ -103,7 +103,7 @@ RULES: Mapping[str, tuple[Gate, ...]] = {
     "green": (tests_frozen, config_frozen, *PROVED, turned_tests_fail),
     "refactor": (*PROVED, config_frozen, old_tests_still_notice, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
     "entry": (only_the_plan_changed, *PROVED),
-    "work": PROVED,
+    "work": (*PROVED, old_tests_still_notice),
     "adopted": (nothing_changed,),
     "merge": PROVED,
 }  # fmt: skip
