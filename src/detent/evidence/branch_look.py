@@ -16,12 +16,14 @@ from detent.evidence.bite import Marks
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.mutate.turned import is_named
 from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
 from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
+from detent.evidence.test_blocks import blocks
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
@@ -197,14 +199,28 @@ def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> I
 
 def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> list[Flag]:
     """Older tests whose expectation is not so any more: changed, or taken out."""
+    moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
     if not old.broken and not (seen.lost - old.passing):
-        return []
+        return moved[:MOST_SHOWN]
     files = {file_of(before, test) for test in old.broken}
     hunks: list[Rewritten] = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files]
     said = "what an older test expects was changed: as it was, it fails with this change"
     flags = [Flag("rewritten-test", said, each.place, each.before, each.after) for each in hunks[:MOST_SHOWN]]
     out = sorted(seen.lost - old.passing)
+    flags += moved[:MOST_SHOWN]
     return flags + [Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in out[:MOST_SHOWN]]
+
+
+def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:
+    """The tests that stand in another file now, and do not say there what they said."""
+    before, now = look.tests_before(), look.tests()
+    for was, new in sorted(seen.moved.items()):
+        files = (file_of(before, was), look.changes.good), (file_of(now, new), look.changes.tree)
+        words = [
+            [said for name, said in blocks(path, look.changes.text(path)(tree)).items() if is_named(was, name)] for path, tree in files
+        ]
+        if words[0] and words[0] != words[1]:
+            yield was, new
 
 
 def _no_proof(look: RepoLook, proved: frozenset[str]) -> list[Flag]:

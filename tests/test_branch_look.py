@@ -1,0 +1,138 @@
+"""The look at a whole branch: what its tests prove from base to tip, and what a person should see. On real repositories, with pytest."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from detent.app.try_tests import try_tests
+from detent.config import Settings
+from detent.evidence.branch_look import Span, look_over
+from detent.evidence.card import Card
+from detent.evidence.collect import Collector
+from detent.evidence.runners import Folder, find_command
+from detent.evidence.suite import Suite
+from detent.git.place import find_place
+from detent.git.repo import Git
+from tests.project import INI, Project
+
+BASE = {
+    "pytest.ini": INI,
+    ".gitignore": "__pycache__/\n",
+    "calc.py": "def half(n):\n    return n // 2\n\n\ndef double(n):\n    return n * 2\n",
+    "tests/test_calc.py": "from calc import double, half\n\n\ndef test_half():\n    assert half(4) == 2\n\n\ndef test_double():\n    assert double(2) == 4\n",
+}
+ODD = "from calc import half\n\n\ndef test_odd():\n    assert half(3) == 1.5\n"
+HALF = BASE["calc.py"].replace("n // 2", "n / 2")
+
+
+def card(tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] | None = None) -> Card:
+    """The card of a branch that makes one change."""
+    p = Project(tmp_path / "p", base or BASE)
+    start = p.git("rev-parse", "HEAD")
+    p.write({path: text for path, text in change.items() if text is not None})
+    for path, text in change.items():
+        if text is None:
+            (p.root / path).unlink()
+    p.git("add", "-A")
+    p.git("commit", "-q", "-m", "change")
+    place = find_place(p.root)
+    git, path = Git(place, p.env), p.env["PATH"]
+    suite = Suite(find_command(Folder(p.root, path)), 120.0, path)
+    (place.git_dir / "detent").mkdir(exist_ok=True)
+    span = Span(git.tree(start), git.tree("HEAD"), Collector(git, suite, "look", p.env), {}, lambda: True, seconds=60, commit=start)
+    return look_over(span)
+
+
+def kinds(found: Card) -> set[str]:
+    return {flag.kind for flag in found.asks}
+
+
+def test_a_change_that_a_test_needs_is_proved_and_clean(tmp_path: Path) -> None:
+    found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD})
+    assert found.proved == ("tests/test_odd.py::test_odd",) and found.kept == 2
+    assert not found.failed and not found.asks and not found.unclear
+
+
+def test_new_tests_that_pass_without_the_change_are_pins(tmp_path: Path) -> None:
+    found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD + "\n\ndef test_zero():\n    assert half(0) == 0\n"})
+    assert found.proved == ("tests/test_odd.py::test_odd",) and found.pins == ("tests/test_odd.py::test_zero",)
+
+
+def test_code_without_a_test_that_needs_it_is_flagged(tmp_path: Path) -> None:
+    assert "no-proof" in kinds(card(tmp_path, {"calc.py": BASE["calc.py"] + "\n\ndef third(n):\n    return n / 3\n"}))
+
+
+@pytest.mark.parametrize("change", [{"README.md": "words\n"}, {"calc.py": "# a comment\n" + BASE["calc.py"]}], ids=["a page", "a comment"])
+def test_words_and_layout_need_no_proof(tmp_path: Path, change: dict[str, str | None]) -> None:
+    found = card(tmp_path, change)
+    assert not found.asks and not found.failed
+
+
+def test_a_regression_fails(tmp_path: Path) -> None:
+    found = card(tmp_path, {"calc.py": HALF.replace("n * 2", "n * 3"), "tests/test_odd.py": ODD})
+    assert any("test_double passed before and fails now" in said for said in found.failed)
+
+
+def test_a_test_that_is_gone_though_it_still_holds_fails(tmp_path: Path) -> None:
+    less = BASE["tests/test_calc.py"].partition("\n\n\ndef test_double")[0] + "\n"
+    found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, "tests/test_calc.py": less})
+    assert any("test_double is gone, though what it asks for still holds" in said for said in found.failed), found
+
+
+def test_a_test_rewritten_to_what_the_broken_code_answers_is_flagged_with_both_versions(tmp_path: Path) -> None:
+    wrong = {
+        "calc.py": BASE["calc.py"].replace("n * 2", "n * 3"),
+        "tests/test_calc.py": BASE["tests/test_calc.py"].replace("double(2) == 4", "double(2) == 6"),
+    }
+    found = card(tmp_path, wrong)
+    (flag,) = [flag for flag in found.asks if flag.kind == "rewritten-test"]
+    assert "double(2) == 4" in flag.before and "double(2) == 6" in flag.after
+
+
+def test_a_test_that_moves_and_says_something_else_is_flagged(tmp_path: Path) -> None:
+    less = BASE["tests/test_calc.py"].partition("\n\n\ndef test_double")[0] + "\n"
+    moved = {
+        "calc.py": HALF,
+        "tests/test_odd.py": ODD,
+        "tests/test_calc.py": less,
+        "tests/test_more.py": "def test_double():\n    assert True\n",
+    }
+    assert "rewritten-test" in kinds(card(tmp_path, moved))
+    same = {**moved, "tests/test_more.py": "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n"}
+    assert "rewritten-test" not in kinds(card(tmp_path / "same", same))
+
+
+def test_a_weakened_test_fails(tmp_path: Path) -> None:
+    weak = BASE["tests/test_calc.py"].replace("assert double(2) == 4", "double(2)")
+    found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, "tests/test_calc.py": weak})
+    assert any("test_double is weakened" in said for said in found.failed), found
+
+
+def test_code_that_no_test_notices_is_flagged_where_it_is_most_of_the_change(tmp_path: Path) -> None:
+    more = HALF + "\n\ndef third(n):\n    return n / 3\n\n\ndef fourth(n):\n    return n / 4\n"
+    found = card(tmp_path, {"calc.py": more, "tests/test_odd.py": ODD})
+    assert {flag.place for flag in found.asks if flag.kind == "unnoticed"} == {"calc.py: third", "calc.py: fourth"}, found
+
+
+def test_a_test_that_asserts_nothing_about_the_code_it_came_with_is_vacuous(tmp_path: Path) -> None:
+    code = BASE["calc.py"] + "\n\ndef third(n):\n    return n / 3\n"
+    found = card(tmp_path, {"calc.py": code, "tests/test_third.py": "from calc import third\n\n\ndef test_third():\n    third(9)\n"})
+    assert {"vacuous-test"} <= kinds(found), found
+
+
+def test_a_base_whose_tests_fail_is_known_and_held_against_nobody(tmp_path: Path) -> None:
+    red = {**BASE, "tests/test_red.py": "def test_red():\n    assert False\n"}
+    found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD}, red)
+    assert found.known == ("tests/test_red.py::test_red",) and not found.failed
+
+
+def test_a_changed_configuration_of_the_runner_is_flagged(tmp_path: Path) -> None:
+    assert "judged-by" in kinds(card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, "pytest.ini": INI + "xfail_strict = true\n"}))
+
+
+def test_trying_the_tests_of_a_repository_without_a_commit_says_nothing(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p", BASE)
+    p.git("update-ref", "-d", "HEAD")
+    assert try_tests(find_place(p.root), Settings(), {**os.environ, **p.env}, ()) is None
