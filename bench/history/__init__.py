@@ -4,6 +4,8 @@ The corpus is made without Detent: the plain runner says which tests a commit tu
 commit's author did works through `pr`, and what the gate says is counted by cause.
 """
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -77,6 +79,9 @@ class Phase(msgspec.Struct, frozen=True):
     state: str = ""
 
 
+ASKED = re.compile(r"^- ([a-z-]+) +(\S*) {2,}(.+)$", re.MULTILINE)  # a flag in the question about them
+
+
 class Replayed(msgspec.Struct, frozen=True):
     """How one commit fared."""
 
@@ -90,7 +95,12 @@ class Replayed(msgspec.Struct, frozen=True):
 
     @property
     def flags(self) -> list[Flag]:
-        return [flag for phase in self.phases for flag in phase.flags if flag.asks]
+        """What a person is asked about. A flag of a step is told to the agent only; the question in the end is about what is left of them."""
+        if self.asked:
+            found = (said for each in self.asked for said in ASKED.findall(json.loads(each)["question"]))
+            return [Flag(kind, sentence, place) for kind, place, sentence in found]
+        ended = any(phase.name == "merge" for phase in self.phases)
+        return [flag for phase in self.phases for flag in phase.flags if flag.asks and not ended]
 
     @property
     def outcome(self) -> str:
