@@ -89,7 +89,12 @@ def test_a_project_without_any_test_gets_its_first_suite(tmp_path: Path) -> None
     till.git("push", "-q", "origin", "main")
     first = {"calc.py": CODE, "tests/test_add.py": TEST, "pytest.ini": "[pytest]\npythonpath = .\n"}
     ran = till.execute(till.file(), {"write": first, "reply": "a suite"})
-    assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
+    assert (ran.code, ran.json["state"]) == (10, "HALTED"), ran
+    asks = [(flag.kind, flag.place) for flag in till.run(RUN).flags if flag.level == "ask"]
+    assert asks == [("judged-by", "pytest.ini")], "how the project is tested is new, and a person looks at that"
+    assert till.project.run("answer", "FLAGS", "accept", "--run", RUN).code == 0
+    done = till.project.run("run", "--run", RUN, "--json")
+    assert (done.code, done.json["state"]) == (0, "COMPLETED"), done
     assert "Test command, for the machine: `(none yet)`" in next(e.briefing.briefing for e in till.events(RUN) if e.briefing)
 
 

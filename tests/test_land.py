@@ -16,7 +16,7 @@ from tests.repos import IDENTITY, PLAIN, sh, write
 
 FREE = CONFIG + "[flags]\nno-proof = 'note'\n"  # for what is not about proof: many branches here change code that no test needs
 EMPTY = {"calc.py": "def add(a, b):\n    return a + b\n"}
-ONE = "from calc import one\n\n\ndef test_one():\n    assert one() == 1\n"
+ONE = "from one import one\n\n\ndef test_one():\n    assert one() == 1\n"
 LINE = "    return a + b\n"
 MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 
@@ -81,7 +81,7 @@ def test_what_conflicts_or_is_red_once_merged_is_left_as_it_was_and_the_others_l
 def test_code_that_no_test_needs_does_not_land_by_itself_and_lands_once_a_person_accepts_its_tree(tmp_path: Path) -> None:
     till = Till(tmp_path, files=EMPTY)
     branch(till, "turned", {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")}, 1)
-    branch(till, "proved", {"calc.py": EMPTY["calc.py"] + "\n\ndef one():\n    return 1\n", "tests/test_one.py": ONE}, 2)
+    branch(till, "proved", {"one.py": "def one():\n    return 1\n", "tests/test_one.py": ONE}, 2)
     ran = till.project.run("land", "turned", "proved", "--json")
     assert ran.code == 10 and outcomes(ran.json) == {"turned": "flagged", "proved": "landed"}, ran
     row = ran.json["branches"][0]
