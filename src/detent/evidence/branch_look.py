@@ -185,7 +185,7 @@ def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> I
     known = look.known_failures()
     for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
         said = look.why(test).sentence
-        yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'}: {said}"
+        yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'} in a clean checkout of the branch: {said}"
     for test in sorted(seen.skipped - look.known_skips())[:MOST_SHOWN]:
         yield f"{test} ran before and is skipped now"
     for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
