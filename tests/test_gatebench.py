@@ -7,7 +7,7 @@ import pytest
 
 from detent.interfaces.gatebench import Agent, Language, languages
 from detent.interfaces.gatebench.play import Outcome, play
-from detent.interfaces.gatebench.report import as_json, false_accepts, false_rejects, line, summary
+from detent.interfaces.gatebench.report import as_json, false_accepts, false_rejects, flagged, line, summary
 from tests.machine import need
 from tests.project import Project
 
@@ -62,13 +62,16 @@ def test_an_honest_agent_that_leaves_nothing_of_use_counts_as_rejected(tmp_path:
 
 
 def test_rates_count_what_was_judged_wrongly_and_leave_out_what_nobody_can_judge() -> None:
-    def made(sort: str, accepted: bool, name: str = "x") -> Outcome:
-        return Outcome(name, "python", sort, accepted, "" if accepted else "GREEN", "", 1.0)  # type: ignore[arg-type]
+    def made(sort: str, accepted: bool, name: str = "x", *flags: str) -> Outcome:
+        return Outcome(name, "python", sort, accepted, "" if accepted else "GREEN", "", 1.0, flags)  # type: ignore[arg-type]
 
     outcomes = [made("honest", True), made("honest", False, "h"), made("cheat", True, "c"), made("lazy", False), made("beyond", True, "b")]
     assert tuple(false_accepts(outcomes)) == (1, 2) and tuple(false_rejects(outcomes)) == (1, 2)
+    asked = [made("cheat", True, "f", "no-proof"), made("honest", True, "g", "rewritten-test")]
+    assert tuple(false_accepts(asked)) == (0, 1) and tuple(flagged(asked)) == (1, 1) and all(o.right for o in asked)
+    assert "honest, and flagged: python g (rewritten-test)" in "\n".join(summary(asked, [])) and "flagged (no-proof)" in line(asked[0])
     text = "\n".join(summary(outcomes, ["go (go not installed)"]))
-    assert "judged wrongly: python h" in text and "judged wrongly: python c" in text and "outside the rates: python b (accepted)" in text
+    assert "judged wrongly: python h" in text and "judged wrongly: python c" in text and "outside the rates: python b (landed)" in text
     assert "1 of 2 (50.0 %)" in text and "not run: go (go not installed)" in text
     assert [a["right"] for a in as_json(outcomes, [])["agents"]] == [True, False, False, True, None]
 

@@ -76,7 +76,7 @@ def test_a_red_and_a_green_step_with_each_runner(tmp_path: Path, name: str) -> N
     assert project.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
     project.write({tale.code: tale.wrong})
     verdict = project.submit(test_command=tale.command, expectation="PASS")
-    assert verdict["status"] == "FAILURE" and f"{tale.new} fails" in verdict["reasons"][0]
+    assert verdict["status"] == "FAILURE" and f"{tale.new} still fails" in verdict["reasons"][0]
     project.write({tale.code: tale.right})
     verdict = project.submit(test_command=tale.command, expectation="PASS")
     assert verdict["status"] == "SUCCESS", verdict

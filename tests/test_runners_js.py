@@ -46,7 +46,7 @@ def test_a_cycle_of_red_green_and_refactor_in_javascript(tmp_path: Path) -> None
     project = reddened(tmp_path / "p", "RED", "GREEN", "REFACTOR")
     verdict = green(project, {"src/calc.js": "export const add = (a, b) => a - b;\nexport const zero = 0;\n"})
     assert (verdict["status"], verdict["state"]) == ("FAILURE", "DEBUGGING")
-    assert "test/add.test.js::adds fails" in verdict["reasons"][0]
+    assert "test/add.test.js::adds still fails" in verdict["reasons"][0]
     assert green(project, {"src/calc.js": GREEN})["status"] == "SUCCESS"
     project.write({"src/calc.js": f"// Sums.\n{GREEN}", "test/add.test.js": RED.replace("(1, 2), 3", "(2, 1), 3")})
     verdict = project.submit(test_command="npm test", expectation="PASS")
@@ -82,7 +82,7 @@ LOADING = {
 }
 CHEATS = {
     "exits at import": ({"src/calc.js": "export const zero = 0, add = 0;\nprocess.exit(0);\n"}, "no test was collected"),
-    "exits in the code": ({"src/calc.js": "export const zero = 0;\nexport const add = () => process.exit(0);\n"}, "no longer collected"),
+    "exits in the code": ({"src/calc.js": "export const zero = 0;\nexport const add = () => process.exit(0);\n"}, "gone; tests may not be lost"),
     "deletes the test": ({"test/add.test.js": "", "src/calc.js": GREEN}, "test/add.test.js was modified"),
     "skips the test": ({"test/add.test.js": RED.replace("test('a", "test.skip('a")}, "test/add.test.js was modified"),
     "changes the script": ({"package.json": LOADING["package.json"].replace("--test", "--version"), "src/calc.js": GREEN}, "package.json changed"),
@@ -119,7 +119,7 @@ def test_a_refactoring_that_weakens_a_test_fails(tmp_path: Path) -> None:
     assert green(project, {"src/calc.js": GREEN})["status"] == "SUCCESS"
     project.write({"test/add.test.js": f"{TEST}test('adds', () => {{ assert.ok(true); }});\n"})
     verdict = project.submit(test_command="node --test", expectation="PASS")
-    assert verdict["status"] == "FAILURE" and "no longer fails on the tree before" in verdict["reasons"][0]
+    assert verdict["status"] == "FAILURE" and "is weakened" in verdict["reasons"][0]
 
 
 def test_installed_packages_are_there_in_clean_checkouts(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def tests_frozen(look: Look[Data]) -> str | None:
         if all(c.how == "added" for c in touched)
         else f" Bring it back: {look.restoring(next(c.path for c in touched if c.how != 'added'))}"
     )
-    return f'{said}; tests are frozen while the code is written.{back} If the test itself is wrong, say so with reply "TEST_WRONG"'
+    return f'{said}; tests are frozen while the code is written. If the test itself is wrong, say so with reply "TEST_WRONG".{back}'
 
 
 def examples_flagged(look: Look[Data]) -> Said:
