@@ -94,7 +94,7 @@ class Checkout:
             got = meter.run(["sh", "-c", self.project.setup], self.root, self.env, timeout=1800)
             if got.code:
                 raise DetentError(
-                    f"{self.name}: the set-up failed ({got.code}): {(got.out + got.err)[-1500:]}", "mend --setup and call again"
+                    f"{self.name}: the set-up failed ({got.code}): {(got.out + got.err)[-1500:]}", "fix --setup and run it again"
                 )
         made = [f"/{line}" for line in self.git("ls-files", "-o", "--directory").splitlines()]
         (self.folder / "made").write_text("".join(f"{line}\n" for line in made))
