@@ -136,3 +136,13 @@ def test_trying_the_tests_of_a_repository_without_a_commit_says_nothing(tmp_path
     p = Project(tmp_path / "p", BASE)
     p.git("update-ref", "-d", "HEAD")
     assert try_tests(find_place(p.root), Settings(), {**os.environ, **p.env}, ()) is None
+
+
+def test_an_import_alone_makes_older_tests_no_proof(tmp_path: Path) -> None:
+    more = BASE["calc.py"] + "\n\ndef third(n):\n    return n / 3\n"
+    only = {"calc.py": more, "tests/test_calc.py": BASE["tests/test_calc.py"].replace("import double, half", "import double, half, third")}
+    found = card(tmp_path, only)
+    assert found.proved == () and "no-proof" in kinds(found), found
+    asked = only["tests/test_calc.py"].replace("assert half(4) == 2", "assert half(4) == 2\n    assert third(9) == 3")
+    used = card(tmp_path / "used", {**only, "tests/test_calc.py": asked})
+    assert used.proved == ("tests/test_calc.py::test_half",) and not used.asks, used

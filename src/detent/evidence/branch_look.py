@@ -23,7 +23,7 @@ from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
-from detent.evidence.test_blocks import blocks
+from detent.evidence.test_blocks import blocks, changed_tests
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
@@ -74,7 +74,7 @@ def _card(span: Span) -> Card:
     seen = look.outcomes()
     span.say("running the new tests without the change")
     mixed = _mixed(span, look, before)
-    proved = _proved(mixed, tip, seen)
+    proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old))
     flags = [*_rewritten(look, seen, before, old), *_no_proof(look, proved), *_judged_by(look)]
@@ -162,6 +162,18 @@ def _proved(mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str
     fixed = compare(mixed, tip).fixed
     absent = {test for test in seen.pins if test not in mixed.ids}
     return frozenset(test for test in fixed | absent if test in passed)
+
+
+def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> frozenset[str]:
+    """Older tests that say what they said, in files that do not load without the change: an import alone makes them fail, which proves nothing."""
+    unloaded = {test for test in mixed.bad if mixed.files.get(test) == test}
+    found = set[str]()
+    for path in unloaded:
+        text = look.changes.text(path)
+        names = changed_tests(path, text(look.changes.good), text(look.changes.tree))
+        ours = (test for test in before.ids if file_of(before, test) == path)
+        found |= {test for test in ours if not any(is_named(test, name) for name in names)}
+    return frozenset(found)
 
 
 class Old(NamedTuple):
