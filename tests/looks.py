@@ -73,6 +73,9 @@ class LiteralLook:
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         return self.second or self.now
 
+    def fixed(self) -> tuple[str, ...]:
+        return ()
+
     def late(self) -> bool:
         return self.now.late
 

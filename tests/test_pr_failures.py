@@ -220,6 +220,30 @@ def test_tests_that_failed_before_the_run_began_are_known_and_blamed_on_no_step(
     assert p.reddened().green()["status"] == "SUCCESS"
 
 
+def test_what_failed_before_the_run_began_and_was_fixed_since_has_to_go_on_passing(tmp_path: Path) -> None:
+    files = {
+        "tests/test_start.py": "import start\n\n\ndef test_start():\n    assert start.ONE == 1\n",
+        "start.py": "ONE = 2  # TODO\n",
+        "lint.sh": "! grep TODO start.py\n",
+    }
+    p = project(tmp_path / "p", "[preflight]\ncommands = ['sh lint.sh']\n", files)
+    assert p.run("start", "--baseline").code == 0
+    p.reddened("RED", "GREEN", "REFACTOR")
+    known = {"failing": ["tests/test_start.py::test_start", "sh lint.sh"], "fixed": []}
+    assert p.run("status", "--json").json["known_failures"] == known
+    assert "Known: tests/test_start.py::test_start and 1 more failed before the run began, held against no step" in p.run("status").out
+    p.write({"start.py": "ONE = 1\n"})
+    verdict = p.green()
+    assert verdict["status"] == "SUCCESS", verdict
+    assert "failed before the work began" not in verdict["output"]
+    assert p.run("status", "--json").json["known_failures"] == {**known, "fixed": known["failing"]}
+    assert "nothing that failed before fails now; 2 of 2 fixed since" in p.run("status").out
+    p.write({"start.py": "ONE = 1  # TODO\n"})
+    failed(p, hand_in(p, "PASS"), "preflight: `sh lint.sh` failed with exit code 1")
+    p.write({"start.py": "ONE = 2\n"})
+    failed(p, hand_in(p, "PASS"), "tests/test_start.py::test_start passed before and fails now", count=2)
+
+
 HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
     "RED": lambda p, code: p.planned().red(f"{code}\n\ndef test_add():\n    hang()\n"),
     "GREEN": lambda p, code: p.reddened().green(f"{code}\n\ndef add(a, b):\n    hang()\n"),

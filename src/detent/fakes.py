@@ -185,6 +185,9 @@ class MemoryLook:
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         return self.tests()
 
+    def fixed(self) -> tuple[str, ...]:
+        return ()
+
     def late(self) -> bool:
         return False
 

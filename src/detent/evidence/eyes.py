@@ -63,6 +63,7 @@ class RepoLook:
         self._picked: TestReport | None = None
         self._tampered: tuple[str, ...] | None = None
         self._said = ""
+        self._passing: tuple[str, ...] = ()  # preflight commands that failed before the work began, and pass now
         self._branch: Branch | None = None
         self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree)
         self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
@@ -145,7 +146,8 @@ class RepoLook:
 
     def known_failures(self) -> frozenset[str]:
         marks = self.scene.marks
-        return marks.baseline if marks.owes_green else marks.baseline | self._at_start().bad
+        known = marks.baseline if marks.owes_green else marks.baseline | self._at_start().bad
+        return known - set(self.scene.run.fixed)
 
     def known_skips(self) -> frozenset[str]:
         return self._at_start().having("skipped")
@@ -288,6 +290,7 @@ class RepoLook:
         """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
         scene = self.scene
         held = tuple(command for command in scene.preflight if command not in scene.red_preflight)
+        self._passing = tuple(c for c in scene.red_preflight if c in scene.preflight and self._passes(c))
         try:
             said, output = scene.collect.preflight(self.tree, held, scene.wanted)
         except Disturbed:
@@ -300,6 +303,19 @@ class RepoLook:
         if said:
             self._said = output
         return said
+
+    def _passes(self, command: str) -> bool:
+        """Whether a command that failed before the work began passes now."""
+        try:
+            return self.scene.collect.preflight(self.tree, (command,), self.scene.wanted)[0] is None
+        except Disturbed:
+            raise
+        except CannotTell:
+            return False
+
+    def fixed(self) -> tuple[str, ...]:
+        passed = self._tests.having("passed") if self._tests else frozenset[str]()
+        return (*sorted(self.scene.marks.baseline & passed), *self._passing)
 
     def refused_command(self, command: str) -> str | None:
         return refuse(command, self.scene.collect.suite.base)
@@ -333,7 +349,11 @@ class RepoLook:
     def output(self) -> str:
         told = told_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""
         left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
-        known = "".join(f"\n[`{command}` failed before the work began, and is not held against it]" for command in self.scene.red_preflight)
+        known = "".join(
+            f"\n[`{command}` failed before the work began, and is not held against it]"
+            for command in self.scene.red_preflight
+            if command not in self._passing
+        )
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
         return told + self._said + left + known + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 

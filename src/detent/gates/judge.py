@@ -25,6 +25,7 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         flagged=flagged,
         held=tuple(name_of(g) for g in (*row.gates, *row.prove)) if not failed else (),
         late=look.late(),
+        fixed=look.fixed() if not failed else (),
         output=look.output(),
         tree=look.tree,
         evidence=look.evidence(),

@@ -186,10 +186,15 @@ def red_tests_pass(look: Look[Data]) -> str | None:
 def nothing_broke(look: Look[Data]) -> str | None:
     """No test fails that did not fail before."""
     seen = look.outcomes()
-    if broken := seen.regressions - look.known_failures():
+    if broken := seen.regressions - _come_and_go(look, seen.regressions):
         return f"{_first(broken)} passed before and {_fails(broken)} now{_because(look, broken)}{_flaky(look, broken)}"
     new = seen.newly_failing - look.known_failures()
     return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky(look, new)}" if new else None
+
+
+def _come_and_go(look: Look[Data], broken: Ids) -> Ids:
+    """Tests that failed before the work began, passed since, fail again, and pass when they are run once more: held against no step."""
+    return _calm(look, broken & {*look.known_failures(), *look.run.fixed})
 
 
 def _because(look: Look[Data], bad: Ids) -> str:
@@ -199,13 +204,18 @@ def _because(look: Look[Data], bad: Ids) -> str:
 
 def _flaky(look: Look[Data], bad: Ids) -> str:
     """Which of the tests that failed did not when they were run once more on the same tree, as the end of a sentence."""
-    if len(bad) > MOST_AGAIN:
-        return ""
-    try:
-        calm = bad & look.again(bad, watched=False).having("passed")
-    except CannotTell:
-        return ""  # what was seen stands
+    calm = _calm(look, bad)
     return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""
+
+
+def _calm(look: Look[Data], bad: Ids) -> Ids:
+    """Which of the tests that failed pass when they are run once more on the same tree."""
+    if not bad or len(bad) > MOST_AGAIN:
+        return frozenset()
+    try:
+        return bad & look.again(bad, watched=False).having("passed")
+    except CannotTell:
+        return frozenset()  # what was seen stands
 
 
 def product_changed(look: Look[Data]) -> Said:

@@ -66,6 +66,8 @@ def _error(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
 
 def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, reasons: tuple[str, ...]) -> Decision:
     after = flagged(settled(run, sent.by), found.flagged)
+    if found.fixed and not found.failed:
+        after = msgspec.structs.replace(after, fixed=tuple(sorted({*after.fixed, *found.fixed})))
     if sent.by == "agent":
         after = msgspec.structs.replace(after, steers=run.steers[found.heard :])
     if sent.by != "human":

@@ -61,6 +61,7 @@ class Run(Value, Generic[D], frozen=True):
     flags: tuple[Flag, ...] = ()  # what was flagged on this branch and still stands
     asked: str = ""  # the tree whose flags a person is asked about
     accepted: str = ""  # the tree whose flags a person accepted
+    fixed: tuple[str, ...] = ()  # tests and commands that failed before the work began, and passed since
 
 
 class Sent(Value, frozen=True):
@@ -133,6 +134,7 @@ class Found(Value, frozen=True):
     flagged: tuple[Flag, ...] = ()  # what stops nothing and should be seen
     held: tuple[str, ...] = ()  # the gates that passed
     late: bool = False  # the tests were stopped because they did not end in time
+    fixed: tuple[str, ...] = ()  # what failed before the work began, and passes now
     documents: dict[str, str] = {}  # what was read of the judged tree, for changes to keep
     heard: int = 0  # how many steers stood in the briefing that this answers
     output: str = ""

@@ -150,7 +150,7 @@ class RepoWorld:
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=wanted,
-            red_preflight=run.data.setup.red_preflight,
+            red_preflight=tuple(c for c in run.data.setup.red_preflight if c not in run.fixed),
             keys=keys_of(self.outer),
         )
         return RepoLook(scene)
@@ -200,7 +200,7 @@ def _marks(run: AnyRun, git: Git) -> Marks:
     """What a tree is compared with. Between two pull requests that is what is committed, or what was taken over when the run began."""
     data = run.data
     good = data.good_tree or (data.setup.first_tree(git.tree("HEAD")) if run.workflow == "pr" else "")
-    return Marks(good, data.reds, data.base, frozenset(data.setup.baseline), data.setup.owes_green)
+    return Marks(good, data.reds, data.base, frozenset(data.setup.baseline) - set(run.fixed), data.setup.owes_green)
 
 
 def is_plain(root: Path, path: str) -> bool:

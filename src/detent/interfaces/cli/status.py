@@ -40,6 +40,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
     click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
+    if (known := known_before(run_now))["failing"]:
+        click.echo(f"  Known: {plain(told_known(known))}")
     for line in flag_lines(run_now.flags, hunks=False):
         click.echo(f"  {plain(line)}")
     acting, *beside = at_work(app, run_now.id)
@@ -55,6 +57,22 @@ def _driven(app: App, run: AnyRun) -> list[str]:
     agent, tests = _agent(app, run), _tests(run)
     done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
     return [*([f"Agent: {agent}"] if agent else []), *done]
+
+
+def known_before(run: AnyRun) -> dict[str, list[str]]:
+    """What failed before the run began, tests and preflight commands, and which of it passes since."""
+    setup = getattr(run.data, "setup", None)
+    failing = [*getattr(setup, "baseline", ()), *getattr(setup, "red_preflight", ())]
+    return {"failing": failing, "fixed": [each for each in failing if each in run.fixed]}
+
+
+def told_known(known: dict[str, list[str]]) -> str:
+    left = [each for each in known["failing"] if each not in known["fixed"]]
+    more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+    fixed = f"; {len(known['fixed'])} of {len(known['failing'])} fixed since, which have to go on passing" if known["fixed"] else ""
+    return (
+        f"{left[0]}{more} failed before the run began, held against no step" if left else "nothing that failed before fails now"
+    ) + fixed
 
 
 def _agent(app: App, run: AnyRun) -> str:
@@ -88,6 +106,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "events": run_now.seq,
         "flags": [msgspec.to_builtins(flag) for flag in run_now.flags],
         "accepted": run_now.accepted or None,
+        "known_failures": known_before(run_now),
         "last": {"on": event.on, "status": event.status, "reasons": list(event.verdict.reasons), "at": event.at},
         "unproven": list(table.unproven(run_now)),
         "owed": [o.effect for o in app.journal.owed(run_now.id)],
