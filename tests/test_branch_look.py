@@ -146,3 +146,26 @@ def test_an_import_alone_makes_older_tests_no_proof(tmp_path: Path) -> None:
     asked = only["tests/test_calc.py"].replace("assert half(4) == 2", "assert half(4) == 2\n    assert third(9) == 3")
     used = card(tmp_path / "used", {**only, "tests/test_calc.py": asked})
     assert used.proved == ("tests/test_calc.py::test_half",) and not used.asks, used
+
+
+TWICE = 'def twice(n):\n    """Two of it.\n\n    >>> twice(3)\n    6\n    """\n    return n + n\n'
+
+
+def test_the_example_of_a_new_function_fails_when_the_function_answers_something_else(tmp_path: Path) -> None:
+    base = {**BASE, "pytest.ini": INI.replace("addopts = ", "addopts = --doctest-modules ")}
+    found = card(tmp_path, {"calc.py": BASE["calc.py"] + "\n\n" + TWICE}, base)
+    assert found.proved == ("calc.py::calc.twice",), found
+    assert not found.asks, found
+
+
+def test_a_new_test_that_looks_at_one_answer_of_many_is_not_vacuous_since_another_fails_first(tmp_path: Path) -> None:
+    code = (
+        BASE["calc.py"]
+        + "\n\ndef size(n):\n    if n > 99:\n        return 'large'\n    if n < 0:\n        raise ValueError(n)\n    return 'small'\n"
+    )
+    tests = (
+        "import pytest\n\nfrom calc import size\n\n\ndef test_large():\n    assert size(100) == 'large'\n\n\ndef test_small():\n    assert size(1) != 'large'\n\n\n"
+        "def test_negative():\n    with pytest.raises(ValueError):\n        size(-1)\n"
+    )
+    found = card(tmp_path, {"calc.py": code, "tests/test_size.py": tests})
+    assert len(found.proved) == 3 and not found.asks, found

@@ -20,6 +20,7 @@ from detent.evidence.mutate.turned import is_named
 from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
 from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over
+from detent.evidence.probe import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
@@ -80,11 +81,11 @@ def _card(span: Span) -> Card:
     flags = [*_rewritten(look, seen, before, old), *_no_proof(look, proved), *_judged_by(look)]
     if not failed and is_probed(span.settings):
         span.say("trying small changes of the code")
+        until = time.monotonic() + span.seconds
         seen_by = notice(look.teeth(span.seconds), tip, proved, span.jobs)
-        new = tuple(
-            test for test in seen_by.idle if test not in before.ids
-        )  # an older test may fail without the change only since its file does not load
-        flags += _unnoticed(seen_by._replace(idle=new))
+        new = frozenset(seen_by.idle) - before.ids  # an older test may fail without the change only since its file does not load
+        idle = indifferent(look.teeth(max(until - time.monotonic(), 0.0)), tip, new)
+        flags += _unnoticed(seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried))
     return Card(
         span.base,
         span.tip,

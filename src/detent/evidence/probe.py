@@ -147,22 +147,32 @@ def agreeing(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
 
 
 def _pass_turned(teeth: Teeth, tree: str, files: Iterable[str], wall: float) -> frozenset[str]:
-    """The tests of some files that pass turned round. A test with several cases is one that does in all of them.
+    """The tests of some files that pass turned round. A test with several cases is one that does in all of them."""
+    return frozenset[str]().union(*(ids for ids, passing in _turned_round(teeth, tree, files, wall) if ids <= passing))
+
+
+def fail_turned(teeth: Teeth, now: TestReport, tests: Iterable[str]) -> frozenset[str]:
+    """Of these tests, those that fail turned round: they look at an answer."""
+    found = _turned_round(teeth, teeth.tree, _files(now, tests), now.wall)
+    return frozenset(tests) & frozenset[str]().union(*(ids - passing for ids, passing in found))
+
+
+def _turned_round(teeth: Teeth, tree: str, files: Iterable[str], wall: float) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Of each test of some files that can be turned round: its cases, and all tests that pass then.
 
     It is one run and a certain answer, so it gets the time that such a run takes, however little a probe may take: slow tests get no way round.
     """
     made = {path: turned(path, _read(teeth, path, tree)) for path in files}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
-        return frozenset()
+        return []
     try:
         report = teeth.collect.probe(tree, teeth.wanted, tuple(overlay), overlay, max(teeth.seconds, ONE_RUN, SLOWER * wall))
     except Disturbed:
         raise
     except CannotTell:
-        return frozenset()  # turned tests that do not run say nothing
-    cases = {(path, name): _cases(report, path, name) for path, (_, names) in made.items() for name in names}
-    return frozenset[str]().union(*(ids for ids in cases.values() if ids <= report.having("passed")))
+        return []  # turned tests that do not run say nothing
+    return [(_cases(report, path, name), report.having("passed")) for path, (_, names) in made.items() for name in names]
 
 
 def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
@@ -179,6 +189,16 @@ def _seen(teeth: Teeth, mutant: Mutant, files: tuple[str, ...], seconds: float) 
     except CannotTell:
         return None
     return None if report.late else report
+
+
+def indifferent(teeth: Teeth, now: TestReport, tests: frozenset[str]) -> Probed:
+    """Of tests that pass, those that look at no answer: neither another expectation nor any small change of the code makes one of them fail."""
+    left = tests - fail_turned(teeth, now, tests) if tests else tests
+    files = _files(now, left)
+    if not left or not (tried := candidates(teeth, _text(teeth, files))):
+        return Probed()
+    clock = Clock(time.monotonic() + teeth.seconds, max(ONE_RUN, SLOWER * now.wall))
+    return _try(teeth, tried, files, left, {}, clock)
 
 
 def _killed(teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], clock: Clock) -> bool:

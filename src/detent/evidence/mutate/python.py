@@ -40,7 +40,8 @@ def bodies(text: str) -> Iterator[Body]:
     for node in ast.walk(tree):
         if isinstance(node, Function) and not (node.name == "__init__" and all(isinstance(each, ast.Pass) for each in node.body)):
             idle = copy.deepcopy(node)
-            idle.body = [ast.Pass() if node.name == "__init__" else ast.Return(ast.Constant(...))]
+            said = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []  # its examples may be tests
+            idle.body = [*said, ast.Pass() if node.name == "__init__" else ast.Return(ast.Constant(...))]
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             yield Body(node.name, first, node.end_lineno or node.lineno, partial(_with, tree, node, idle))
 
