@@ -1,6 +1,7 @@
 """The journal over real SQLite files: durable, chained, anchored, claimed; every damage is named and refused, and nothing ever starts empty."""
 
 import ctypes
+import gc
 import os
 import resource
 import shutil
@@ -982,3 +983,13 @@ def test_an_anchor_that_is_cut_or_removed_under_an_open_journal_is_written_anew(
         journal.append(entry(2), 1)
         anchor = read_anchor(file)
         assert anchor is not None and anchor.n == 2
+
+
+def test_a_journal_that_nobody_has_any_more_closes_its_file(path: Path) -> None:
+    """From Python 3.13 on, a connection that goes without being closed is warned of, and warnings are errors here."""
+    journal = SqliteJournal(path, create=True)
+    db = journal.db
+    del journal
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")

@@ -4,7 +4,9 @@ Owns the file, its schema, the hash chain, claims and the outbox of owed effects
 """
 
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -250,12 +252,19 @@ class Writing:
             raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"look at {self.path} and the disk") from e
 
 
+def _close(db: sqlite3.Connection) -> None:
+    """A journal that nobody has any more closes its file, wherever that is noticed: only the thread that opened it may."""
+    with suppress(sqlite3.ProgrammingError):
+        db.close()
+
+
 class SqliteJournal:
     """The journal in one file. One object per thread; any number of processes."""
 
     def __init__(self, path: Path, create: bool = False) -> None:
         self.path = path
         self.db, self.id = open_journal(path, create)
+        weakref.finalize(self, _close, self.db).atexit = False
         self._anchor = AnchorFile(anchor_file(path))
         self._read = Reading(str(path), self._rows)
 
