@@ -11,6 +11,7 @@ import pytest
 from detent.evidence.reasons import Reason, declared_dependencies, is_foreign, reason
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.cargo_report import _place
 from detent.evidence.suite import placed
 from detent.evidence.testfiles import test_files as looked_up
 from tests.dialects import lend_runners
@@ -287,6 +288,13 @@ def test_reasons_of_go(tmp_path: Path) -> None:
             "foreign/a_test.go": ("test", "github.com/nobody/nothing is a package of others"),
         },
     )
+
+
+def test_a_panic_of_an_older_rust_has_its_place_behind_its_message() -> None:
+    said = (
+        "thread 'asserts' panicked at 'assertion failed: `(left == right)`\n  left: `3`,\n right: `4`', tests/all.rs:2:19\nnote: run with"
+    )
+    assert _place(said) == "tests/all.rs:2"
 
 
 def test_reasons_of_cargo(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ UNPARSED = re.compile(
 UNWRAPPED = re.compile(
     r"called `(?:Result|Option)::(?:unwrap|expect)\w*\(\)` on |^Error: ", re.MULTILINE
 )  # what the code answered was not taken
+OLDER_PANIC = re.compile(r"^thread '.*?' panicked at '")  # Rust before 1.73 has message and place in one
 PANICKED = re.compile(r"^thread '.*' .*panicked at [^\n]*:\d+:\d+:$|^stack backtrace:|^note: run with")
 STAR = re.compile(r"^\s*from \S+ import \*", re.MULTILINE)
 UNUSED = re.compile(r"imported and not used|declared and not used|declared but not used")
@@ -176,7 +177,7 @@ def _exception(facts: Facts) -> tuple[Sort, str]:
 
 def _sentence(facts: Facts, how: str) -> str:
     """`ValueError: bad input (src/calc.py:12)`, and how that is understood."""
-    lines = [line.strip() for line in facts.message.splitlines() if line.strip() and not PANICKED.search(line)]
+    lines = [OLDER_PANIC.sub("", line.strip()) for line in facts.message.splitlines() if line.strip() and not PANICKED.search(line)]
     first = next((line for line in lines if FIXTURE.search(line)), lines[0] if lines else "")
     named = facts.kind and not first.startswith(facts.kind) and f".{facts.kind}:" not in first
     said = f"{facts.kind}: {first}" if named and first else first or facts.kind

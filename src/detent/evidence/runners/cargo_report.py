@@ -215,7 +215,7 @@ def _kind(message: str) -> str:
 
 def _place(message: str) -> str:
     """Where it panicked, in the form of today and in that of older ones; a place in the standard library is none."""
-    found = re.search(r"panicked at (?:'.*', )?([^\s:/'][^\n:]*\.rs):(\d+):\d+", message)
+    found = re.search(r"panicked at (?:'(?s:.*?)', )?([^\s:/'][^\n:]*\.rs):(\d+):\d+", message)
     return f"{found[1]}:{found[2]}" if found else ""
 
 
