@@ -134,6 +134,14 @@ CLASSES: dict[str, Change] = {
         {"spec_odd.py": "from calc import half\n\n\ndef test_odd():\n    assert half(3) == 1.5\n"},
         HALF,
     ),
+    "a file beside the tests that the runner does not collect": Change(
+        PY,
+        {
+            "tests/typing/check_edit.py": "import not_installed_here\n\nnot_installed_here.assert_type(1, int)\n",
+            "tests/test_odd.py": "from calc import half\n\n\ndef test_odd():\n    assert half(3) == 1.5\n",
+        },
+        HALF,
+    ),
     "a renamed file of tests": Change(
         PY,
         {

@@ -15,7 +15,9 @@ from detent.evidence.reasons import Reason
 from detent.evidence.report import TestReport
 
 MOST_TOLD = 10
-TEST_NAME = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?=[._-]|$)|(?:Tests?|Spec|IT)\.\w+$", re.IGNORECASE)
+COLLECTED = re.compile(  # names that runners collect by themselves; a file that only lies beside tests is theirs if it is named, and nobody else's
+    r"^test_[^/]*\.py$|_test\.(?:py|go|rb)$|_spec\.rb$|[._-](?:test|spec)s?\.[cm]?[jt]sx?$|(?:Tests?|Spec|IT)\.(?:java|kt|groovy|scala|php)$"
+)
 
 
 class Eyes(Protocol):
@@ -38,8 +40,7 @@ def runnable(changed: tuple[Changed, ...], before: TestReport) -> tuple[str, ...
 
 
 def _is_named_so(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return bool(TEST_NAME.search(name)) and name != "conftest.py"
+    return COLLECTED.search(PurePosixPath(path).name) is not None
 
 
 def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
