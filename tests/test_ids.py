@@ -9,7 +9,7 @@ from time import perf_counter
 import msgspec
 import pytest
 
-from detent.evidence.ids import family, package_path, paired, readable, stable, without_root
+from detent.evidence.ids import family, package_path, readable, stable, without_root
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.suite import placed
@@ -60,18 +60,6 @@ def test_what_differs_from_run_to_run_is_blanked(test: str, plain: str) -> None:
 )
 def test_what_is_plainly_a_value_stays(test: str) -> None:
     assert stable(test) == test
-
-
-def test_tests_of_two_runs_are_paired_by_their_ids_and_only_the_rest_by_what_is_stable() -> None:
-    before = ["t[2020-01-01T00:00:00]", "t[2021-01-01T00:00:00]", "n[at 0x1111]", "n[at 0x2222]", "gone"]
-    after = ["t[2021-01-01T00:00:00]", "t[2020-01-01T00:00:00]", "n[at 0x3333]", "n[at 0x4444]", "new"]
-    assert paired(before, after) == {
-        "t[2020-01-01T00:00:00]": "t[2020-01-01T00:00:00]",
-        "t[2021-01-01T00:00:00]": "t[2021-01-01T00:00:00]",
-        "n[at 0x1111]": "n[at 0x3333]",
-        "n[at 0x2222]": "n[at 0x4444]",
-    }
-    assert paired(before, set(after)) == paired(before, after)
 
 
 @pytest.mark.parametrize(

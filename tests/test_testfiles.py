@@ -8,6 +8,7 @@ from time import perf_counter
 import pytest
 
 from detent.evidence import testfiles
+from detent.evidence.documents import is_document
 from detent.evidence.patterns import matches, said, telling
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command
 from tests.repos import write
@@ -207,3 +208,12 @@ def test_what_the_user_configures_wins_over_everything_else(tmp_path: Path) -> N
     found = looked_up("pytest", tmp_path, configured=("proofs/**", "!src/test/**", "!src/test_bench.py"))
     assert found.is_test("proofs/a.py") and not found.is_test("src/test/client.py") and not found.is_test("src/test_bench.py")
     assert found.is_test("tests/test_a.py"), "what it does not speak of stays as it is"
+
+
+@pytest.mark.parametrize(
+    ("path", "reads"),
+    [("README", True), ("docs/guide.txt", True), ("CHANGES.txt", True), ("notes.md", True), ("requirements.txt", False), ("CMakeLists.txt", False),
+     ("docs/conf.py", False), ("deploy.sh", False), ("setup.py", False), ("src/robots.txt", False)],
+)  # fmt: skip
+def test_what_people_read_is_a_document_and_what_programs_read_is_none(path: str, reads: bool) -> None:
+    assert is_document(path) is reads

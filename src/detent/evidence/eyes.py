@@ -14,6 +14,7 @@ from detent.evidence.bite import PROBE_SECONDS, Marks, Teeth, changed_tests_bite
 from detent.evidence.canary import TAMPERED
 from detent.evidence.changes import Changes
 from detent.evidence.collect import Collects
+from detent.evidence.ids import selects
 from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.reasons import Reason, reason
@@ -224,7 +225,7 @@ class RepoLook:
         wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
         if any(w.startswith("-") for w in wanted):
             return self._believed(self.scene.collect.selection(self.tree, wanted, self.scene.wanted, near=self._near()))
-        ids = [i for i in whole.ids if not wanted or any(_selects(w, i) for w in wanted)]
+        ids = [i for i in whole.ids if not wanted or any(selects(w, i) for w in wanted)]
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
     def tests_laid_over(self, tree: str) -> TestReport:
@@ -394,10 +395,3 @@ def _read_file(file: Path) -> bytes | None:
 
 def _file_of(test: str) -> str:
     return test.partition("::")[0]
-
-
-def _selects(selector: str, test: str) -> bool:
-    """Whether a path or node id selects a test; a file that could not be collected stands for its tests."""
-    selector = selector.removeprefix("./").rstrip("/")
-    inside = test == selector or test.startswith((f"{selector}::", f"{selector}/", f"{selector}["))
-    return inside or selector in ("", ".") or selector.startswith(f"{test}::")

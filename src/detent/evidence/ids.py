@@ -6,7 +6,6 @@ A parameter may put an address, a time or a temporary path into an id, or ten th
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from hashlib import sha256
 
@@ -66,23 +65,6 @@ def stable(test_id: str) -> str:
     for rule, word in RULES:
         plain = rule.sub(word, plain)
     return plain
-
-
-def paired(before: Iterable[str], after: Iterable[str]) -> dict[str, str]:
-    """Each test of the one run that the other has, with its id there: the same id, or else the same stable one, in the order of both.
-
-    An id that stands in both is never blanked, so a constant that only looks like a time or an address stays what it is.
-    """
-    left, right = list(before), set(after)
-    found = {test: test for test in left if test in right}
-    free: dict[str, list[str]] = defaultdict(list)
-    for test in after if not isinstance(after, set | frozenset) else sorted(after):
-        if test not in found:
-            free[stable(test)].append(test)
-    for test in left:
-        if test not in found and free.get(stable(test)):
-            found[test] = free[stable(test)].pop(0)
-    return found
 
 
 def family(test_id: str) -> str:
@@ -156,3 +138,10 @@ def _blank(name: str) -> str:
     for _ in range(DEEPEST):
         name = VALUE.sub("#", name)
     return name
+
+
+def selects(selector: str, test: str) -> bool:
+    """Whether a path or node id selects a test; a file that could not be collected stands for its tests."""
+    selector = selector.removeprefix("./").rstrip("/")
+    inside = test == selector or test.startswith((f"{selector}::", f"{selector}/", f"{selector}["))
+    return inside or selector in ("", ".") or selector.startswith(f"{test}::")

@@ -5,29 +5,9 @@ import re
 from pathlib import PurePosixPath
 
 from detent.evidence.changes import Changes
+from detent.evidence.documents import is_document
 from detent.evidence.look import Changed
 from detent.evidence.mutate.textual import blanked
-
-DOCUMENTS = (
-    ".md",
-    ".markdown",
-    ".rst",
-    ".txt",
-    ".adoc",
-    ".asciidoc",
-    ".org",
-    ".svg",
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".gif",
-    ".ico",
-    ".po",
-    ".pot",
-    ".mo",
-)
-NAMES = re.compile(r"(?i)^(?:license|licence|copying|notice|authors|contributors|changelog|changes|history|news|readme|codeowners)(?:\.|$)")
-FOLDERS = frozenset({"docs", "doc", "documentation", "changelog.d", "changes", "newsfragments", "news"})
 
 
 def says_nothing(changes: Changes, change: Changed) -> bool:
@@ -38,12 +18,6 @@ def says_nothing(changes: Changes, change: Changed) -> bool:
         return False
     text = changes.text(change.path)
     return same_code(change.path, text(changes.good), text(changes.tree))
-
-
-def is_document(path: str) -> bool:
-    """Whether a file is for people to read."""
-    where = PurePosixPath(path)
-    return where.suffix.lower() in DOCUMENTS or bool(NAMES.match(where.name)) or bool(FOLDERS & set(where.parts[:-1]))
 
 
 def same_code(path: str, old: str, new: str) -> bool:

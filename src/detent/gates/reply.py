@@ -197,11 +197,6 @@ def _fits(path: str, globs: tuple[str, ...]) -> bool:
     return any(fnmatch(path, g) or fnmatch(path.rpartition("/")[2], g) for g in globs)
 
 
-def is_document(path: str) -> bool:
-    """Whether a file of the project is documentation, by its name."""
-    return _fits(path, DOCS)
-
-
 def _strays(look: Look[SessionData], globs: tuple[str, ...]) -> list[str]:
     return [c.path for c in look.changed() if not _fits(c.path, globs)]
 

@@ -6,10 +6,10 @@ from detent.door import AnyRun
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
+from detent.evidence.documents import is_document
 from detent.evidence.runners import RUNNERS
 from detent.gates.documents import ChangedFile
 from detent.gates.instructions import is_instruction
-from detent.gates.reply import is_document
 from detent.git.commits import tip_of
 from detent.world.repo import RepoWorld
 from detent.world.session import root_id
