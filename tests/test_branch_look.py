@@ -169,3 +169,20 @@ def test_a_new_test_that_looks_at_one_answer_of_many_is_not_vacuous_since_anothe
     )
     found = card(tmp_path, {"calc.py": code, "tests/test_size.py": tests})
     assert len(found.proved) == 3 and not found.asks, found
+
+
+OLD_ODD = {**BASE, "tests/test_odd.py": "from calc import half\n\n\ndef test_odd():\n    assert half(3) == 1\n"}
+NEW_ODD = {"tests/test_odd.py": ODD}
+
+
+def test_an_older_test_that_changes_with_a_new_test_of_the_same_code_is_a_note(tmp_path: Path) -> None:
+    five = "from calc import half\n\n\ndef test_five():\n    assert half(5) == 2.5\n"
+    found = card(tmp_path, {"calc.py": HALF, **NEW_ODD, "tests/test_five.py": five}, OLD_ODD)
+    assert [(flag.kind, flag.level, flag.after) for flag in found.flags] == [("rewritten-test", "note", "    assert half(3) == 1.5")], found
+
+
+def test_an_older_test_that_hides_a_break_behind_a_new_test_of_other_code_is_asked_about(tmp_path: Path) -> None:
+    clamp = "\n\ndef clamp(n, low, high):\n    return max(low, min(n, high))\n"
+    tests = "from calc import clamp\n\n\ndef test_clamp():\n    assert clamp(9, 1, 5) == 5\n    assert clamp(0, 1, 5) == 1\n"
+    found = card(tmp_path, {"calc.py": HALF + clamp, **NEW_ODD, "tests/test_clamp.py": tests}, OLD_ODD)
+    assert [flag.kind for flag in found.asks] == ["rewritten-test"], found

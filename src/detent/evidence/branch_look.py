@@ -78,7 +78,8 @@ def _card(span: Span) -> Card:
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old))
-    flags = [*_rewritten(look, seen, before, old), *_no_proof(look, proved), *_judged_by(look)]
+    flags = [*_no_proof(look, proved), *_judged_by(look)]
+    seen_by = Noticed()
     if not failed and is_probed(span.settings):
         span.say("trying small changes of the code")
         until = time.monotonic() + span.seconds
@@ -86,6 +87,7 @@ def _card(span: Span) -> Card:
         new = frozenset(seen_by.idle) - before.ids  # an older test may fail without the change only since its file does not load
         idle = indifferent(look.teeth(max(until - time.monotonic(), 0.0)), tip, new)
         flags += _unnoticed(seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried))
+    flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by)))
     return Card(
         span.base,
         span.tip,
@@ -182,6 +184,7 @@ class Old(NamedTuple):
 
     passing: frozenset[str] = frozenset()
     broken: frozenset[str] = frozenset()
+    backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
 
 
 def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
@@ -215,17 +218,26 @@ def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> I
 
 
 def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> list[Flag]:
-    """Older tests whose expectation is not so any more: changed, or taken out."""
+    """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
     moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
     files = {file_of(before, test) for test in old.broken}
     hunks: list[Rewritten] = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files]
     said = "what an older test expects was changed: as it was, it fails with this change"
-    flags = [Flag("rewritten-test", said, each.place, each.before, each.after) for each in hunks[:MOST_SHOWN]]
+    alone = {file_of(before, test) for test in old.broken - old.backed}
+    flags = [
+        Flag("rewritten-test", said, each.place, each.before, each.after, level="ask" if each.place.rpartition(":")[0] in alone else "note")
+        for each in sorted(hunks, key=lambda each: each.place.rpartition(":")[0] not in alone)[:MOST_SHOWN]
+    ]
     out = sorted(seen.lost - old.passing)
     flags += moved[:MOST_SHOWN]
     return flags + [Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in out[:MOST_SHOWN]]
+
+
+def _backed(old: Old, new: frozenset[str], seen: Noticed) -> frozenset[str]:
+    """The rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own."""
+    return frozenset(test for test in old.broken if any(test in by and by & new for by in seen.by.values()))
 
 
 def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:

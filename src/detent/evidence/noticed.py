@@ -4,7 +4,7 @@ Answers two questions with the same runs: which places of the change no test not
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ class Noticed(NamedTuple):
     tried: int = 0
     idle: tuple[str, ...] = ()  # new tests that fail for none of the changes
     why: str = ""  # what could not be tried
+    by: Mapping[str, frozenset[str]] = {}  # of each place: the tests that failed when it was changed
 
 
 class Try(NamedTuple):
@@ -58,7 +59,8 @@ def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int) -> 
     idle = tuple(sorted(proved - killed)) if tried and not _late(until) else ()
     left = [place for place in quiet if place not in asked]
     why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
-    return Noticed(len(chosen), tuple(sorted(asked - heard)), tried, idle if not why else (), why)
+    by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
+    return Noticed(len(chosen), tuple(sorted(asked - heard)), tried, idle if not why else (), why, by)
 
 
 def _late(until: float) -> bool:
