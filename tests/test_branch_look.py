@@ -186,3 +186,13 @@ def test_an_older_test_that_hides_a_break_behind_a_new_test_of_other_code_is_ask
     tests = "from calc import clamp\n\n\ndef test_clamp():\n    assert clamp(9, 1, 5) == 5\n    assert clamp(0, 1, 5) == 1\n"
     found = card(tmp_path, {"calc.py": HALF + clamp, **NEW_ODD, "tests/test_clamp.py": tests}, OLD_ODD)
     assert [flag.kind for flag in found.asks] == ["rewritten-test"], found
+
+
+def test_code_that_only_builds_or_measures_is_not_expected_to_be_noticed(tmp_path: Path) -> None:
+    tools = {
+        "noxfile.py": "def tests(session):\n    return session.run('pytest')\n",
+        "benchmarks/speed.py": "def fast():\n    return 1\n",
+        "examples/use.py": "def main():\n    return 2\n",
+    }
+    found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, **tools})
+    assert found.proved and not found.asks and not any(flag.kind == "unnoticed" for flag in found.flags), found

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from detent.evidence.bite import Teeth
@@ -14,6 +15,10 @@ from detent.evidence.mutate import MOST, bodies_on, spots_on
 from detent.evidence.mutate.spot import Body, Spot
 
 LARGEST = 400_000  # characters of a file whose changed lines are looked for
+TOOLING = re.compile(
+    r"[\w.-]+\.config\.[cm]?[jt]s|(?:setup|noxfile|tasks|fabfile|dodo|conf|build)\.py|(?:gulp|Grunt|Jake)file\.[cm]?[jt]s|build\.rs|Rakefile|Makefile"
+)
+TOOLS = frozenset({"bench", "benches", "benchmark", "benchmarks", "example", "examples", "scripts", "playground", "docs", "doc", ".github"})
 OUTSIDE = "outside its functions"
 
 
@@ -29,12 +34,18 @@ def candidates(teeth: Teeth, said: str = "") -> list[Mutant]:
     """The mutants of the production code that a step changed, in the order in which they are worth trying; `said` is the tests' text."""
     found: dict[str, list[Mutant]] = {}
     for change in teeth.changed:
-        if change.sort == "production" and change.how != "deleted":
+        if change.sort == "production" and change.how != "deleted" and not is_tooling(change.path):
             for mutant in _of(teeth, change.path):
                 found.setdefault(f"{mutant.path}\n{mutant.place}", []).append(mutant)
     words = frozenset(re.findall(r"\w+", said))
     places = sorted(found.values(), key=lambda of: (of[0].place == OUTSIDE, of[0].place not in words))
     return [mutant for turn in zip_longest(*places) for mutant in turn if mutant is not None]
+
+
+def is_tooling(path: str) -> bool:
+    """Whether a file builds, measures or shows the product, and is no part of it: no test is expected to notice it."""
+    where = PurePosixPath(path)
+    return TOOLING.fullmatch(where.name) is not None or bool(TOOLS & set(where.parts[:-1]))
 
 
 def _of(teeth: Teeth, path: str) -> Iterator[Mutant]:
