@@ -189,10 +189,7 @@ def test_an_older_test_that_hides_a_break_behind_a_new_test_of_other_code_is_ask
 
 
 def test_code_that_only_builds_or_measures_is_not_expected_to_be_noticed(tmp_path: Path) -> None:
-    tools = {
-        "noxfile.py": "def tests(session):\n    return session.run('pytest')\n",
-        "benchmarks/speed.py": "def fast():\n    return 1\n",
-        "examples/use.py": "def main():\n    return 2\n",
-    }
+    tools = {"tasks.py": "def tests(c):\n    return c.run('x')\n", "benchmarks/speed.py": "def fast():\n    return 1\n"}
+    tools["examples/use.py"] = "def main():\n    return 2\n"
     found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, **tools})
     assert found.proved and not found.asks and not any(flag.kind == "unnoticed" for flag in found.flags), found
