@@ -1,11 +1,13 @@
 """The queue without any worker: what is asked of it, in which order it would go, and what is refused. On both databases where they could differ."""
 
+import gc
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.pool import QueuePool
 
 from detent.errors import DetentError
 from detent.queue.database import open_database
@@ -342,3 +344,14 @@ def test_a_queue_of_another_form_is_refused(rig: Rig) -> None:
         c.execute(sa.text("UPDATE queue_meta SET value = '99' WHERE key = 'version'"))
     with pytest.raises(DetentError, match="made by another Detent"):
         open_database("", rig.file)
+
+
+def test_a_queue_that_nobody_has_any_more_keeps_no_file_open(tmp_path: Path) -> None:
+    """From Python 3.13 on, a connection that goes without being closed is warned of, and warnings are errors here."""
+    queue = DurableQueue(open_database("", tmp_path / "detent" / "queue.db"))
+    queue.all()
+    pools = [queue.database.engine.pool, queue.database.leases.pool]
+    assert any(pool.checkedin() for pool in pools if isinstance(pool, QueuePool))
+    del queue
+    gc.collect()
+    assert [pool.checkedin() for pool in pools if isinstance(pool, QueuePool)] == [0, 0]

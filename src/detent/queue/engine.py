@@ -5,6 +5,7 @@ can write to the database run code on every machine that reads it.
 """
 
 import time
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -99,12 +100,19 @@ class Engine:
         self.client.destroy()
 
 
+def _let_go(database: Database) -> None:
+    """Close what is kept open of a database: at the end, or when nobody has the queue any more."""
+    database.engine.dispose()
+    database.leases.dispose()
+
+
 class DurableQueue:
     """The queue and its board over one database."""
 
     def __init__(self, database: Database) -> None:
         self.database, self.board, self.engine = database, TableBoard(database), Engine(database)
         self.store = Store(database, self.engine.hand_over)
+        weakref.finalize(self, _let_go, database).atexit = False
 
     # -- looking -----------------------------------------------------------------------------------------------------------------
 
@@ -170,5 +178,4 @@ class DurableQueue:
 
     def close(self) -> None:
         self.engine.close()
-        self.database.engine.dispose()
-        self.database.leases.dispose()
+        _let_go(self.database)
