@@ -19,7 +19,9 @@ COMPARED = re.compile(
 ROW = re.compile(rf"^\s*[({{\[]*\s*(?P<key>[(\[]?\s*{LITERAL}(?:\s*,\s*{LITERAL})*\s*[)\]]?)\s*(?::|=>|->)\s*(?P<answer>.*)$")
 ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
 NAME = re.compile(r"[A-Za-z][A-Za-z_ -]*")
-TRIVIAL = frozenset({"", "0", "1", "-1", "2", "10", "100", "true", "false", "None", "utf-8", "utf8"})
+TRIVIAL = frozenset(
+    {"", "0", "1", "-1", "2", "10", "100", "true", "false", "None", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}
+)
 COMMENT = re.compile(r"^\s*(?://|#|/\*|\*|\"\"\"|>>>|\.\.\. )")
 NEAR = 3  # lines of a test that belong together
 MOSTLY = 0.75

@@ -40,7 +40,7 @@ def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float) -
             raise
         except CannotTell:
             continue
-        if not report.late and report.ids >= tip.ids and not report.bad - tip.bad:
+        if not report.late and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             return True
     return False
 
