@@ -97,11 +97,8 @@ def look_at_dates(
         seen = _run(teeth, base, files, {**overlay, SHIFTED: SHIFT.format(by=by).encode()}, mixed.wall, until)
         if by_itself := sorted(failing & seen.having("passed")):
             later = f"{by // DAY} days" if by >= DAY else f"{by // 60} minutes"
-            said = "fails without the change today, and passes without it"
-            return [
-                Flag("clock-red", f"{test} {said} {later} later: the clock made it fail", test, level="fail")
-                for test in by_itself[:MOST_SHOWN]
-            ]
+            said = f"failed without the change, and passes without it in a run whose clock is {later} ahead: something else than the code made it fail"
+            return [Flag("clock-red", f"{test} {said}", test, level="fail") for test in by_itself[:MOST_SHOWN]]
     return []
 
 
