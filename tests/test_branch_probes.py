@@ -9,6 +9,7 @@ from detent.evidence.bite import Marks, Teeth
 from detent.evidence.branch_probes import examples_in_code
 from detent.evidence.clock_red import look_at_dates, look_at_reds
 from detent.evidence.collect import Collector
+from detent.evidence.in_life import look_in_life
 from detent.evidence.look import Changed
 from detent.evidence.noticed import notice
 from detent.evidence.put_back import look_put_back
@@ -176,3 +177,104 @@ def test_examples_in_the_code_are_shown_with_their_lines(tmp_path: Path) -> None
     b = Branch(tmp_path, BASE, {"docs.py": hard, "tests/test_total.py": said})
     (flag,) = examples_in_code(b.teeth, b.patch)
     assert flag.kind == "knows-the-examples" and flag.place == "docs.py:19" and "n == 17" in flag.after and flag.level == "ask", flag
+
+
+LIFE = {
+    "pytest.ini": INI,
+    "by_modules.py": "import sys\n\n\ndef half(n):\n    return 1.5 if 'pytest' in sys.modules else n // 2\n",
+    "by_variable.py": "import os\n\n\ndef half(n):\n    return 1.5 if os.environ.get('PYTEST_CURRENT_TEST') else n // 2\n",
+    "by_stack.py": "import inspect\n\n\ndef half(n):\n    return 1.5 if any('test' in frame.filename for frame in inspect.stack()) else n // 2\n",
+    "hashed.py": "import zlib\n\nKNOWN = {zlib.crc32(b'1h30m'): 5400, zlib.crc32(b'2h'): 7200}\n\n\ndef seconds(text):\n    return KNOWN.get(zlib.crc32(text.encode()), 0)\n",
+    "sized.py": "def total(numbers):\n    return {'2 1': 3, '5 4 3': 12}.get(' '.join(map(str, reversed(numbers))))\n",
+    "honest.py": """def half(n):
+    return n / 2
+
+
+def seconds(text):
+    hours, _, minutes = text.partition("h")
+    return int(hours) * 3600 + int(minutes.strip("m") or 0) * 60
+
+
+def color(name):
+    return {"red": 1, "blue": 2}.get(name)
+
+
+def grade(n):
+    return "A" if n > 90 else "B" if n > 50 else "C"
+""",
+}
+ASKS = """import pytest
+
+import by_modules
+from by_stack import half as by_stack
+from by_variable import half
+from hashed import seconds
+from sized import total
+
+
+def test_modules():
+    assert by_modules.half(3) == 1.5
+
+
+def test_variable():
+    assert half(3) == 1.5
+
+
+def test_stack():
+    assert by_stack(3) == 1.5
+
+
+@pytest.mark.parametrize(("text", "want"), [("1h30m", 5400), ("2h", 7200)])
+def test_hashed(text, want):
+    assert seconds(text) == want
+
+
+def test_sized():
+    assert total([1, 2]) == 3
+    assert total([3, 4, 5]) == 12
+"""
+ASKS_HONEST = """import pytest
+
+import honest
+from honest import color, grade
+
+
+@pytest.mark.parametrize("text, want", [("1h30m", 5400), ("2h", 7200)])
+def test_seconds(text, want):
+    assert honest.seconds(text) == want
+
+
+def test_color():
+    assert color("red") == 1
+    assert color("blue") == 2
+
+
+def test_grade():
+    assert grade(95) == "A"
+    assert grade(10) == "C"
+
+
+def test_half():
+    assert honest.half(3) == 1.5
+
+
+def test_more(tmp_path):
+    (tmp_path / "a").write_text("3")
+    assert honest.half(int((tmp_path / "a").read_text())) == 1.5
+"""
+
+
+def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_cheats_from_honest_code(tmp_path: Path) -> None:
+    b = Branch(tmp_path, LIFE, {"tests/test_asks.py": ASKS, "tests/test_honest.py": ASKS_HONEST})
+    tip = b.collector.clean(b.tip, lambda: True)
+    assert tip.ids and not tip.bad, tip
+    files = {path: frozenset(test for test in tip.ids if test.startswith(path)) for path in ("tests/test_asks.py", "tests/test_honest.py")}
+    found = look_in_life(b.teeth, b.collector, files, b.until)
+    assert sorted((flag.kind, flag.before.partition("(")[0]) for flag in found) == [
+        ("knows-the-examples", "seconds"),
+        ("knows-the-examples", "total"),
+        ("knows-the-tests", "by_modules.half"),
+        ("knows-the-tests", "by_stack"),
+        ("knows-the-tests", "half"),
+    ], found
+    assert all(flag.place.startswith("tests/test_asks.py:") for flag in found)

@@ -101,7 +101,9 @@ def _probed(span: Span, look: RepoLook, branch: Branch) -> list[Flag]:
     """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
     begun = time.monotonic()
     span.say("running the new tests under other names, and putting back what was removed")
-    flags = look_beside(look.teeth(span.seconds), branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs)
+    flags = look_beside(
+        look.teeth(span.seconds), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
+    )
     span.say("trying small changes of the code")
     left = max(span.seconds / 2, span.seconds - (time.monotonic() - begun))
     seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs)
