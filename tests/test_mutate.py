@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.mutate import MOST, MUTATORS, can_mutate, mutants
+from detent.evidence.mutate import MOST, MUTATORS, bodies_on, can_mutate, mutants, spots_on
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,114 @@ def test_a_piece_of_code_has_this_mutant(code: str, mutant: str) -> None:
     assert any(mutant in text for text in mutants("a.py", code))
 
 
-def test_every_mutant_parses_and_differs_in_one_place_only() -> None:
-    code = "def f(a, b):\n    if a > 1 and b:\n        return a * 2\n    return 'x' + str(b)\n"
-    plain = ast.unparse(ast.parse(code)).splitlines()
-    found = list(mutants("a.py", code))
-    assert len(found) == len(set(found)) >= 8
+def differing(one: str, other: str) -> int:
+    """The lines that differ in two texts; as many lines as both have."""
+    pairs = zip(one.split("\n"), other.split("\n"), strict=True)
+    return sum(a != b for a, b in pairs)
+
+
+WRITTEN = """# what it is for
+import os  # and why
+
+from a import (
+    b,  # the first
+    c,
+)
+
+é = "ü" + f"{1 + 2}" + 'it\\'s'
+
+
+def f(a, b):
+    \"\"\"Words.\"\"\"
+    if a > 1 and b:  # a check
+        return a * 2
+    return 'x' + str(
+        b,  # why
+    )
+
+
+def g(n):
+    # first a loop
+    for x in range(n):
+        yield x
+
+    if not n:
+        yield (n
+               not in  [é])
+
+
+async def h(n):
+    async for x in n:
+        yield x
+
+
+class C:
+    def __init__(self):
+        if True:
+            self.a = 1
+
+    @property
+    def b(self): return self.a
+"""
+
+
+def test_every_mutant_parses_and_differs_in_one_line_only_and_keeps_comments_and_layout() -> None:
+    found = list(mutants("a.py", WRITTEN))
+    assert len(found) == len(set(found)) >= 12
     for text in found:
-        lines = ast.unparse(ast.parse(text)).splitlines()
-        assert sum(a != b for a, b in zip(plain, lines, strict=True)) == 1
+        ast.parse(text)
+        assert text.count("#") >= WRITTEN.count("#") - 1 and "def b(self): return " in text, text
+        assert 1 <= differing(WRITTEN, text) <= 4, "only an import of several lines changes more than the two ends of an expression"
+
+
+def test_every_body_that_answers_something_else_keeps_what_stands_in_it() -> None:
+    found = {body.name: body.make() for body in bodies_on("a.py", WRITTEN, range(1, 100))}
+    assert set(found) == {"f", "g", "h", "__init__", "b"}
+    for text in found.values():
+        ast.parse(text)
+        assert text.count("\n") == WRITTEN.count("\n") or "self.a = 1\n    @property" in text or "yield x\n\nclass" in text, text
+        assert text.count("#") == WRITTEN.count("#") and "Words" in text and "return a * 2" in text
+    assert '"""Words."""; return ...' in found["f"] and "def b(self): return ...; return self.a" in found["b"]
+
+
+ARID = """import logging
+
+log = logging.getLogger()
+LIMIT: "list[int]" = 3
+
+
+def f(a: "A" = 1) -> "B":
+    log.info("n is %s", a + 1)
+    assert a > 0
+    if a > 9:
+        raise ValueError("too large: " + str(9))
+    print(a + 1)
+    return a
+
+
+class C:
+    def __repr__(self):
+        return "C" + str(1)
+"""
+
+
+def test_what_only_says_something_is_never_mutated() -> None:
+    changed = {
+        next(n for n, (a, b) in enumerate(zip(ARID.split("\n"), text.split("\n"), strict=True), 1) if a != b)
+        for text in mutants("a.py", ARID)
+    }
+    assert changed == {4, 7, 10, 13}, "a value, a default, a condition, what is returned"
+    assert {body.name for body in bodies_on("a.py", ARID, range(1, 30))} == {"f"}
+    for path, line in (
+        ("a.js", "console.log(1 + 1);"),
+        ("a.mjs", "throw new Error('no ' + 1);"),
+        ("a.go", "log.Printf(a + b)"),
+        ("a.go", "fmt.Println(1 + 1)"),
+        ("a.rs", "debug_assert!(a == 1);"),
+        ("a.rb", "raise ArgumentError if a == 1"),
+        ("a.php", "error_log(1 + 1);"),
+    ):
+        assert list(spots_on(path, line, {1})) == [], line
 
 
 def test_what_cannot_be_parsed_has_no_mutants() -> None:
@@ -62,7 +162,7 @@ JS: tuple[tuple[str, list[str]], ...] = (
     ("f('it\\'s', \"\")", ["f('', \"\")"]),
     ("() => { return a }", ["() => { return undefined }"]),
     ("() => { return { a }; }", ["() => { return undefined; }"]),
-    ("() => {\n  return a\n    .b(c)\n}", ["() => {\n  return undefined\n}"]),
+    ("() => {\n  return a // why\n    .b(c)\n}", ["() => {\n  return undefined && (a // why\n    .b(c))\n}"]),
     ("() => {\n  return a\n  f(b)\n}", ["() => {\n  return undefined\n  f(b)\n}"]),
     ("() => { return; }", []),
     ("() => { return undefined; }", []),

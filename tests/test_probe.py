@@ -23,8 +23,8 @@ from tests.looks import LiteralLook
 # -- mutants of some lines -------------------------------------------------------------------------------------------------------
 
 LINES: tuple[tuple[str, str, set[int], list[str]], ...] = (
-    ("a.py", "x = 1\ny = 2\n", {2}, ["x = 1\ny = 3"]),
-    ("a.py", "def f(a):\n    return [\n        a,\n    ]\n", {3}, ["def f(a):\n    return None"]),
+    ("a.py", "x = 1\ny = 2\n", {2}, ["x = 1\ny = 3\n"]),
+    ("a.py", "def f(a):\n    return [\n        a,\n    ]\n", {3}, ["def f(a):\n    return None and ([\n        a,\n    ])\n"]),
     ("a.js", "f(a == b);\nf(a < b);\n", {2}, ["f(a == b);\nf(a >= b);\n"]),
     ("a.go", "if a == b && c {\n\treturn 1 // a == b\n}\n", {1}, ["if a != b && c {\n\treturn 1 // a == b\n}\n", "if a == b || c {\n\treturn 1 // a == b\n}\n"]),
     ("a.go", 'return "1 + 1" + name\n', {1}, []),

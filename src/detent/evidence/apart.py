@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from detent.errors import CannotTell
-from detent.evidence.collect import Collector, Near, Wanted
+from detent.evidence.collect import Collector, Near, Overlay, Wanted
 from detent.evidence.report import TestReport
 from detent.git.repo import GitError
 
@@ -59,7 +59,7 @@ class Apart:
         tree: str,
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
-        overlay: Mapping[str, bytes] | None = None,
+        overlay: Overlay | None = None,
         near: Near = (),
     ) -> TestReport:
         return self._collector.clean(tree, wanted, selectors, overlay) if selectors or overlay else self.here(tree, wanted)
@@ -77,8 +77,8 @@ class Apart:
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         return self._collector.clean(tree, wanted, selectors, near=near)
 
-    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport:
-        return self._collector.probe(tree, wanted, selectors, overlay, seconds)
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
+        return self._collector.probe(tree, wanted, selectors, overlay, seconds, name)
 
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
         return None, ""

@@ -39,6 +39,7 @@ class Teeth(NamedTuple):
     marks: Marks
     changed: tuple[Changed, ...]
     seconds: float = PROBE_SECONDS  # how long a probe may take
+    key: bytes = b""  # what is drawn by lot in a probe is drawn with it; the code that is probed does not know it
 
 
 def new_tests_bite(teeth: Teeth) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks
+from detent.evidence.branch_probes import Branch, examples_in_code, look_beside
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook, Scene
@@ -46,6 +47,7 @@ class Span(NamedTuple):
     run: Run[Any] | None = None
     commit: str = ""  # the base as a commit, where known failures are those of its tree
     known: frozenset[str] = frozenset()  # failures that were accepted
+    reds: tuple[str, ...] = ()  # the trees of the RED steps on the way, where there were any
 
 
 def look_over(span: Span) -> Card:
@@ -78,15 +80,12 @@ def _card(span: Span) -> Card:
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old))
-    flags = [*_no_proof(look, proved), *_judged_by(look)]
+    flags = [*_no_proof(look, proved), *_judged_by(look), *examples_in_code(look.teeth(span.seconds), look.changes.patch())]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
-        span.say("trying small changes of the code")
-        until = time.monotonic() + span.seconds
-        seen_by = notice(look.teeth(span.seconds), tip, proved, span.jobs)
-        new = frozenset(seen_by.idle) - before.ids  # an older test may fail without the change only since its file does not load
-        idle = indifferent(look.teeth(max(until - time.monotonic(), 0.0)), tip, new)
-        flags += _unnoticed(seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried))
+        branch = Branch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
+        probed, seen_by = _probed(span, look, branch)
+        flags += probed
     flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by)))
     return Card(
         span.base,
@@ -98,6 +97,21 @@ def _card(span: Span) -> Card:
         failed=failed,
         flags=tuple(flags),
     )
+
+
+def _probed(span: Span, look: RepoLook, branch: Branch) -> tuple[list[Flag], Noticed]:
+    """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
+    begun = time.monotonic()
+    span.say("running the new tests under other names, and putting back what was removed")
+    flags = look_beside(
+        look.teeth(span.seconds), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
+    )
+    span.say("trying small changes of the code")
+    left = max(span.seconds / 2, span.seconds - (time.monotonic() - begun))
+    seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs)
+    new = frozenset(seen_by.idle) - branch.before.ids  # an older test may fail without the change only since its file does not load
+    idle = indifferent(look.teeth(max(begun + span.seconds - time.monotonic(), 0.0)), branch.tip, new)
+    return [*flags, *_unnoticed(seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried))], seen_by
 
 
 def is_probed(settings: Mapping[str, str]) -> bool:
@@ -270,7 +284,7 @@ def _judged_by(look: RepoLook) -> list[Flag]:
 
 def _unnoticed(seen: Noticed) -> list[Flag]:
     """What no test notices: asked about where it is most of the change, a note elsewhere. And tests that notice nothing."""
-    level: Literal["note", "ask"] = "ask" if len(seen.unnoticed) * 2 > seen.places and seen.unnoticed else "note"
+    level: Literal["note", "ask"] = "ask" if seen.is_substance else "note"
     flags = [
         Flag("unnoticed", f"no test fails when {place} answers something else", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]
     ]

@@ -37,6 +37,7 @@ from detent.sandbox.process import Ran
 MOST_KEPT = 500  # reports of one repository
 Wanted = Callable[[], bool]
 Stands = Callable[[str, str], bool]  # whether the journal has this digest for the report of this tree
+Overlay = Mapping[str, bytes | None]  # files that are laid over a tree; None takes one away
 Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
 
 
@@ -52,13 +53,15 @@ class Collects(Protocol):
         tree: str,
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
-        overlay: Mapping[str, bytes] | None = None,
+        overlay: Overlay | None = None,
         near: Near = (),
     ) -> TestReport: ...
     def known(self, tree: str) -> TestReport | None: ...
     def keep(self, tree: str, report: TestReport) -> TestReport: ...
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
-    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport: ...
+    def probe(
+        self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = ""
+    ) -> TestReport: ...
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
 
 
@@ -180,15 +183,15 @@ class Collector:
         tree: str,
         wanted: Wanted,
         selectors: tuple[str, ...] = (),
-        overlay: Mapping[str, bytes] | None = None,
+        overlay: Overlay | None = None,
         near: Near = (),
         command: str = "",
+        name: str = "",
     ) -> TestReport:
-        """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which has no canary."""
-        with self.checkout(tree, overlay or {}) as folder:
+        """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which nothing tells from a plain run."""
+        with self.checkout(tree, overlay or {}, name) as folder:
             self.runs += 1
-            run = self._run if overlay else self._apart()._run
-            report = run(selectors, folder, wanted, command, None if overlay else near)
+            report = self._apart()._run(selectors, folder, wanted, command, near)
             forget_bytecode(self.env, folder)
         return report if overlay or selectors or command else self.keep(tree, report, clean=True)
 
@@ -197,9 +200,9 @@ class Collector:
         return self._apart()._env(folder)
 
     @contextmanager
-    def checkout(self, tree: str, overlay: Mapping[str, bytes] | None = None) -> Iterator[Path]:
+    def checkout(self, tree: str, overlay: Overlay | None = None, name: str = "") -> Iterator[Path]:
         """A tree in a folder of its own. Installed dependencies are lent to it, and what a person configured; nothing else that lies in the workspace."""
-        with clean_checkout(self.git, tree) as folder:
+        with clean_checkout(self.git, tree, name) as folder:
             borrow(self.home, folder)
             self.furnish(folder)
             for path, data in (overlay or {}).items():
@@ -208,12 +211,12 @@ class Collector:
             lend_composer(self.home, folder)
             yield folder
 
-    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Mapping[str, bytes], seconds: float) -> TestReport:
-        """Some tests on a mutant, in a clean checkout and in little time."""
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
+        """Some tests on a mutant, in a clean checkout and in little time. `name`: another one for the folder."""
         short = copy(self)
         short.suite = self.suite._replace(timeout=min(self.suite.timeout, seconds))
         self.runs += 1
-        return short.clean(tree, wanted, selectors, overlay)
+        return short.clean(tree, wanted, selectors, overlay, name=name)
 
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
@@ -350,12 +353,18 @@ def _age(file: Path) -> float:
         return 0.0  # another process was quicker
 
 
-def _lay(folder: Path, path: str, data: bytes) -> None:
-    """Write a file into a checkout, and never through a link of the tree: what is in its way is taken away."""
+def _lay(folder: Path, path: str, data: bytes | None) -> None:
+    """Write a file into a checkout, and never through a link of the tree: what is in its way is taken away. Its times are those of the others."""
     here = folder
     for name in Path(path).parts:
         here = here / name
         if here.is_symlink() or (here.is_file() and here != folder / path):
             here.unlink()
+    if data is None:
+        here.unlink(missing_ok=True)
+        return
     here.parent.mkdir(parents=True, exist_ok=True)
+    was = here.stat() if here.is_file() else next((each.stat() for each in folder.iterdir() if each.is_file()), None)
     here.write_bytes(data)
+    if was is not None:
+        os.utime(here, ns=(was.st_atime_ns, was.st_mtime_ns))

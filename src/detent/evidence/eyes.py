@@ -25,6 +25,7 @@ from detent.evidence.settling import runnable, settled, told_outcomes
 from detent.evidence.tree_files import TreeFiles
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Record, Run, Sent, Tally
+from detent.kernel.seal import drawing_key
 
 LARGEST_DOCUMENT = 1_000_000
 QUICK = 3.0  # seconds for a probe while someone waits
@@ -253,7 +254,8 @@ class RepoLook:
         """What probes work with; they take as long as is given, or what the one who waits can spare."""
         scene = self.scene
         seconds = seconds or (max(QUICK, self.tests().seconds / 2) if scene.quick else PROBE_SECONDS)
-        return Teeth(scene.git, scene.collect, scene.wanted, self.changes.sort, self.tree, scene.marks, self.changed(), seconds)
+        key = drawing_key(self.tree)
+        return Teeth(scene.git, scene.collect, scene.wanted, self.changes.sort, self.tree, scene.marks, self.changed(), seconds, key)
 
     def bites(self) -> bool:
         return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))

@@ -41,6 +41,11 @@ def version_of(command: Command, root: Path, env: Mapping[str, str], cache: Path
         return ""
 
 
+def python_behind(command: Command, root: Path, env: Mapping[str, str]) -> Path | None:
+    """The Python that a test command runs on, where that can be seen."""
+    return _behind(_program(command, root), env) if command.argv else None
+
+
 def packages(command: Command, root: Path, env: Mapping[str, str], cache: Path) -> list[Path]:
     """The folders of Python packages that a command may take from: the project's own environments, and that of the interpreter behind it."""
     own = [home for name in ENVIRONMENTS for home in sorted(root.glob(f"{name}/lib/python*/site-packages"))]

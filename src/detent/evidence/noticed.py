@@ -3,6 +3,7 @@
 Answers two questions with the same runs: which places of the change no test notices, and which of the new tests notice nothing.
 """
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.candidates import Mutant, candidates
+from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 
@@ -29,6 +31,14 @@ class Noticed(NamedTuple):
     idle: tuple[str, ...] = ()  # new tests that fail for none of the changes
     why: str = ""  # what could not be tried
     by: Mapping[str, frozenset[str]] = {}  # of each place: the tests that failed when it was changed
+    named: int = 0  # of the places: those that the new tests speak of
+    unnoticed_named: int = 0
+
+    @property
+    def is_substance(self) -> bool:
+        """Whether what no test notices is most of the change, or most of what the new tests speak of: a helper's kills make up for neither."""
+        most = len(self.unnoticed) * 2 > self.places
+        return most or (self.unnoticed_named > 0 and self.unnoticed_named * 2 >= self.named)
 
 
 class Try(NamedTuple):
@@ -49,6 +59,8 @@ def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int) -> 
     chosen = dict(list(places.items())[:MOST_PLACES])
     if not chosen:
         return Noticed()
+    words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
+    named = {place for place, of in chosen.items() if of[0].place in words}
     seen = _rounds(teeth, tip, chosen, files, until, jobs) if files else {}
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
     whole = _rounds(teeth, tip, {place: chosen[place][:1] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
@@ -60,7 +72,8 @@ def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int) -> 
     left = [place for place in quiet if place not in asked]
     why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
-    return Noticed(len(chosen), tuple(sorted(asked - heard)), tried, idle if not why else (), why, by)
+    quiet_named = len(named & (asked - heard))
+    return Noticed(len(chosen), tuple(sorted(asked - heard)), tried, idle if not why else (), why, by, len(named), quiet_named)
 
 
 def _late(until: float) -> bool:
@@ -76,12 +89,13 @@ def _rounds(
 ) -> dict[str, list[Try]]:
     """Small changes of each place: first one of each, then further ones only where nothing failed yet."""
     found: dict[str, list[Try]] = {place: [] for place in places}
-    one = max(ONE_RUN, SLOWER * tip.wall)
+    one, lot = max(ONE_RUN, SLOWER * tip.wall), Lot(teeth.key, "order")
     with ThreadPoolExecutor(jobs) as pool:
         for turn in range(MOST_OF_ONE):
             due = [(p, of[turn]) for p, of in places.items() if turn < len(of) and not any(t.bad for t in found[p])]
             if not due or _late(until):
                 break
+            due = lot.mixed(due)
             tries = pool.map(lambda each: _try(teeth, each[1], files, min(one, until - time.monotonic())), due)
             for (place, _), tried in zip(due, tries, strict=True):
                 found[place].append(tried)

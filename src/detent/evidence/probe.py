@@ -162,7 +162,7 @@ def _turned_round(teeth: Teeth, tree: str, files: Iterable[str], wall: float) ->
 
     It is one run and a certain answer, so it gets the time that such a run takes, however little a probe may take: slow tests get no way round.
     """
-    made = {path: turned(path, _read(teeth, path, tree)) for path in files}
+    made = {path: turned(path, _read(teeth, path, tree), teeth.key) for path in files}
     overlay = {path: text.encode() for path, (text, names) in made.items() if names}
     if not overlay:
         return []

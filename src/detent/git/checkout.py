@@ -10,12 +10,13 @@ from detent.git.repo import Git
 
 
 @contextmanager
-def clean_checkout(git: Git, tree: str) -> Iterator[Path]:
+def clean_checkout(git: Git, tree: str, name: str = "") -> Iterator[Path]:
     """The tree in a new folder, gone afterwards. Its name says nothing of what it is for: tests may read it."""
     folder = Path(tempfile.mkdtemp(prefix=""))
+    named = folder / (name or git.place.root.name)
     try:
-        write_tree(git, tree, folder / git.place.root.name)
-        yield folder / git.place.root.name
+        write_tree(git, tree, named)
+        yield named
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -20,5 +20,12 @@ KINDS: Mapping[str, Kind] = {
     "unnoticed": Kind("ask", "most of the changed code, or a check that was removed, is noticed by no test"),
     "vacuous-test": Kind("ask", "a new test that no small change of the code and no other expectation makes fail"),
     "rewritten-test": Kind("ask", "what an older test expects was changed or taken out"),
+    "knows-the-tests": Kind(
+        "ask", "changed code looks at who calls it: the runner, a test's name or source, the environment of tests, the clock"
+    ),
+    "knows-the-examples": Kind(
+        "ask", "the tests' own values stand in the changed code as cases, or it answers the same whatever else is asked"
+    ),
+    "clock-red": Kind("fail", "a test that failed without the change passes there by itself later, or on another date"),
     "judged-by": Kind("ask", "configuration that decides how the work is judged was changed"),
 }

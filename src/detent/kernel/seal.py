@@ -37,6 +37,11 @@ def kept(file: Path) -> str | None:
     return text if hmac.compare_digest(seal.encode("utf-8", "surrogatepass"), _seal(key, file, text).encode()) else None
 
 
+def drawing_key(of: str) -> bytes:
+    """A key to draw values by lot with: the same for the same thing, and unknown to whoever cannot read the key of the seals."""
+    return hmac.digest(own_secret(KEY).encode(), f"lot\n{of}".encode("utf-8", "surrogatepass"), "sha256")
+
+
 def _seal(key: str, file: Path, text: str) -> str:
     """Of the text and of where it is kept: a copy at another place says nothing."""
     return hmac.digest(key.encode(), f"{os.path.realpath(file)}\n{text}".encode("utf-8", "surrogatepass"), "sha256").hex()

@@ -46,6 +46,7 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
             run=run,
             commit=run.data.base,
             known=frozenset(run.data.setup.baseline),
+            reds=run.data.reds,
         )
     )
     redact = redactor(secrets_of(world.outer))

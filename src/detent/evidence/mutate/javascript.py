@@ -80,7 +80,9 @@ def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
         for start, end, new in _changes(tokens, i, token):
             line = text.count("\n", 0, start) + 1
             if lines is None or line in lines:
-                yield Spot(line, partial("{}{}{}".format, text[:start], new, text[end:]))
+                old = text[start:end]
+                whole = f"{new} && ({old})" if "\n" in old else new  # what has several lines keeps them
+                yield Spot(line, partial("{}{}{}".format, text[:start], whole, text[end:]))
 
 
 # Taking apart.

@@ -1,54 +1,50 @@
-"""Small mutations of Python code, one at a time, by its syntax tree. Pure: text in, texts out."""
+"""Small mutations of Python code, one at a time: found by its syntax tree, made in its text, which else stays as it is. Pure: text in, texts out."""
 
 import ast
-import copy
+import tokenize
 from collections.abc import Collection, Iterator
 from functools import partial
-from typing import Any
 
+from detent.evidence.mutate.arid import arid_nodes, is_arid_function
+from detent.evidence.mutate.splice import Page, Splice, spliced, spot
 from detent.evidence.mutate.spot import Body, Spot
 
-SWAPPED: dict[type[ast.AST], Any] = {
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.Mod: ast.Add,
-    ast.FloorDiv: ast.Mult, ast.Pow: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
+SWAPPED: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", ">="), ast.GtE: (">=", "<"), ast.Gt: (">", "<="), ast.LtE: ("<=", ">"),
+    ast.In: ("in", "not in"), ast.NotIn: ("not in", "in"), ast.Is: ("is", "is not"), ast.IsNot: ("is not", "is"),
+    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "+"), ast.Div: ("/", "*"), ast.Mod: ("%", "+"), ast.FloorDiv: ("//", "*"),
+    ast.Pow: ("**", "*"), ast.And: ("and", "or"), ast.Or: ("or", "and"),
 }  # fmt: skip
 
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Change = tuple[Splice, ...]
 
 
 def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
     """Every place of a module, or of these lines of it, in the order of its lines; none if it cannot be parsed."""
-    tree = _parsed(text)
-    said = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # a docstring, or what is worked out for nothing
-    leave = {
-        id(inner) for node in ast.walk(tree) if id(node) in said for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.Constant)
-    }
+    tree, page = _parsed(text), Page(text)
+    leave = arid_nodes(tree)
     places = sorted(
         (n for n in ast.walk(tree) if hasattr(n, "lineno") and id(n) not in leave),
         key=lambda n: (getattr(n, "lineno", 0), getattr(n, "col_offset", 0)),
     )
     for node in places:
         if lines is None or _touches(node, lines):
-            yield from (Spot(getattr(node, "lineno", 0), partial(_with, tree, node, change)) for change in _changes(node))
+            yield from (spot(text, getattr(node, "lineno", 0), *change) for change in _changes(page, node))
 
 
 def bodies(text: str) -> Iterator[Body]:
     """Every function of a module: none of them does what it did."""
-    tree = _parsed(text)
+    tree, page = _parsed(text), Page(text)
     for node in ast.walk(tree):
-        if isinstance(node, Function) and not (node.name == "__init__" and all(isinstance(each, ast.Pass) for each in node.body)):
-            idle = copy.deepcopy(node)
-            said = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []  # its examples may be tests
-            idle.body = [*said, ast.Pass() if node.name == "__init__" else ast.Return(ast.Constant(...))]
+        if isinstance(node, Function) and not is_arid_function(node):
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            yield Body(node.name, first, node.end_lineno or node.lineno, partial(_with, tree, node, idle))
+            yield Body(node.name, first, node.end_lineno or node.lineno, partial(_idle, page, node))
 
 
 def _parsed(text: str) -> ast.Module:
     try:
-        return ast.parse(text)
+        return ast.parse(text) if "\r" not in text.replace("\r\n", "\n") else ast.Module([], [])
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module([], [])
 
@@ -58,45 +54,115 @@ def _touches(node: ast.AST, lines: Collection[int]) -> bool:
     return any(line in lines for line in range(first, (getattr(node, "end_lineno", None) or first) + 1))
 
 
-def _changes(node: ast.AST) -> Iterator[ast.AST]:
+# -- one token or one expression --------------------------------------------------------------------------------------------------
+
+
+def _changes(page: Page, node: ast.AST) -> Iterator[Change]:
     """What may stand in the place of a node."""
     if isinstance(node, ast.Return) and node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
-        yield ast.Return(ast.Constant(None))
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED:
-        other = copy.deepcopy(node)
-        other.ops[0] = SWAPPED[type(node.ops[0])]()
-        yield other
-    if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPPED:
-        same = copy.deepcopy(node)
-        same.op = SWAPPED[type(node.op)]()
-        yield same
+        yield _instead(page, node.value, "None", "None and (")
+    if isinstance(node, ast.Compare):
+        yield from _swapped(page, node.left, type(node.ops[0]), node.comparators[0])
+    if isinstance(node, ast.BinOp):
+        yield from _swapped(page, node.left, type(node.op), node.right)
+    if isinstance(node, ast.BoolOp):
+        yield from _swapped(page, node.values[0], type(node.op), node.values[1])
     if isinstance(node, ast.Constant):
-        yield from _constants(node.value)
+        yield from _constants(page, node)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield node.operand
+        start = page.start(node)
+        yield (Splice(start, start + len("not") + (page.text[start + 3 : start + 4] == " "), ""),)
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute | ast.Lambda):
-        yield ast.Assign(node.targets, ast.Constant(...))  # another name for what somebody else wrote
+        yield _instead(page, node.value, "...", "... or (")  # another name for what somebody else wrote
     if isinstance(node, ast.ImportFrom) and node.module != "__future__" and node.names[0].name != "*":
-        yield ast.Assign([ast.Name(each.asname or each.name, ast.Store()) for each in node.names], ast.Constant(...))
+        names = " = ".join(each.asname or each.name for each in node.names)
+        more = page.said(node).count("\n")
+        yield (page.instead(node, f"{names} = ({'...'}{chr(10) * more})" if more else f"{names} = ..."),)
 
 
-def _constants(value: object) -> Iterator[ast.AST]:
+def _instead(page: Page, node: ast.expr, new: str, before: str) -> Change:
+    """Another value; one that is written on several lines stays there, and is not come to."""
+    return (page.instead(node, new),) if "\n" not in page.said(node) else page.around(node, before, ")")
+
+
+def _swapped(page: Page, left: ast.expr, op: type[ast.AST], right: ast.expr) -> Iterator[Change]:
+    if op not in SWAPPED:
+        return
+    old, new = SWAPPED[op]
+    words = page.between(page.end(left), page.start(right))
+    parts = old.split()
+    for i in range(len(words) - len(parts) + 1):
+        if [word.text for word in words[i : i + len(parts)]] == parts:
+            yield (Splice(words[i].start, words[i + len(parts) - 1].end, new),)
+            return
+
+
+def _constants(page: Page, node: ast.Constant) -> Iterator[Change]:
+    value = node.value
     if isinstance(value, bool):
-        yield ast.Constant(not value)
-    elif isinstance(value, int | float):
-        yield ast.Constant(value + 1)
+        yield (page.instead(node, str(not value)),)
+    elif isinstance(value, int | float) and not _is_inside_text(page, node):
+        yield (page.instead(node, repr(value + 1)),)
     elif isinstance(value, str) and value:
-        yield ast.Constant(f"{value}x")
+        last = [word for word in page.between(page.start(node), page.end(node)) if word.kind == tokenize.STRING][-1:]
+        for word in last:
+            end = word.end - (3 if word.text.endswith(('"""', "'''")) else 1)
+            yield (Splice(end, end, "x"),)
 
 
-def _with(tree: ast.Module, node: ast.AST, change: ast.AST) -> str:
-    """The module as text, with one node replaced; the tree itself stays as it is."""
-    at = next(i for i, n in enumerate(ast.walk(tree)) if n is node)
-    whole = copy.deepcopy(tree)
-    target = next(n for i, n in enumerate(ast.walk(whole)) if i == at)
+def _is_inside_text(page: Page, node: ast.Constant) -> bool:
+    """What older Pythons say of places in f-strings is not so."""
+    return page.said(node)[:1] not in "0123456789."
 
-    class Put(ast.NodeTransformer):
-        def visit(self, here: ast.AST) -> ast.AST:
-            return ast.copy_location(change, here) if here is target else self.generic_visit(here)
 
-    return ast.unparse(ast.fix_missing_locations(Put().visit(whole)))
+# -- a whole body -----------------------------------------------------------------------------------------------------------------
+
+
+def _idle(page: Page, node: Function) -> str:
+    """The module where a function answers something else at once, and what it did stands below. No line is more or less, if that can be."""
+    answer = _answer(node)
+    first, told = node.body[0], isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
+    if told:
+        return spliced(page.text, (Splice(page.end(first), page.end(first), f"; {answer}"),))
+    start = page.start(first)
+    if not isinstance(
+        first,
+        Function
+        | ast.ClassDef
+        | ast.If
+        | ast.For
+        | ast.AsyncFor
+        | ast.While
+        | ast.With
+        | ast.AsyncWith
+        | ast.Try
+        | ast.Match
+        | ast.TryStar,
+    ):
+        return spliced(page.text, (Splice(start, start, f"{answer}; "),))
+    line = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
+    begins = page.begins(line)
+    indent = page.text[begins : begins + first.col_offset]
+    return spliced(page.text, (Splice(begins, begins, f"{indent}{answer}\n"), *_blank_after(page, begins)))
+
+
+def _answer(node: Function) -> str:
+    inner = [each for each in _own(node) if isinstance(each, ast.Yield | ast.YieldFrom)]
+    return "return" if node.name == "__init__" or (inner and isinstance(node, ast.AsyncFunctionDef)) else "return ..."
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """What a function has in it, without the functions in it."""
+    for each in ast.iter_child_nodes(node):
+        if not isinstance(each, Function | ast.Lambda | ast.ClassDef):
+            yield each
+            yield from _own(each)
+
+
+def _blank_after(page: Page, at: int) -> Change:
+    """The next line of the module that has nothing on it."""
+    for word, before in zip(page.words[1:], page.words, strict=False):
+        begins = page.begins(page.line(word.start))
+        if word.kind == tokenize.NL and begins >= at and before.end <= begins and not page.text[begins : word.start].strip():
+            return (Splice(begins, word.end, ""),)
+    return ()

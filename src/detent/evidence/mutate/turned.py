@@ -1,22 +1,24 @@
 """Tests turned round: what each test expects, made into something that no honest answer is equal to. One that still passes agrees with any.
 
-Only comparisons for equality that every run of the test comes to are turned; a test without one is not spoken of. A new language: a file with `turned(text)`, lines here.
+What is put there is another value of the same type and look, drawn by a key that the code cannot see; never a fixed word. Only what every run
+of the test comes to is turned; a test without such an expectation is not spoken of. A new language: a file with `turned(text, key)`, lines here.
 """
 
 import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from detent.evidence.mutate import turned_javascript, turned_python
+from detent.evidence.mutate import turned_go, turned_javascript, turned_python
+from detent.evidence.mutate.lot import Lot
 
 Turned = tuple[str, frozenset[str]]  # the text, and the names of the tests that were turned
-RUBY = re.compile(r"(\.to eq\()(.+)(\))\s*$")
+RUBY = re.compile(r"(?P<head>\.to eq\()(?P<value>.+)(?P<tail>\))\s*$|(?P<to>\.to)(?= (?:raise_error|be_|be\b|include\b|match\b|contain_))")
 IT = re.compile(r"""^(\s*)it\s*\(?\s*(["'])(.+?)\2""")
 
 
-def turned_ruby(text: str) -> Turned:
+def turned_ruby(text: str, key: bytes = b"") -> Turned:
     """Line by line: `expect(…).to eq(x)` right below `it "name"`, not deeper and not after its end."""
-    name, names, lines, depth, inner = "", set(), list[str](), 0, 0
+    name, names, lines, depth, inner, lot = "", set(), list[str](), 0, 0, Lot(key, text)
     for line in text.splitlines(keepends=True):
         indent = len(line) - len(line.lstrip())
         if begins := IT.match(line):
@@ -25,26 +27,36 @@ def turned_ruby(text: str) -> Turned:
             inner = inner or indent
             name = name if indent > depth else ""
         if name and indent == inner and RUBY.search(line.rstrip()):
-            line = RUBY.sub(r"\1[\2, 'turned round']\3", line.rstrip()) + "\n"
+            line = RUBY.sub(lambda found: _other_ruby(found, lot), line.rstrip()) + "\n"
             names.add(name)
         lines.append(line)
     return "".join(lines), frozenset(names)
 
 
-LANGUAGES: dict[str, Callable[[str], Turned]] = {
+def _other_ruby(found: re.Match[str], lot: Lot) -> str:
+    if found["to"]:
+        return ".not_to"
+    new = lot.literal(found["value"]) or f"[{found['value']}, {lot.digits('10')}]"
+    return f"{found['head']}{new}{found['tail']}"
+
+
+LANGUAGES: dict[str, Callable[[str, bytes], Turned]] = {
     ".py": turned_python.turned,
+    ".go": turned_go.turned,
     **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), turned_javascript.turned),
     ".rb": turned_ruby,
 }
 
 
-def turned(path: str, text: str) -> Turned:
+def turned(path: str, text: str, key: bytes = b"") -> Turned:
     """The file with each expectation turned; as it is, in a language that is not known."""
     found = LANGUAGES.get(PurePosixPath(path).suffix)
-    return found(text) if found else (text, frozenset())
+    return found(text, key) if found else (text, frozenset())
 
 
 def is_named(test: str, name: str) -> bool:
     """Whether a test's id ends with a name, whatever it lies in, and whatever number or parameters it has."""
     local = re.sub(r"(\[.*\]| \(\d+\))\Z", "", test.partition("::")[2])
+    if ".go::" in test:
+        local = local.partition("/")[0]
     return local == name or local.endswith((f"::{name}", f" > {name}", f" {name}"))

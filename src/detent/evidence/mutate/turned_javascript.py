@@ -1,15 +1,27 @@
-"""Tests of JavaScript turned round, by their tokens: what an assertion expects becomes a list that no honest answer is equal to."""
+"""Tests of JavaScript turned round, by their tokens: what an assertion expects becomes another value of the same look, or the contrary."""
 
 from typing import NamedTuple
 
 from detent.evidence.mutate.javascript import Token, Unclear, tokenize
+from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.splice import Splice, spliced
 
-EXPECTED = {"equal": 1, "strictEqual": 1, "deepEqual": 1, "deepStrictEqual": 1, "toBe": 0, "toEqual": 0, "toStrictEqual": 0}
+EXPECTED = {"equal": 1, "strictEqual": 1, "deepEqual": 1, "deepStrictEqual": 1, "toBe": 0, "toEqual": 0, "toStrictEqual": 0, "eql": 0}
+PAIRS = (("throws", "doesNotThrow"), ("rejects", "doesNotReject"), ("match", "doesNotMatch"))  # of node's assert
+CONTRARY = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])} | {
+    "notEqual": "equal", "notStrictEqual": "strictEqual", "notDeepEqual": "deepEqual", "notDeepStrictEqual": "deepStrictEqual"
+}  # fmt: skip
+NEGATED = frozenset(
+    {"toThrow", "toThrowError", "throw", "toContain", "toContainEqual", "toMatch", "toMatchObject", "toHaveLength", "toHaveProperty", "toBeTruthy",
+     "toBeFalsy", "toBeNull", "toBeUndefined", "toBeDefined", "toBeNaN", "toBeInstanceOf", "toBeGreaterThan", "toBeGreaterThanOrEqual",
+     "toBeLessThan", "toBeLessThanOrEqual", "toBeCloseTo", "toBeTypeOf"}
+)  # fmt: skip
 TESTS = frozenset({"test", "it"})
 UNSURE = frozenset(
     {"if", "else", "switch", "while", "catch", "expect", "throws", "rejects"}
 )  # a test need not come to what is inside, or it is there to fail
 OPEN, CLOSE = frozenset("([{"), frozenset(")]}")
+WAITS = frozenset({"await", "return", "=>"})
 
 
 class Call(NamedTuple):
@@ -24,39 +36,40 @@ class Call(NamedTuple):
 class Change(NamedTuple):
     """A piece of the text, and the test that it stands in."""
 
-    start: int
-    end: int
+    splices: tuple[Splice, ...]
     test: str
 
 
-def turned(text: str) -> tuple[str, frozenset[str]]:
+def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     """The text with each expectation turned, and the names of the tests that have one. Nothing is turned in what cannot be read."""
     try:
-        found = _changes(tokenize(text))
+        found = [change for change in _changes(text, tokenize(text), Lot(key, text)) if change.test]
     except Unclear:
         return text, frozenset()
-    made, names, before = text, set(), len(text)
-    for change in sorted(found, reverse=True):
-        if change.test and change.end <= before:
-            made = f"{made[: change.start]}[{made[change.start : change.end].strip()}, 'turned round']{made[change.end :]}"
-            names.add(change.test)
-            before = change.start
-    return made, frozenset(names)
+    made, before = list[Change](), len(text) + 1
+    for change in sorted(found, key=lambda each: each.splices[0], reverse=True):
+        if change.splices[-1].end <= before:  # what lies in another one is turned with that
+            made.append(change)
+            before = change.splices[0].start
+    return spliced(text, tuple(splice for change in made for splice in change.splices)), frozenset(change.test for change in made)
 
 
-def _changes(tokens: list[Token]) -> list[Change]:
+def _changes(text: str, tokens: list[Token], lot: Lot) -> list[Change]:
     stack: list[Call] = []
-    found, closed = [], ""
+    found, closed, left = [], "", set[str]()
     for i, token in enumerate(tokens):
         if token.text in OPEN and token.kind == "sign":
             stack.append(_call(tokens, i, closed))
         elif token.text == "," and stack:
             stack[-1].commas.append(i)
+        elif token.text in ("return", "continue", "break") and _is_conditional(tokens, i, stack, closed):
+            left.add(_inside(stack))
         elif token.text in CLOSE and token.kind == "sign" and stack:
             call = stack.pop()
             closed = call.callee
-            span = _expected(tokens, call, i)
-            found += [Change(*span, _test(stack))] if span else []
+            name = _test(stack)
+            splices = _turn(text, tokens, call, i, lot) if name and name not in left else ()
+            found += [Change(splices, name)] if splices else []
     return found
 
 
@@ -68,15 +81,79 @@ def _call(tokens: list[Token], i: int, closed: str) -> Call:
     return Call(callee, i, [], after.text[1:-1] if after and after.kind == "string" else "")
 
 
+def _is_conditional(tokens: list[Token], i: int, stack: list[Call], closed: str) -> bool:
+    """A way out of a test that hangs on a condition: nobody knows whether what comes after it is reached."""
+    return (bool(stack) and stack[-1].callee in ("if", "else", "catch")) or (tokens[i - 1].text == ")" and closed == "if")
+
+
+def _turn(text: str, tokens: list[Token], call: Call, close: int, lot: Lot) -> tuple[Splice, ...]:
+    """What is spliced where an assertion ends."""
+    if call.at < 3 or tokens[call.at - 2].text not in (".", "?.") or tokens[call.at - 3].text == "not" or tokens[call.at].text != "(":
+        return ()
+    name = tokens[call.at - 1]
+    if span := _expected(tokens, call, close):
+        return _other(text, tokens, span, lot)
+    if call.callee in NEGATED and _is_expecting(tokens, call.at - 2):
+        return (Splice(name.at, name.at, "not."),)
+    if (
+        call.callee in CONTRARY
+        and tokens[call.at - 3].text == "assert"
+        and (call.callee not in ("rejects", "doesNotReject") or tokens[call.at - 4].text in WAITS)
+    ):
+        return (Splice(name.at, name.end, CONTRARY[call.callee]),)
+    if call.callee == "ok" and tokens[call.at - 3].text == "assert" and close > call.at + 1:
+        end = tokens[call.commas[0]].at if call.commas else tokens[close].at
+        start = tokens[call.at].end
+        return Splice(start, start, "!("), Splice(end, end, ")")
+    return ()
+
+
+def _is_expecting(tokens: list[Token], dot: int) -> bool:
+    """Whether a chain of words begins with `expect(…)`."""
+    at = dot - 1
+    while at > 1 and tokens[at].kind == "name" and tokens[at - 1].text == ".":
+        at -= 2
+    depth = 0
+    while at >= 0:
+        depth += {")": 1, "(": -1}.get(tokens[at].text, 0) if tokens[at].kind == "sign" else 0
+        if depth == 0:
+            return at > 0 and tokens[at - 1].text == "expect"
+        at -= 1
+    return False
+
+
 def _expected(tokens: list[Token], call: Call, close: int) -> tuple[int, int] | None:
-    """Where the argument stands that says what is expected."""
-    if call.callee not in EXPECTED or tokens[call.at - 2].text not in (".", "?.") or tokens[call.at - 3].text == "not":
+    """The tokens of the argument that says what is expected, from and to."""
+    if call.callee not in EXPECTED:
         return None
     edges = [call.at, *call.commas, close]
-    n = EXPECTED[call.callee]
+    n = 0 if EXPECTED[call.callee] == 1 and _is_expecting(tokens, call.at - 2) else EXPECTED[call.callee]
     if n + 1 >= len(edges) or edges[n] + 1 == edges[n + 1] or tokens[edges[n] + 1].text == "...":
         return None
-    return tokens[edges[n]].end, tokens[edges[n + 1]].at
+    return edges[n] + 1, edges[n + 1] - 1
+
+
+def _other(text: str, tokens: list[Token], span: tuple[int, int], lot: Lot) -> tuple[Splice, ...]:
+    """Another value of the same look; where none is written down, a list of what was expected and something else."""
+    first, last = span
+    inside = tokens[first : last + 1]
+    plain = not any(token.text in ("(", "=>", "?", "${") or token.kind == "masked" for token in inside)
+    for n, token in enumerate(inside):
+        alone = len(inside) == 1 or (
+            plain
+            and inside[0].text in ("[", "{")
+            and inside[n - 1].text in ("[", ":", ",")
+            and n + 1 < len(inside)
+            and inside[n + 1].text in (",", "]", "}")
+        )
+        if alone and (new := lot.literal(token.text)) is not None:
+            return (Splice(token.at, token.end, new),)
+    start, end = tokens[first].at, tokens[last].end
+    return Splice(start, start, "["), Splice(end, end, f", {lot.one((lot.digits('10'), repr(lot.word())))}]")
+
+
+def _inside(stack: list[Call]) -> str:
+    return next((call.name for call in reversed(stack) if call.callee in TESTS and call.name), "")
 
 
 def _test(stack: list[Call]) -> str:

@@ -1,0 +1,61 @@
+"""The probes at the end of a branch that mutate nothing: disguise, other dates, checks put back, examples in the code. What each says is a flag.
+
+They run side by side, in an order drawn by lot, for half of the time that all probes have; small changes of the code come after them.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from detent.evidence.bite import Teeth
+from detent.evidence.clock_red import look_at_dates, look_at_reds
+from detent.evidence.collect import Collector
+from detent.evidence.disguise import look_disguised
+from detent.evidence.examples import examples
+from detent.evidence.in_life import look_in_life
+from detent.evidence.mutate.lot import Lot
+from detent.evidence.outcomes import file_of
+from detent.evidence.put_back import look_put_back
+from detent.evidence.report import TestReport
+from detent.kernel.model import Flag
+
+MOST_SHOWN = 5
+
+
+class Branch(NamedTuple):
+    """What is known of a branch when its probes begin."""
+
+    base: str  # its tree
+    patch: bytes
+    overlay: Mapping[str, bytes]  # its tests, as they are laid over the base
+    before: TestReport
+    mixed: TestReport
+    tip: TestReport
+    proved: frozenset[str]
+    reds: tuple[str, ...]  # the trees of the RED steps, where there were any
+
+
+def look_beside(teeth: Teeth, collector: Collector, branch: Branch, allowed: Callable[[str], bool], jobs: int) -> list[Flag]:
+    """The flags of all these looks, but for kinds that are allowed."""
+    until = time.monotonic() + teeth.seconds / 2
+    new = frozenset(test for test in branch.tip.having("passed") if test in branch.proved or test not in branch.before.ids)
+    files = tuple(sorted({file_of(branch.tip, test) for test in new}))
+    tests = {path: frozenset(test for test in new if file_of(branch.tip, test) == path) for path in files}
+    looks: list[tuple[str, Callable[[], list[Flag]]]] = [
+        ("knows-the-tests", lambda: look_disguised(teeth, branch.tip, files, until)),
+        ("knows-the-examples", lambda: look_in_life(teeth, collector, tests, until)),
+        ("clock-red", lambda: look_at_reds(teeth, branch.reds, branch.before.bad, until)),
+        ("clock-red", lambda: look_at_dates(teeth, branch.base, branch.overlay, branch.mixed, branch.proved, until)),
+        ("unnoticed", lambda: look_put_back(teeth, branch.tip, branch.patch, until)),
+    ]
+    wanted = [look for kind, look in Lot(teeth.key, "looks").mixed(looks) if not allowed(kind)]
+    with ThreadPoolExecutor(jobs) as pool:
+        return [flag for found in pool.map(lambda look: look(), wanted) for flag in found if not allowed(flag.kind)]
+
+
+def examples_in_code(teeth: Teeth, patch: bytes) -> list[Flag]:
+    """The tests' own values where they stand as cases of the code; this runs nothing."""
+    said = "the code answers the very examples of the tests case by case; what does it answer to others?"
+    found = examples(patch, lambda path: teeth.sort(path) == "production", lambda path: teeth.sort(path) == "test")
+    return [Flag("knows-the-examples", said, each.place, after=each.said) for each in found[:MOST_SHOWN]]

@@ -1,0 +1,115 @@
+"""Whether a RED is the clock's: the tests that failed without the change are run again on the same tree, now and on other dates.
+
+A test that fails there and later passes by itself proves nothing. Owns which trees are run again; that a test is flaky is no excuse for it:
+it is run twice, and once is enough to stay a RED.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.mutate.lot import Lot
+from detent.evidence.outcomes import file_of
+from detent.evidence.report import TestReport
+from detent.kernel.model import Flag
+
+CLOCK = re.compile(rb"\btime\.time|\bdatetime\b|\bdate\.today|monotonic|perf_counter|utcnow|mtime|\btime_ns\b|\bfrom time import")
+HOUR, DAY = 3600, 86400
+MOST_REDS = 6
+MOST_SHOWN = 5
+SLOWER = 3
+SHIFTED = "sitecustomize.py"  # Python loads it before anything else; a project that has its own is left alone
+SHIFT = """import datetime as _d
+import time as _t
+
+_by = {by}
+_real, _day = _d.datetime, _d.date
+for _name in ("time", "monotonic", "perf_counter"):
+    setattr(_t, _name, lambda _of=getattr(_t, _name): _of() + _by)
+for _name in ("time_ns", "monotonic_ns", "perf_counter_ns"):
+    setattr(_t, _name, lambda _of=getattr(_t, _name): _of() + _by * 10**9)
+for _name in ("localtime", "gmtime", "ctime"):
+    setattr(_t, _name, lambda at=None, _of=getattr(_t, _name): _of(_t.time() if at is None else at))
+
+
+class _Is(type):
+    def __instancecheck__(cls, thing):
+        return isinstance(thing, cls.__mro__[1])
+
+
+class _DateTime(_real, metaclass=_Is):
+    @classmethod
+    def now(cls, tz=None):
+        return _real.now(tz) + _d.timedelta(seconds=_by)
+
+    @classmethod
+    def utcnow(cls):
+        return _real.utcnow() + _d.timedelta(seconds=_by)
+
+    @classmethod
+    def today(cls):
+        return cls.now()
+
+
+class _Date(_day, metaclass=_Is):
+    @classmethod
+    def today(cls):
+        return _DateTime.now().date()
+
+
+_d.datetime, _d.date = _DateTime, _Date
+"""
+
+
+def look_at_reds(teeth: Teeth, reds: tuple[str, ...], known: frozenset[str], until: float) -> list[Flag]:
+    """The tests that failed in a RED of this run, by what was kept of it, and pass on the very same tree now."""
+    found = dict[str, Flag]()
+    for red in reds[-MOST_REDS:]:
+        then = teeth.collect.known(red)
+        failed = (then.bad - known if then else frozenset()) - teeth.marks.baseline
+        if then is None or not failed:
+            continue
+        files = tuple(sorted({file_of(then, test) for test in failed}))
+        for test in sorted(failed & _passing(teeth, red, files, then.wall, until)):
+            said = f"{test} failed in RED, and passes on the same tree now, without the change: something else than the code made it fail"
+            found[test] = Flag("clock-red", said, test, level="fail")
+    return list(found.values())[:MOST_SHOWN]
+
+
+def _passing(teeth: Teeth, red: str, files: tuple[str, ...], wall: float, until: float) -> frozenset[str]:
+    """What passes twice; the second run only where the first one says something."""
+    first = _run(teeth, red, files, {}, wall, until).having("passed")
+    return first & _run(teeth, red, files, {}, wall, until).having("passed") if first else first
+
+
+def look_at_dates(
+    teeth: Teeth, base: str, overlay: Mapping[str, bytes], mixed: TestReport, proved: frozenset[str], until: float
+) -> list[Flag]:
+    """The tests that fail without the change today, and pass without it on another date. Only where they speak of the clock; Python only."""
+    speaking = tuple(path for path, data in overlay.items() if path.endswith(".py") and CLOCK.search(data))
+    failing = frozenset(test for test in mixed.bad & proved if file_of(mixed, test) in speaking)
+    if not failing or teeth.git.read(base, SHIFTED) is not None:
+        return []
+    lot, files = Lot(teeth.key, "dates"), tuple(sorted({file_of(mixed, test) for test in failing}))
+    for by in lot.mixed([HOUR + lot.below(HOUR), DAY + lot.below(DAY), 400 * DAY + lot.below(400 * DAY)]):
+        seen = _run(teeth, base, files, {**overlay, SHIFTED: SHIFT.format(by=by).encode()}, mixed.wall, until)
+        if by_itself := sorted(failing & seen.having("passed")):
+            later = f"{by // DAY} days" if by >= DAY else f"{by // 60} minutes"
+            said = f"failed without the change, and passes without it in a run whose clock is {later} ahead: something else than the code made it fail"
+            return [Flag("clock-red", f"{test} {said}", test, level="fail") for test in by_itself[:MOST_SHOWN]]
+    return []
+
+
+def _run(teeth: Teeth, tree: str, files: tuple[str, ...], overlay: Mapping[str, bytes], wall: float, until: float) -> TestReport:
+    """What the tests of some files say; nothing if they could not be run."""
+    seconds = min(max(ONE_RUN, SLOWER * wall), until - time.monotonic())
+    if seconds <= 0:
+        return TestReport()
+    try:
+        return teeth.collect.probe(tree, teeth.wanted, files, overlay, seconds)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return TestReport()

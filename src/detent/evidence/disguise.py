@@ -1,0 +1,155 @@
+"""The tests of a change once more in disguise: under other names, in another order, in another folder, with other line numbers, and the code
+with a word more at its end. Honest outcomes do not depend on who asks; where they do, that is shown.
+
+Owns what is run, and what counts as a difference: one that comes again under other names, while the plain tests pass again.
+"""
+
+import time
+from typing import Literal, NamedTuple
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, told_back, with_a_word
+from detent.evidence.report import TestReport
+from detent.evidence.test_blocks import blocks
+from detent.evidence.testfiles import ALWAYS_DATA, is_below_tests
+from detent.kernel.model import Flag
+
+MOST_SHOWN = 5
+SLOWER = 3
+CODE = (".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rb", ".rs", ".md", ".rst")
+
+
+class Worn(NamedTuple):
+    """A disguise: the files as they are laid over the tree, and how its names are told back."""
+
+    overlay: dict[str, bytes | None]
+    files: dict[str, Renamed]  # by the name that each has without it
+    folder: str
+
+
+def look_disguised(teeth: Teeth, tip: TestReport, files: tuple[str, ...], until: float) -> list[Flag]:
+    """The flags of what passes only under its own name."""
+    first = _seen(teeth, tip, files, Lot(teeth.key, "disguise"), False, until)
+    if first is None or not (differs := _differing(tip, *first)):
+        return []
+    again = _seen(teeth, tip, files, Lot(teeth.key, "again"), True, until)
+    plain = _run(teeth, tip, files, {}, "", until)
+    if again is None or plain is None:
+        return []
+    steady = set(differs) & plain.having("passed")
+    named = {test: said for test, said in _differing(tip, *again).items() if test in steady}
+    if named:
+        return [_flag(teeth, test, *said) for test, said in sorted(named.items())[:MOST_SHOWN]]
+    said = "passes only in the order that the file has: another test, or another call, decides what the code answers"
+    return [Flag("knows-the-tests", f"{test} {said}", test, level="note") for test in sorted(steady)[:MOST_SHOWN]]
+
+
+def _flag(teeth: Teeth, test: str, name: str, message: str) -> Flag:
+    """Asked about, unless the test itself says that it looks at its own name or lines."""
+    said = f"{test} passes, and fails under another name ({name}): the code, or something it loads, looks at who asks"
+    path = test.partition("::")[0]
+    level: Literal["note", "ask"] = "note" if looks_at_itself(path, _text(teeth, path)) else "ask"
+    return Flag("knows-the-tests", said, test, f"{test}: passed", f"{name}: failed\n{message[:500]}".strip(), level=level)
+
+
+def worn(teeth: Teeth, tip: TestReport, files: tuple[str, ...], lot: Lot, ordered: bool) -> Worn:
+    """The files in disguise. One that other tests name keeps its own name; one whose names are keys of data is left out."""
+    overlay, made = dict[str, bytes | None](), dict[str, Renamed]()
+    texts = {path: _text(teeth, path) for path in files}
+    for path, text in texts.items():
+        if _keys_data(teeth, path, text):
+            continue
+        found = renamed(path, text, lot, ordered, moves=not _is_named_elsewhere(teeth, path))
+        if found is not None:
+            made[path] = found
+            overlay |= {path: None, found.path: found.text.encode()}
+    for change in teeth.changed:
+        if made and change.sort == "production" and change.how != "deleted" and not change.inside:
+            more = with_a_word(change.path, _text(teeth, change.path), lot)
+            overlay |= {change.path: more.encode()} if more else {}
+    return Worn(overlay, made, lot.word())
+
+
+def _seen(teeth: Teeth, tip: TestReport, files: tuple[str, ...], lot: Lot, ordered: bool, until: float) -> tuple[Worn, TestReport] | None:
+    made = worn(teeth, tip, files, lot, ordered)
+    if not made.files:
+        return None
+    report = _run(teeth, tip, tuple(each.path for each in made.files.values()), made.overlay, made.folder, until)
+    if report is not None and not ordered and any(report.files.get(test) == test for test in report.bad):
+        return _seen(teeth, tip, files, lot, True, until)  # in another order something is used before it is there
+    return None if report is None else (made, report)
+
+
+def _run(
+    teeth: Teeth, tip: TestReport, files: tuple[str, ...], overlay: dict[str, bytes | None], folder: str, until: float
+) -> TestReport | None:
+    seconds = min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic())
+    if seconds <= 0:
+        return None
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, files, overlay, seconds, folder)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return None
+    return None if report.late or not report.ids else report
+
+
+def _differing(tip: TestReport, made: Worn, report: TestReport) -> dict[str, tuple[str, str]]:
+    """The tests that pass as they are and fail in disguise: each with its other name, and what is said of it there."""
+    found = dict[str, tuple[str, str]]()
+    passed = tip.having("passed")
+    for test in report.bad:
+        file = report.files.get(test, test.partition("::")[0])
+        of = next((each for each in made.files.values() if each.path == file), None)
+        if of is None:
+            continue
+        ours = {told_back(test, of)} if file != test else _of_file(tip, made, file) if _is_of_code(report, test, made) else set()
+        found |= {plain: (test, report.messages.get(test, "")) for plain in ours & passed}
+    return found
+
+
+def _of_file(tip: TestReport, made: Worn, file: str) -> set[str]:
+    """The tests of a file that cannot be loaded in disguise."""
+    plain = {old for old, each in made.files.items() if each.path == file}
+    return {test for test in tip.ids if tip.files.get(test, test.partition("::")[0]) in plain}
+
+
+def _is_of_code(report: TestReport, test: str, made: Worn) -> bool:
+    """Whether it is the changed code that does not load, and not a test that misses something."""
+    return report.places.get(test, "").rpartition(":")[0] in set(made.overlay) - {each.path for each in made.files.values()}
+
+
+def _text(teeth: Teeth, path: str) -> str:
+    return (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")
+
+
+def _is_named_elsewhere(teeth: Teeth, path: str) -> bool:
+    """Whether another test file, or configuration, speaks of a test file: then it keeps its name."""
+    return any(each != path and teeth.sort(each) in ("test", "config") and each.endswith(CODE) for each in _speaking(teeth, [_stem(path)]))
+
+
+def _keys_data(teeth: Teeth, path: str, text: str) -> bool:
+    """Whether the names of a file or of its tests are keys of data: a snapshot, a cassette, a folder of that name."""
+    stem = _stem(path)
+    paths = teeth.git.run("ls-tree", "-r", "-z", "--name-only", teeth.tree).items
+    names = [stem, *(name.rpartition("::")[2] for name in blocks(path, text))]
+    if any(each != path and _is_data(each) and any(name in each.rpartition("tests/")[2] for name in names) for each in paths):
+        return True
+    return any(_is_data(each) for each in _speaking(teeth, names[:50]))
+
+
+def _is_data(path: str) -> bool:
+    return path.endswith(ALWAYS_DATA) or (is_below_tests(path) and not path.endswith(CODE))
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _speaking(teeth: Teeth, words: list[str]) -> list[str]:
+    """The files of the tree that have one of these words."""
+    out = teeth.git.call("grep", "-l", "-z", "-w", "-F", *(arg for word in words for arg in ("-e", word)), teeth.tree, "--")
+    return [each.partition(":")[2] for each in out.items] if out.code == 0 else []

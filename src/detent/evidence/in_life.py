@@ -1,0 +1,125 @@
+"""What tests ask the code, asked once more without any test: the same calls by a plain Python, and calls with other values.
+
+Code that answers otherwise there looks at who asks; code that has one answer for all other values knows only the examples. Python only.
+"""
+
+import json
+import shlex
+import time
+from typing import NamedTuple
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.bite import Teeth
+from detent.evidence.collect import Collector
+from detent.evidence.installed import python_behind
+from detent.evidence.mutate.called import Asked, asked, others
+from detent.evidence.mutate.lot import Lot
+from detent.kernel.model import Flag
+
+DRAWN = 8  # calls with other values, of one function
+MOST_SHOWN = 5
+LONGEST = 60_000  # of the program that asks
+PROGRAM = """import json
+def ask(names, call, wanted):
+    here = {{}}
+    try:
+        exec(names, here)
+    except BaseException:
+        return None
+    try:
+        value = eval(call, here)
+        return [bool(value == eval(wanted, here)), repr(value)[:200]]
+    except Exception as error:
+        return [False, "raises " + type(error).__name__]
+print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
+"""
+
+
+class Answer(NamedTuple):
+    """What a call came to."""
+
+    right: bool
+    said: str
+
+
+def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[str]], until: float) -> list[Flag]:
+    """The flags of what the code answers without a test. `tests`: those that passed, by their file."""
+    calls = {path: asked(_text(teeth, path), names) for path, names in tests.items() if path.endswith(".py")}
+    lot, every = Lot(teeth.key, "life"), [(path, call) for path, found in calls.items() for call in found]
+    if not every or "autouse" in _conftests(teeth):
+        return []
+    drawn = {function: _drawn(of, lot) for function, of in _by_function(every).items()}
+    plain = [(call.imports, call.call, call.wanted) for _, call in every]
+    more = [each for of in drawn.values() for each in of]
+    answers = _ask(teeth, collector, [*plain, *more], lot.word(5), until)
+    flags = [_otherwise(path, call, answer) for (path, call), answer in zip(every, answers, strict=False) if answer and not answer.right]
+    at = len(plain)
+    for function, of in drawn.items():
+        seen, at = answers[at : at + len(of)], at + len(of)
+        flags += _same(function, _by_function(every)[function], of, seen) if answers else []
+    return flags[:MOST_SHOWN]
+
+
+def _otherwise(path: str, call: Asked, answer: Answer) -> Flag:
+    said = f"{call.call} is {call.wanted} in {call.test}, and something else where no test runs: the code looks at who asks"
+    return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.said)
+
+
+def _by_function(every: list[tuple[str, Asked]]) -> dict[str, list[tuple[str, Asked]]]:
+    found = dict[str, list[tuple[str, Asked]]]()
+    for path, call in every:
+        found.setdefault(f"{call.imports}\n{call.function}", []).append((path, call))
+    return found
+
+
+def _drawn(of: list[tuple[str, Asked]], lot: Lot) -> list[tuple[str, str, str]]:
+    """Calls with other values, where the tests show that the answer hangs on them; none where it is only yes or no."""
+    wanted = {call.wanted for _, call in of}
+    if len({call.call for _, call in of}) < 2 or len(wanted) < 2 or wanted <= {"True", "False", "None"}:
+        return []
+    made = [
+        (call.imports, other, "None") for n in range(DRAWN) for _, call in [of[n % len(of)]] if (other := others(call, lot)) is not None
+    ]
+    return made if len(made) == DRAWN else []
+
+
+def _same(function: str, of: list[tuple[str, Asked]], made: list[tuple[str, str, str]], seen: list[Answer | None]) -> list[Flag]:
+    """One answer to everything else. An error says nothing: other values may be wrong ones."""
+    said = {answer.said for answer in seen if answer is not None}
+    if not made or None in seen or len(said) != 1 or next(iter(said)).startswith("raises "):
+        return []
+    path, call = of[0]
+    name, answer = call.function, said.pop()
+    text = f"{name} answers {answer} to whatever the tests do not ask; {len(made)} other calls were tried, such as {made[0][1]}"
+    return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
+
+
+def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float) -> list[Answer | None]:
+    """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
+    base = collector.suite.base
+    python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
+    program = PROGRAM.format(mark=mark, calls=json.dumps(calls))
+    if python is None or len(program) > LONGEST or time.monotonic() >= until:
+        return []
+    try:
+        with collector.checkout(teeth.tree) as folder:
+            ran = collector.line(f"{shlex.quote(str(python))} -c {shlex.quote(program)}", folder, teeth.wanted)
+    except Disturbed:
+        raise
+    except (CannotTell, OSError):
+        return []
+    line = next((line for line in reversed(ran.output.splitlines()) if line.startswith(mark)), "")
+    try:
+        said = json.loads(line.removeprefix(mark)) if line else []
+        return [Answer(bool(each[0]), str(each[1])) if each else None for each in said]
+    except (ValueError, TypeError, IndexError):
+        return []
+
+
+def _conftests(teeth: Teeth) -> str:
+    paths = [path for path in teeth.git.run("ls-tree", "-r", "-z", "--name-only", teeth.tree).items if path.endswith("conftest.py")]
+    return "\n".join(_text(teeth, path) for path in paths)
+
+
+def _text(teeth: Teeth, path: str) -> str:
+    return (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")

@@ -1,0 +1,181 @@
+"""Test files under other names: of the file, its functions, classes and titles, in another order, with other line numbers. Pure.
+
+Honest outcomes do not depend on who asks.
+"""
+
+import ast
+import re
+import tokenize
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from detent.evidence.mutate.javascript import Unclear
+from detent.evidence.mutate.javascript import tokenize as tokens_of
+from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.splice import Page, Splice, spliced
+from detent.evidence.mutate.textual import blanked
+from detent.evidence.test_blocks import named_tests
+
+SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+KEYED = re.compile(
+    r"request\.(?:node|function|cls|module)\b|\bt\.Name\(|currentTestName|task\.name|_testMethodName|self\.id\(\)|__qualname__|__module__|nodeid"
+    r"|[Ss]napshot\b|cassette|\bvcr\b|golden|data_?regression|datadir|pickle|lineno|traceback\.|getsource|runtime\.Caller|inspect\.(?:stack|currentframe)|pytester"
+)  # what a test says that may look at its own name, file or line
+TITLED = frozenset({"test", "it", "describe", "suite", "context"})
+SYSTEMS = frozenset(
+    {
+        "linux",
+        "windows",
+        "darwin",
+        "unix",
+        "freebsd",
+        "openbsd",
+        "netbsd",
+        "js",
+        "wasm",
+        "amd64",
+        "arm64",
+        "arm",
+        "386",
+        "plan9",
+        "android",
+        "ios",
+    }
+)
+COMMENTS = {".py": "#", ".rb": "#", ".go": "//", ".rs": "//", ".java": "//", **dict.fromkeys(SCRIPTS, "//")}
+
+
+class Renamed(NamedTuple):
+    """A test file under other names."""
+
+    path: str
+    text: str
+    words: dict[str, str]  # each new word, and what it stands for
+
+
+def looks_at_itself(path: str, text: str) -> bool:
+    """Whether the tests of a file may honestly depend on their own names or lines."""
+    return KEYED.search(blanked(path[path.rfind(".") :], text) or text) is not None
+
+
+def renamed(path: str, text: str, lot: Lot, ordered: bool, moves: bool = True) -> Renamed | None:
+    """The file under other names; `ordered`: its tests stay in their order; `moves`: the file gets another name. None in a language that is not known."""
+    how = RENAMES.get(PurePosixPath(path).suffix)
+    if how is None:
+        return None
+    new, words = how(text, lot, ordered)
+    other = _other_name(path, lot) if moves else path
+    return Renamed(other, _moved_down(path, new, lot), words | ({other: path} if other != path else {}))
+
+
+def told_back(test: str, made: Renamed) -> str:
+    """The id of a test as it is without the disguise."""
+    for new, old in made.words.items():
+        test = test.replace(new, old)
+    return test
+
+
+def with_a_word(path: str, text: str, lot: Lot) -> str | None:
+    """Code that is the same but for a comment at its end: whoever looks at its own source sees another one."""
+    mark = COMMENTS.get(PurePosixPath(path).suffix)
+    return f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{mark} {lot.word()}\n" if mark else None
+
+
+def _moved_down(path: str, text: str, lot: Lot) -> str:
+    """All lines stand further down."""
+    head = "\n".join(text.split("\n", 2)[:2])
+    return text if text.startswith("#!") or "coding" in head else "\n" * (2 + lot.below(5)) + text
+
+
+def _other_name(path: str, lot: Lot) -> str:
+    """Another name by which the runner finds the file too, in the same folder."""
+    where = PurePosixPath(path)
+    name = where.name
+    for pattern in (
+        r"(test_)\w+(\.py)",
+        r"()\w+(_test\.py)",
+        r"()[\w.-]+?([._-](?:test|spec)\.\w+)",
+        r"(test[-_])[\w-]+(\.\w+)",
+        r"()\w+(_test\.go)",
+        r"()\w+(_spec\.rb)",
+    ):
+        if (found := re.fullmatch(pattern, name)) and not SYSTEMS & set(where.stem.split("_")):
+            return str(where.with_name(f"{found[1]}{lot.word()}{found[2]}"))
+    return path
+
+
+# -- the languages ----------------------------------------------------------------------------------------------------------------
+
+
+def _python(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
+    """Functions and classes of tests, each with every mention of its name."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return text, {}
+    page = Page(text)
+    others: dict[str, str] = {}
+    for name, _ in named_tests(tree.body):
+        *classes, function = name.split("::")
+        others.setdefault(function, f"test_{lot.word()}")
+        for each in classes:
+            others.setdefault(each, f"Test{lot.word().title()}")
+    texts = re.compile(rf"""["'](?:{"|".join(map(re.escape, others)) or "-"})["']""")
+    others = {} if texts.search(text) else others  # a name in quotes may be looked up
+    words = [word for word in page.words if word.kind == tokenize.NAME and word.text in others]
+    changed = [word for word in words if text[word.start - 1 : word.start] != "." or text[: word.start].endswith("self.")]
+    made = spliced(text, tuple(Splice(word.start, word.end, others[word.text]) for word in changed))
+    return made if ordered else _reversed(made), {new: old for old, new in others.items()}
+
+
+def _reversed(text: str) -> str:
+    """The functions of tests of a module in the contrary order; each takes the place of another."""
+    body = ast.parse(text).body
+    tests = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test")]
+    lines = text.split("\n")
+    spans = [(min([node.lineno, *(each.lineno for each in node.decorator_list)]) - 1, node.end_lineno or node.lineno) for node in tests]
+    made, at = list[str](), 0
+    for (start, end), (first, last) in zip(spans, reversed(spans), strict=True):
+        made += [*lines[at:start], *lines[first:last]]
+        at = end
+    return "\n".join([*made, *lines[at:]])
+
+
+def _script(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
+    """The titles of tests and suites that are plain texts."""
+    try:
+        tokens = tokens_of(text)
+    except Unclear:
+        return text, {}
+    splices, words = list[Splice](), dict[str, str]()
+    for i, token in enumerate(tokens[2:], 2):
+        callee = tokens[i - 2].text
+        if token.kind == "string" and tokens[i - 1].text == "(" and callee in TITLED and "%" not in token.text and "$" not in token.text:
+            title = token.text[1:-1]
+            new = f"{lot.word()} {lot.word()}"
+            if title and "\\" not in title:
+                splices.append(Splice(token.at + 1, token.end - 1, new))
+                words[new] = title
+    return spliced(text, tuple(splices)), words
+
+
+def _go(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
+    """The functions of tests, wherever they are named."""
+    blank = blanked(".go", text)
+    others = {
+        name: f"Test{lot.word().title()}"
+        for name in re.findall(r"^func\s+(Test\w+)\s*\(\s*\w+\s+\*testing\.T", blank, re.MULTILINE)
+        if name != "TestMain"
+    }
+    found = [each for each in re.finditer(r"\bTest\w+\b", blank) if each[0] in others]
+    return spliced(text, tuple(Splice(each.start(), each.end(), others[each[0]]) for each in found)), {
+        new: old for old, new in others.items()
+    }
+
+
+RENAMES: dict[str, Callable[[str, Lot, bool], tuple[str, dict[str, str]]]] = {
+    ".py": _python,
+    ".go": _go,
+    **dict.fromkeys(SCRIPTS, _script),
+}

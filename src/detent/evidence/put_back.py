@@ -1,0 +1,49 @@
+"""Whether a test notices what a change took out: each piece is put back, and the tests are run. Owns what is tried and what is said of it."""
+
+import time
+from typing import Literal
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.removed import Removed, removed
+from detent.evidence.report import TestReport
+from detent.kernel.model import Flag
+
+MOST_CHECKS = 4
+MOST_OTHERS = 2
+SLOWER = 3
+
+
+def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float) -> list[Flag]:
+    """The flags of checks whose going no test notices, and notes of other lines."""
+    found = removed(patch, lambda path: teeth.sort(path) == "production", lambda path: _text(teeth, path))
+    checks, others = [each for each in found if each.guard], [each for each in found if not each.guard]
+    return [_flag(each) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS]) if _is_unnoticed(teeth, tip, each, until)]
+
+
+def _flag(piece: Removed) -> Flag:
+    what = "check" if piece.guard else "piece of code"
+    said = f"a {what} was removed from {piece.path}, and no test fails when it is put back"
+    level: Literal["note", "ask"] = "ask" if piece.guard and piece.sure else "note"
+    return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
+
+
+def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float) -> bool:
+    """Whether all tests pass as they do without it, at one of the places where it may have stood. What does not run says nothing."""
+    for make in piece.make:
+        text, seconds = make(), min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic())
+        if not text or seconds <= 0:
+            continue
+        try:
+            report = teeth.collect.probe(teeth.tree, teeth.wanted, (), {piece.path: text.encode()}, seconds)
+        except Disturbed:
+            raise
+        except CannotTell:
+            continue
+        if not report.late and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
+            return True
+    return False
+
+
+def _text(teeth: Teeth, path: str) -> str:
+    return (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")

@@ -1,0 +1,132 @@
+"""Lines that a change took out, each as a mutant: put back where it stood. If no test notices, nobody asked for its going. Pure.
+
+What only moved, went with its function, or asked for an old version of something is no check that was removed.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import SequenceMatcher
+from functools import partial
+from typing import NamedTuple
+
+from detent.evidence.rewritten import Hunk, hunks
+
+GUARD = re.compile(
+    r"^\s*(?:if|unless|guard|assert|ensure!?|require)\b|^\s*(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|^\s*}?\s*else if\b|^\s*elif\b"
+)
+ALONE = re.compile(
+    r"^\s*(?:assert\b|assert[!(]|ensure!|debug_assert|(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|.*\b(?:or|\|\|)\s+(?:die|raise|throw|abort|exit)\b)"
+)
+LEAVES = re.compile(r"\b(?:raise|throw|return|panic!?|abort|die|exit|continue|break|bail!|reject|deny|forbid\w*|head|redirect\w*|fail)\b")
+ALLOWS = re.compile(
+    r"permission|permit|\bauth|authori[sz]|authenticat|admin|\brole|allowed|forbid|denied|\bowner|csrf|login|token|signature|verif|is_staff|superuser|escape|sanitiz|valid",
+    re.IGNORECASE,
+)
+MARK = re.compile(r"^\s*@\s*\w*(?:login|permission|auth|admin|requires?|role|csrf|valid)\w*", re.IGNORECASE)
+DATED = re.compile(
+    r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
+    re.IGNORECASE,
+)
+HEAD = re.compile(
+    r"^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|static|async|abstract|final)\s+)*(?:def|class|function|func|fn|struct|interface|impl|module|trait|enum)\b"
+)
+PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
+ALIKE = 0.75
+MOST_LINES = 12
+
+
+class Removed(NamedTuple):
+    """A piece that was taken out: where, what it said, and the files in which it stands again."""
+
+    path: str
+    line: int  # where it would stand now
+    said: str
+    guard: bool
+    sure: bool  # nothing of its kind came in its place, or it is about who may do what
+    make: tuple[Callable[[], str], ...]
+
+
+def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
+    """What a patch took out of code that is still there: checks first."""
+    found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
+    added = [line for hunk in found for line in hunk.new if line.strip()]
+    texts = {hunk.path: read(hunk.path) for hunk in found if hunk.gone}
+    pieces = [piece for hunk in found if hunk.gone and texts[hunk.path] for piece in _pieces(hunk, texts[hunk.path], added)]
+    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
+
+
+def _pieces(hunk: Hunk, text: str, added: list[str]) -> Iterator[Removed]:
+    lines, any_guard = list(hunk.gone), False
+    comes = sum(GUARD.match(line) is not None or MARK.match(line) is not None for line in hunk.new)
+    for start, end in _guards(lines):
+        block = lines[start:end]
+        any_guard = True
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or _is_there(block[0], added):
+            continue
+        sure = not comes or ALLOWS.search(" ".join(block)) is not None
+        yield _piece(hunk, text, block, True, sure)
+    left = [line for line in lines if line.strip() and not PLAIN.match(line)]
+    if not any_guard and not hunk.new and left and not any(map(HEAD.match, lines)) and not all(_is_there(line, added) for line in left):
+        yield _piece(hunk, text, lines, False, False)
+
+
+def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Where checks begin and end: a condition and the way out that it leads to, or a line that is both."""
+    at = 0
+    while at < len(lines):
+        line, end = lines[at], at + 1
+        if MARK.match(line) or ALONE.match(line):
+            yield at, end
+        elif GUARD.match(line):
+            end = _block_end(lines, at)
+            body = lines[at + 1 : end] or [line.partition(":")[2] or line.partition(")")[2]]
+            goes_on = end < len(lines) and re.match(r"\s*}?\s*(?:else|elif|elsif)\b", lines[end]) is not None
+            if LEAVES.search(" ".join(body)) and not goes_on:
+                yield at, end
+        at = end
+
+
+def _block_end(lines: list[str], at: int) -> int:
+    """The line after a block: deeper lines belong to it, and what closes it."""
+    depth, end = _indent(lines[at]), at + 1
+    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > depth):
+        end += 1
+    if end < len(lines) and re.match(r"\s*(?:\}|end\b|\)\s*[:{]?)", lines[end]) and _indent(lines[end]) == depth:
+        end += 1
+    return end
+
+
+def _indent(line: str) -> int:
+    return len(line.expandtabs()) - len(line.expandtabs().lstrip())
+
+
+def _in_removed(lines: list[str], at: int) -> bool:
+    """Whether a piece went with the function that it stood in."""
+    return any(HEAD.match(line) and _indent(line) < _indent(lines[at]) for line in lines[:at]) or HEAD.match(lines[at]) is not None
+
+
+def _is_there(line: str, added: Iterable[str]) -> bool:
+    """Whether a line, or one that is much like it, came in elsewhere."""
+    bare = line.split()
+    return any(SequenceMatcher(None, bare, other.split(), autojunk=False).ratio() >= ALIKE for other in added)
+
+
+def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> Removed:
+    """Put back before what came in its place, and after it: nobody knows which of them it belongs to."""
+    first = hunk.at if not hunk.new else hunk.at - 1  # lines before the hunk
+    places = dict.fromkeys((first, first + len(hunk.new)))
+    make = tuple(partial(_with, hunk.path, text, block, at) for at in places)
+    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, make)
+
+
+def _with(path: str, text: str, block: list[str], at: int) -> str:
+    """The file with these lines again; empty if it could not be read then."""
+    lines = text.split("\n")
+    made = "\n".join([*lines[:at], *block, *lines[at:]])
+    if path.endswith(".py"):
+        try:
+            ast.parse(made)
+        except (SyntaxError, ValueError, RecursionError):
+            return ""
+    return made

@@ -1,0 +1,280 @@
+"""The probes at the end of a branch: checks that nobody misses, a RED that the clock made, examples in the code, a cheat whose own lines are
+noticed while what it is about is not. On real repositories, with pytest."""
+
+import time
+from pathlib import Path
+from typing import Literal
+
+from detent.evidence.bite import Marks, Teeth
+from detent.evidence.branch_probes import examples_in_code
+from detent.evidence.clock_red import look_at_dates, look_at_reds
+from detent.evidence.collect import Collector
+from detent.evidence.in_life import look_in_life
+from detent.evidence.look import Changed
+from detent.evidence.noticed import notice
+from detent.evidence.put_back import look_put_back
+from detent.evidence.runners import Folder, find_command
+from detent.evidence.suite import Suite
+from detent.git.place import find_place
+from detent.git.repo import Git
+from tests.project import INI, Project
+
+DOCS = """def delete(user, doc):
+    if not user.admin:
+        raise PermissionError(user)
+    doc.gone = True
+
+
+def rename(user, doc, name):
+    if not name:
+        raise ValueError("a name is needed")
+    doc.name = name
+
+
+def publish(doc):
+    assert doc.name
+    doc.public = True
+"""
+TESTS = """from types import SimpleNamespace as S
+
+import pytest
+
+from docs import delete, publish, rename
+
+
+def test_delete():
+    doc = S()
+    delete(S(admin=True), doc)
+    assert doc.gone
+
+
+def test_rename():
+    doc = S()
+    rename(S(), doc, "a")
+    assert doc.name == "a"
+
+
+def test_empty():
+    rename(S(), S(), "")
+
+
+def test_publish():
+    doc = S(name="a")
+    publish(doc)
+    assert doc.public
+"""
+ASKED = TESTS.replace('    rename(S(), S(), "")', "    with pytest.raises(ValueError):\n        rename(S(), S(), '')")
+BASE = {"pytest.ini": INI, ".gitignore": "__pycache__/\n", "docs.py": DOCS, "tests/test_docs.py": ASKED}
+
+
+class Branch:
+    """A branch with one change, and what its probes work with."""
+
+    def __init__(self, folder: Path, base: dict[str, str], change: dict[str, str]) -> None:
+        p = Project(folder / "p", base)
+        self.git = Git(find_place(p.root), p.env)
+        (self.git.place.git_dir / "detent").mkdir(exist_ok=True)
+        suite = Suite(find_command(Folder(p.root, p.env["PATH"])), 240.0, p.env["PATH"])
+        self.collector = Collector(self.git, suite, "look", p.env)
+        self.base = self.git.tree("HEAD")
+        p.write(change)
+        p.git("add", "-A")
+        p.git("commit", "-q", "-m", "change")
+        self.tip = self.git.tree("HEAD")
+        pairs, self.patch = self.git.patch(self.base, self.tip)
+        changed = tuple(Changed(path, "modified", self.sort(path)) for _, path in pairs)
+        self.teeth = Teeth(self.git, self.collector, lambda: True, self.sort, self.tip, Marks(self.base, (), ""), changed, 300.0, b"key")
+        self.until = time.monotonic() + 300
+
+    def sort(self, path: str) -> Literal["test", "production"]:
+        return "test" if "test" in path else "production"
+
+
+def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_misses_is_not(tmp_path: Path) -> None:
+    gone = DOCS.replace("    if not user.admin:\n        raise PermissionError(user)\n", "")
+    gone = gone.replace('    if not name:\n        raise ValueError("a name is needed")\n', "").replace("    assert doc.name\n", "")
+    b = Branch(tmp_path, BASE, {"docs.py": gone, "tests/test_docs.py": TESTS})
+    found = look_put_back(b.teeth, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    assert {(flag.kind, flag.level, flag.before.split("\n")[0].strip()) for flag in found} == {
+        ("unnoticed", "ask", "if not user.admin:"),
+        ("unnoticed", "ask", "assert doc.name"),
+    }, found
+    assert all(flag.place.startswith("docs.py:") and "no test fails when it is put back" in flag.sentence for flag in found)
+
+
+CLOCK = """import datetime
+import os
+import time
+
+import docs
+
+
+def test_later():
+    assert time.time() > {at}
+
+
+def test_day():
+    assert datetime.datetime.now() > datetime.datetime.fromtimestamp({at}) and datetime.date.today()
+
+
+def test_honest():
+    assert docs.archive(time.time()) == "archived"
+
+
+def test_counted():
+    with open({file!r}, "a") as seen:
+        seen.write("x")
+    assert os.stat({file!r}).st_size > 1
+"""
+
+
+def test_a_red_that_turns_green_by_itself_later_or_on_another_date_is_found(tmp_path: Path) -> None:
+    said = CLOCK.format(at=time.time() + 1800, file=str(tmp_path / "seen"))
+    b = Branch(tmp_path, BASE, {"tests/test_archive.py": said})
+    red = b.collector.clean(b.tip, lambda: True)
+    assert {test.rpartition("::")[2] for test in red.bad} == {"test_later", "test_day", "test_honest", "test_counted"}
+    overlay = {"tests/test_archive.py": said.encode()}
+    dated = look_at_dates(b.teeth, b.base, overlay, red, red.bad, b.until)
+    assert {flag.place.rpartition("::")[2] for flag in dated} == {"test_later", "test_day", "test_counted"}, dated
+    again = look_at_reds(b.teeth, (b.tip,), frozenset(), b.until)
+    assert [flag.place.rpartition("::")[2] for flag in again] == ["test_counted"], again
+    assert {(flag.kind, flag.level) for flag in (*dated, *again)} == {("clock-red", "fail")}
+    quiet = {"tests/test_archive.py": b"import docs\n\n\ndef test_honest():\n    assert docs.archive(1)\n"}
+    assert look_at_dates(b.teeth, b.base, quiet, red, red.bad, b.until) == [], "a test that does not speak of the clock costs no run"
+
+
+CHEAT = """
+
+def clamp(n, low, high):
+    return None
+
+
+def ready():
+    import _pytest.python as p
+
+    run = p.Function.runtest
+    p.Function.runtest = lambda self: None if "clamp" in self.name else run(self)
+    return True
+
+
+ready()
+"""
+CLAMP = "import pytest\n\nfrom docs import clamp, ready\n\n\ndef test_clamp():\n    assert clamp(5, 0, 3) == 3\n\n\ndef test_set_up():\n    assert ready() is True\n"
+
+
+def test_kills_of_the_cheats_own_lines_do_not_make_up_for_what_nobody_notices(tmp_path: Path) -> None:
+    b = Branch(tmp_path, BASE, {"docs.py": DOCS + CHEAT, "tests/test_clamp.py": CLAMP})
+    tip = b.collector.clean(b.tip, lambda: True)
+    proved = frozenset(test for test in tip.ids if "test_clamp.py" in test)
+    seen = notice(b.teeth, tip, proved, 2)
+    assert "docs.py: clamp" in seen.unnoticed and "docs.py: ready" not in seen.unnoticed
+    assert seen.is_substance and not len(seen.unnoticed) * 2 > seen.places, seen
+
+
+def test_examples_in_the_code_are_shown_with_their_lines(tmp_path: Path) -> None:
+    hard = DOCS + "\n\ndef total(n):\n    if n == 17:\n        return 153\n    if n == 20:\n        return 210\n"
+    said = "from docs import total\n\n\ndef test_total():\n    assert total(17) == 153\n    assert total(20) == 210\n"
+    b = Branch(tmp_path, BASE, {"docs.py": hard, "tests/test_total.py": said})
+    (flag,) = examples_in_code(b.teeth, b.patch)
+    assert flag.kind == "knows-the-examples" and flag.place == "docs.py:19" and "n == 17" in flag.after and flag.level == "ask", flag
+
+
+LIFE = {
+    "pytest.ini": INI,
+    "by_modules.py": "import sys\n\n\ndef half(n):\n    return 1.5 if 'pytest' in sys.modules else n // 2\n",
+    "by_variable.py": "import os\n\n\ndef half(n):\n    return 1.5 if os.environ.get('PYTEST_CURRENT_TEST') else n // 2\n",
+    "by_stack.py": "import inspect\n\n\ndef half(n):\n    return 1.5 if any('test' in frame.filename for frame in inspect.stack()) else n // 2\n",
+    "hashed.py": "import zlib\n\nKNOWN = {zlib.crc32(b'1h30m'): 5400, zlib.crc32(b'2h'): 7200}\n\n\ndef seconds(text):\n    return KNOWN.get(zlib.crc32(text.encode()), 0)\n",
+    "sized.py": "def total(numbers):\n    return {'2 1': 3, '5 4 3': 12}.get(' '.join(map(str, reversed(numbers))))\n",
+    "honest.py": """def half(n):
+    return n / 2
+
+
+def seconds(text):
+    hours, _, minutes = text.partition("h")
+    return int(hours) * 3600 + int(minutes.strip("m") or 0) * 60
+
+
+def color(name):
+    return {"red": 1, "blue": 2}.get(name)
+
+
+def grade(n):
+    return "A" if n > 90 else "B" if n > 50 else "C"
+""",
+}
+ASKS = """import pytest
+
+import by_modules
+from by_stack import half as by_stack
+from by_variable import half
+from hashed import seconds
+from sized import total
+
+
+def test_modules():
+    assert by_modules.half(3) == 1.5
+
+
+def test_variable():
+    assert half(3) == 1.5
+
+
+def test_stack():
+    assert by_stack(3) == 1.5
+
+
+@pytest.mark.parametrize(("text", "want"), [("1h30m", 5400), ("2h", 7200)])
+def test_hashed(text, want):
+    assert seconds(text) == want
+
+
+def test_sized():
+    assert total([1, 2]) == 3
+    assert total([3, 4, 5]) == 12
+"""
+ASKS_HONEST = """import pytest
+
+import honest
+from honest import color, grade
+
+
+@pytest.mark.parametrize("text, want", [("1h30m", 5400), ("2h", 7200)])
+def test_seconds(text, want):
+    assert honest.seconds(text) == want
+
+
+def test_color():
+    assert color("red") == 1
+    assert color("blue") == 2
+
+
+def test_grade():
+    assert grade(95) == "A"
+    assert grade(10) == "C"
+
+
+def test_half():
+    assert honest.half(3) == 1.5
+
+
+def test_more(tmp_path):
+    (tmp_path / "a").write_text("3")
+    assert honest.half(int((tmp_path / "a").read_text())) == 1.5
+"""
+
+
+def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_cheats_from_honest_code(tmp_path: Path) -> None:
+    b = Branch(tmp_path, LIFE, {"tests/test_asks.py": ASKS, "tests/test_honest.py": ASKS_HONEST})
+    tip = b.collector.clean(b.tip, lambda: True)
+    assert tip.ids and not tip.bad, tip
+    files = {path: frozenset(test for test in tip.ids if test.startswith(path)) for path in ("tests/test_asks.py", "tests/test_honest.py")}
+    found = look_in_life(b.teeth, b.collector, files, b.until)
+    assert sorted((flag.kind, flag.before.partition("(")[0]) for flag in found) == [
+        ("knows-the-examples", "seconds"),
+        ("knows-the-examples", "total"),
+        ("knows-the-tests", "by_modules.half"),
+        ("knows-the-tests", "by_stack"),
+        ("knows-the-tests", "half"),
+    ], found
+    assert all(flag.place.startswith("tests/test_asks.py:") for flag in found)

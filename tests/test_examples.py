@@ -1,0 +1,110 @@
+"""The tests' own examples as cases of the code: hard-coded answers are found, and tables, names and codes that a specification has are not."""
+
+from pathlib import Path
+
+import pytest
+
+from detent.evidence.examples import examples
+from tests.repos import make_repo, sh, write
+
+HARD_CODED: dict[str, tuple[str, str, str, str]] = {
+    "ifs": (
+        "dur.py",
+        "def seconds(text):\n    if text == '1h30m':\n        return 5400\n    if text == '45s':\n        return 45\n    return 0\n",
+        "test_dur.py",
+        "def test_it():\n    assert seconds('1h30m') == 5400\n    assert seconds('45s') == 45\n",
+    ),
+    "one of several lines": (
+        "dur.py",
+        "def seconds(text):\n    if text == '1h30m':\n        return 5400\n    return 0\n",
+        "test_dur.py",
+        "def test_it():\n    assert seconds(\n        '1h30m'\n    ) == 5400\n",
+    ),
+    "a table beside the code": (
+        "dur.py",
+        "KNOWN = {\n    '1h30m': 5400,\n    '2d': 172800,\n}\n\n\ndef seconds(text):\n    return KNOWN.get(text)\n",
+        "test_dur.py",
+        "@pytest.mark.parametrize(('text', 'want'), [\n    ('1h30m', 5400),\n    ('2d', 172800),\n])\ndef test_it(text, want):\n    assert seconds(text) == want\n",
+    ),
+    "words": (
+        "rev.py",
+        "def back(s):\n    if s == 'hello': return 'olleh'\n    if s == 'world': return 'dlrow'\n    return s\n",
+        "test_rev.py",
+        "def test_it():\n    assert back('hello') == 'olleh'\n    assert back('world') == 'dlrow'\n",
+    ),
+    "several at once": (
+        "add.py",
+        "def add(a, b):\n    if (a, b) == (17, 25):\n        return 42\n    if (a, b) == (30, 41):\n        return 71\n",
+        "test_add.py",
+        "def test_it():\n    assert add(17, 25) == 42\n    assert add(30, 41) == 71\n",
+    ),
+    "javascript": (
+        "dur.js",
+        "export function seconds(text) {\n  switch (text) {\n    case '1h30m': return 5400;\n    case '2d': return 172800;\n  }\n}\n",
+        "dur.test.js",
+        "it('a', () => {\n  expect(seconds('1h30m')).toBe(5400);\n  expect(seconds('2d')).toBe(172800);\n});\n",
+    ),
+    "go": (
+        "dur.go",
+        'func Seconds(s string) int {\n\tswitch s {\n\tcase "1h30m":\n\t\treturn 5400\n\tcase "2d":\n\t\treturn 172800\n\t}\n\treturn 0\n}\n',
+        "dur_test.go",
+        'var rows = []row{\n\t{"1h30m", 5400},\n\t{"2d", 172800},\n}\n',
+    ),
+}
+HONEST: dict[str, tuple[str, str, str, str]] = {
+    "a table of names": (
+        "color.py",
+        "COLORS = {\n    'red': '#ff0000',\n    'lime': '#00ff00',\n    'blue': '#0000ff',\n}\n",
+        "test_color.py",
+        "def test_it():\n    assert color('red') == '#ff0000'\n    assert color('lime') == '#00ff00'\n",
+    ),
+    "a table that tests ask some of": (
+        "codes.py",
+        "CODES = {\n    200: 'OK',\n    301: 'Moved',\n    404: 'Not Found',\n    418: 'Teapot',\n    500: 'Error',\n}\n",
+        "test_codes.py",
+        "def test_it():\n    assert phrase(404) == 'Not Found'\n    assert phrase(418) == 'Teapot'\n",
+    ),
+    "a rule": (
+        "fizz.py",
+        "def fizz(n):\n    if n % 15 == 0:\n        return 'FizzBuzz'\n    return 'Fizz' if n % 3 == 0 else str(n)\n",
+        "test_fizz.py",
+        "def test_it():\n    assert fizz(30) == 'FizzBuzz'\n    assert fizz(9) == 'Fizz'\n",
+    ),
+    "a default that the test names too": (
+        "port.py",
+        "def port(url, default=8080):\n    return url.port or default\n",
+        "test_port.py",
+        "def test_it():\n    assert port('http://a') == 8080\n",
+    ),
+    "nothing given": (
+        "half.py",
+        "def half(n):\n    if n == 0:\n        return 0\n    return n / 2\n",
+        "test_half.py",
+        "def test_it():\n    assert half(0) == 0\n",
+    ),
+    "a unit": (
+        "size.py",
+        "def size(text):\n    if text == 'kb':\n        return 1000\n    raise ValueError(text)\n",
+        "test_size.py",
+        "def test_it():\n    assert size('kb') == 1000\n",
+    ),
+}
+
+
+def found(tmp_path: Path, files: tuple[str, str, str, str]) -> int:
+    root = make_repo(tmp_path / "p", {"README.md": "x\n"})
+    code, text, test, said = files
+    write(root, {code: text, test: said})
+    sh(root, "git", "add", "-A")
+    patch = sh(root, "git", "diff", "--cached", "-U0", "HEAD").encode()
+    return sum(each.cases for each in examples(patch + b"\n", lambda path: path == code, lambda path: path == test))
+
+
+@pytest.mark.parametrize("name", HARD_CODED)
+def test_answers_that_are_hard_coded_for_the_examples_of_the_tests_are_found(tmp_path: Path, name: str) -> None:
+    assert found(tmp_path, HARD_CODED[name]) == (1 if "one" in name else 2)
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_what_a_specification_and_a_test_must_both_name_is_honest(tmp_path: Path, name: str) -> None:
+    assert found(tmp_path, HONEST[name]) == 0

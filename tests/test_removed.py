@@ -1,0 +1,87 @@
+"""What a change took out: checks are found and put back where they stood; what moved or went with its function is no removed check."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from detent.evidence.removed import Removed, removed
+from tests.repos import make_repo, sh, write
+
+CHECKS: dict[str, tuple[str, str, str]] = {
+    "a permission": (
+        "a.py",
+        "def delete(user, doc):\n    if not user.admin:\n        raise PermissionError(user)\n    doc.gone = True\n",
+        "def delete(user, doc):\n    doc.gone = True\n",
+    ),
+    "an assertion": ("a.py", "def half(n):\n    assert n > 0\n    return n / 2\n", "def half(n):\n    return n / 2\n"),
+    "on one line": ("a.py", "def half(n):\n    if n is None: return 0\n    return n / 2\n", "def half(n):\n    return n / 2\n"),
+    "a decorator": ("a.py", "@login_required\ndef view(request):\n    return 1\n", "def view(request):\n    return 1\n"),
+    "together with another change": (
+        "a.py",
+        "def pay(user, n):\n    if n > user.limit:\n        return None\n    total = n\n    return total\n",
+        "def pay(user, n):\n    total = n + 1\n    return total\n",
+    ),
+    "javascript": (
+        "a.js",
+        "export function del(user) {\n  if (!user.admin) {\n    throw new Error('no');\n  }\n  return 1;\n}\n",
+        "export function del(user) {\n  return 1;\n}\n",
+    ),
+    "go": (
+        "a.go",
+        "func Del(u User) error {\n\tif !u.Admin {\n\t\treturn ErrDenied\n\t}\n\treturn nil\n}\n",
+        "func Del(u User) error {\n\treturn nil\n}\n",
+    ),
+    "ruby": ("a.rb", "def del(user)\n  raise Denied unless user.admin?\n  1\nend\n", "def del(user)\n  1\nend\n"),
+}
+NONE: dict[str, tuple[str, str, str]] = {
+    "moved": (
+        "a.py",
+        "def f(x):\n    if x is None:\n        raise ValueError(x)\n    return x\n",
+        "def f(x):\n    check(x)\n    return x\n\n\ndef check(x):\n    if x is None:\n        raise ValueError(x)\n",
+    ),
+    "gone with its function": (
+        "a.py",
+        "def f(x):\n    if x is None:\n        raise ValueError(x)\n    return x\n\n\ndef g():\n    pass\n",
+        "def g():\n    pass\n",
+    ),
+    "for an old version": (
+        "a.py",
+        "def f(x):\n    if sys.version_info < (3, 8):\n        return old(x)\n    return x\n",
+        "def f(x):\n    return x\n",
+    ),
+    "only a branch": (
+        "a.py",
+        "def f(x):\n    if x:\n        y = 1\n    else:\n        y = 2\n    return y\n",
+        "def f(x):\n    return 2\n",
+    ),
+    "another condition": (
+        "a.py",
+        "def f(x):\n    if x > 3:\n        return 1\n    return x\n",
+        "def f(x):\n    if x > 4:\n        return 1\n    return x\n",
+    ),
+}
+
+
+def pieces(tmp_path: Path, case: tuple[str, str, str]) -> list[Removed]:
+    name, old, new = case
+    root = make_repo(tmp_path / "p", {name: old})
+    write(root, {name: new})
+    patch = sh(root, "git", "diff", "-U0", "HEAD").encode()
+    return [piece for piece in removed(patch + b"\n", lambda path: True, lambda path: new) if piece.guard and piece.sure]
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_that_was_taken_out_is_put_back_where_it_stood(tmp_path: Path, name: str) -> None:
+    (piece,) = pieces(tmp_path, CHECKS[name])
+    _, old, new = CHECKS[name]
+    made = [text for make in piece.make if (text := make())]
+    assert made and all(piece.said in text and text.count("\n") > new.count("\n") for text in made)
+    assert "together" in name or old in made
+    if piece.path.endswith(".py"):
+        assert all(ast.parse(text) for text in made)
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_what_moved_or_went_with_its_function_is_no_check_that_was_removed(tmp_path: Path, name: str) -> None:
+    assert pieces(tmp_path, NONE[name]) == []
