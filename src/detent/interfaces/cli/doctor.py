@@ -13,13 +13,13 @@ from textwrap import indent
 import click
 
 from detent.app import journal_at, tables
+from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_project import Check, project_checks
-from detent.kernel.anchor import anchor_file
 
 
 @click.command("doctor")
@@ -29,7 +29,8 @@ def command(as_json: bool, accept: bool) -> int:
     """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
     if accept:
         place = find_place(Path.cwd())
-        anchor_file(place.journal).unlink(missing_ok=True)
+        if said := accept_journal(place):
+            click.echo(f"Accepted: {said}.", err=True)
         fingerprint.remember(place)
     checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), disk_check(), *_clients()]
     if as_json:
