@@ -228,7 +228,7 @@ def test_nobody_accepts_a_journal_whose_rows_do_not_fit_each_other(tmp_path: Pat
         db.commit()
     copied(p)
     assert "event 1 was altered" in (ran := accepted(p)).err + ran.out
-    assert p.run("status").code == 2
+    assert p.run("history").code == 2
 
 
 def test_a_linked_worktree_needs_nobodys_word(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ class Run(Value, Generic[D], frozen=True):
     flags: tuple[Flag, ...] = ()  # what was flagged on this branch and still stands
     asked: str = ""  # the tree whose flags a person is asked about
     accepted: str = ""  # the tree whose flags a person accepted
+    said: tuple[str, ...] = ()  # what people said that opened something, each with its channel; shown again where the branch lands
 
 
 class Sent(Value, frozen=True):
