@@ -9,7 +9,9 @@ from statistics import median
 from time import perf_counter
 
 from bench import Figure
-from detent.kernel.journal import GENESIS, INSERT, Entry, SqliteJournal, chain, to_row
+from detent.kernel.anchor import journal_key
+from detent.kernel.journal import Entry, SqliteJournal
+from detent.kernel.journal_rows import GENESIS, INSERT, Proof, chain, to_row
 
 BODY, BRIEF = 1500, 2500  # bytes of an event of the pr workflow, about
 APPENDS, LOADS, BLOCK = 1000, 2000, 20
@@ -73,10 +75,10 @@ def filled(path: Path, events: int) -> SqliteJournal:
     journal = SqliteJournal(path, create=True)
     journal.db.execute("PRAGMA synchronous=OFF")
     journal.db.execute("BEGIN")
-    prev = GENESIS
+    prev, proof = journal.id, Proof(journal.id, journal_key())
     for n in range(1, events):
         old = entry(n, 200, 100)
-        digest = chain(prev, n, old)
+        digest = proof.signed(chain(prev, n, old))
         journal.db.execute(INSERT, to_row(old, n, prev, digest))
         prev = digest
     journal.db.execute("COMMIT")

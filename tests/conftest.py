@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import detent
+from detent.app.speaker import marked
 from tests import machine
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
@@ -29,6 +30,8 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     """Keep the user's settings out of the test, and the test out of the user's state folder."""
     for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_"))]:
         monkeypatch.delenv(name)
+    while mark := marked(os.environ):  # of the client that an agent runs the tests with
+        monkeypatch.delenv(mark)
     if machine.no_walls():  # what is about the wall itself is skipped; everything else can be shown without one
         monkeypatch.setenv(LEVEL, "none")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))

@@ -27,6 +27,7 @@ from detent.fakes import MemoryJudge, MemoryWorld
 from detent.gates.plan import open_entries
 from detent.kernel.holder import Holder, this_process
 from detent.kernel.journal import Claim, Entry, Owed, SqliteJournal
+from detent.kernel.journal_rows import GENESIS, chain
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.pr import PR
@@ -226,7 +227,7 @@ def outcome(folder: Path) -> Outcome:
         due = [(RUN, e.seq, effect) for e in events for effect in e.owes]
         return Outcome(
             trail=[(e.on, e.status, e.state) for e in events],
-            hashes=[e.hash for e in events],
+            hashes=[chain(GENESIS, e.n, e) for e in events],  # each journal has an id, which its hashes have too
             commits=kept.commits,
             files=kept.files,
             effects=kept.done,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.laid_out import laid_out
+from tests.people import REFUSED, at_a_terminal
 from tests.repos import PLAIN, make_repo, sh, write
 
 ROOT = Path(__file__).parent.parent
@@ -68,11 +69,18 @@ class Project:
         return [sys.executable, "-m", "detent", *args]
 
     def run(self, *args: str, stdin: str = "", **env: str) -> Ran:
-        done = subprocess.run(
-            self.argv(*args), cwd=self.root, env={**self.env, **env}, input=stdin, capture_output=True, text=True, errors="replace"
-        )
+        """One call. What only a person may say is said again by one, at a terminal, where it is refused here."""
+        done = self.alone(*args, stdin=stdin, **env)
+        if done.returncode == 2 and REFUSED in done.stderr + done.stdout:
+            done = at_a_terminal(self.argv(*args), self.root, {**self.env, **env})
         assert done.returncode != 3, f"a bug: {done.stderr}"
         return Ran(done)
+
+    def alone(self, *args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+        """One call by a program that has no terminal."""
+        return subprocess.run(
+            self.argv(*args), cwd=self.root, env={**self.env, **env}, input=stdin, capture_output=True, text=True, errors="replace"
+        )
 
     def task(self) -> dict[str, Any]:
         return self.run("get-task", "--json").json

@@ -18,11 +18,12 @@ from pathlib import Path
 import pytest
 
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, Moved, NoJournal
-from detent.kernel.anchor import Anchor, anchor_file, read_anchor, state_dir
+from detent.kernel.anchor import Anchor, anchor_file, read_anchor
 from detent.kernel.holder import Holder, this_process
 from detent.kernel.journal import Entry, Owed, SqliteJournal
-from detent.kernel.journal_file import VERSION
+from detent.kernel.journal_file import VERSION, accept
 from detent.kernel.journal_postgres import PostgresJournal
+from detent.kernel.state import state_dir
 
 Either = SqliteJournal | PostgresJournal
 
@@ -285,6 +286,11 @@ def test_text_that_is_not_unicode_is_found_and_not_a_crash(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE events SET state = CAST(x'ff' AS TEXT) WHERE n = 5")
         db.commit()
+    with pytest.raises(JournalDamaged, match="does not show run r1 as its newest event does"):
+        SqliteJournal(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE heads SET state = CAST(x'ff' AS TEXT)")
+        db.commit()
     with closing(SqliteJournal(path)) as journal:
         assert "cannot be read" in (journal.first_fault() or "")
         with pytest.raises(JournalDamaged, match="cannot be read"):
@@ -483,7 +489,7 @@ def rewritten(path: Path, tmp_path: Path) -> None:
     cut(path, tmp_path)
     anchor = anchor_file(path)
     kept = anchor.read_bytes()
-    anchor.unlink()
+    accept(path)
     with closing(SqliteJournal(path)) as journal:
         for seq in (4, 5):
             journal.append(entry(seq, body=b"another"), seq - 1)
@@ -581,12 +587,15 @@ def test_an_anchor_that_lags_behind_is_no_damage(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " " * 256, "{", "[]", '{"journal": "x"}', '{"journal": "x", "n": "many", "hash": ""}'])
-def test_an_anchor_that_says_nothing_does_not_lock_a_sound_journal(path: Path, text: str) -> None:
+def test_an_anchor_that_says_nothing_vouches_for_nothing_until_a_person_does(path: Path, text: str) -> None:
     filled(path, 3)
     anchor_file(path).write_text(text)
+    with pytest.raises(JournalDamaged, match="has 3 events, and nothing in your state folder vouches for them"):
+        SqliteJournal(path)
+    assert accept(path) == "the 3 events of the journal are taken as they are"
     with closing(SqliteJournal(path)) as journal:
         journal.append(entry(4), 3)
-    assert read_anchor(anchor_file(path)) == Anchor(journal.id, 4, hash_of(path, 4))
+    assert read_anchor(anchor_file(path)) == Anchor(journal.id, 4, hash_of(path, 4), since=3)
 
 
 def hash_of(path: Path, n: int) -> str:
@@ -616,10 +625,13 @@ def test_an_anchor_is_written_in_place(journal: SqliteJournal) -> None:
     assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size)
 
 
-def test_a_journal_in_a_new_folder_of_the_same_name_begins_anew(path: Path) -> None:
+def test_a_journal_in_a_new_folder_of_the_same_name_begins_anew_once_a_person_accepts_it(path: Path) -> None:
     filled(path)
     path.parent.parent.rename(path.parent.parent.with_name("moved away"))
     path.parent.parent.mkdir()
+    with pytest.raises(JournalDamaged, match="is gone, and had 5 events"):
+        SqliteJournal(path, create=True)
+    assert accept(path) == "there is no journal; a new one may begin"
     with closing(SqliteJournal(path, create=True)) as journal:
         assert journal.last("r1") is None
 
@@ -687,10 +699,10 @@ def test_a_journal_of_a_newer_detent_is_refused_with_its_version(path: Path) -> 
 def test_a_journal_of_an_older_detent_is_refused_with_its_version_and_left_as_it_is(path: Path) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA user_version={VERSION - 1}")
+        db.execute(f"PRAGMA user_version={VERSION - 2}")
     before = path.read_bytes()
     for create in (False, True):
-        with pytest.raises(JournalOlder, match=rf"older Detent \(schema {VERSION - 1}; this one knows {VERSION}\)") as told:
+        with pytest.raises(JournalOlder, match=rf"older Detent \(schema {VERSION - 2}; this one knows {VERSION}\)") as told:
             SqliteJournal(path, create=create)
         assert "end its runs with the older Detent" in told.value.hint
     assert path.read_bytes() == before

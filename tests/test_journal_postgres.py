@@ -1,6 +1,7 @@
 """What is different about a journal in PostgreSQL: claims are locks of a connection, several machines write, and the server may go away."""
 
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -12,10 +13,10 @@ import psycopg
 import pytest
 
 from detent.errors import Busy, JournalDamaged, JournalError, JournalNewer, Moved, NoJournal
-from detent.kernel.anchor import state_dir
 from detent.kernel.holder import Holder, this_process
 from detent.kernel.journal import Claim, Owed
 from detent.kernel.journal_postgres import PostgresJournal
+from detent.kernel.state import state_dir
 from tests.cases import await_that
 from tests.patience import LONG
 from tests.postgres import Server, answers, running, start
@@ -103,6 +104,11 @@ def test_another_machine_has_an_anchor_of_its_own(url: str, tmp_path: Path, monk
     first = state_dir()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
     assert state_dir() != first
+    with pytest.raises(JournalDamaged, match="event 1 was not written with the key") as told:
+        PostgresJournal(url)
+    assert "share the file `journal-key`" in told.value.hint and "detent doctor --accept" in told.value.hint
+    (state_dir() / "journal-key").unlink()
+    shutil.copy2(first / "journal-key", state_dir())
     with closing(PostgresJournal(url)) as journal:
         journal.append(entry(4), 3)
     monkeypatch.setenv("XDG_STATE_HOME", str(first.parent))

@@ -45,6 +45,11 @@ class App(NamedTuple):
     world: Any  # of the person's own checkout
     worlds: Any  # of any run
 
+    @property
+    def busy(self) -> bool:
+        """Whether any run of this repository is open."""
+        return any(not head.ended for head in self.journal.heads())
+
     def current(self) -> Head | None:
         """The newest open run that is bound to this checkout."""
         mine = (h for h in self.journal.heads() if h.worktree == str(self.place.root) and not h.ended and not h.parent)

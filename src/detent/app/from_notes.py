@@ -43,7 +43,7 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
         raise DetentError("the handoff notes say that this feature is complete", "start another one: detent run REQUEST")
     run_id = f"tdd-{secrets.token_hex(3)}"
     setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), agent, run_id)
-    fingerprint.remember(app.place)
+    fingerprint.begin(app.place, app.busy)
     data = msgspec.structs.replace(
         from_note(note), setup=setup, base=commit, good_tree=git.tree(commit), reds=_reds(git, commit, note),
         branch=free_branch(git, f"detent/{slug(note.feature_request)}"),

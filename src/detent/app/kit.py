@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
 DEFAULT = "anthropic"
+ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people
 MERGE = {"tdd": "branch"}  # where [git] merge is not set: what a workflow does
 
 
@@ -44,6 +45,11 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
         raise DetentError(
             '[sandbox] level = "outer" stands in a file that is not committed, where an agent could have written it',
             "if it was you, commit that file, or set DETENT_SANDBOX_LEVEL=outer in the environment",
+        )
+    if settings.decisions.require == ANYWHERE and load(committed, {}).decisions.require != ANYWHERE:
+        raise DetentError(
+            '[decisions] require = "anywhere" is taken from a committed file alone: an agent could have set it elsewhere',
+            "if it is what you want, commit it in detent.toml",
         )
     return settings
 

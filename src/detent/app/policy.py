@@ -82,7 +82,7 @@ def policies_of(kinds: tuple[str, ...]) -> dict[str, str]:
 
 def may_answer(policies: Mapping[str, str], settings: Settings) -> None:
     """Refuse answers beforehand where a person must answer elsewhere."""
-    if policies and settings.decisions.require:
+    if policies and settings.decisions.require not in ("", "anywhere"):
         raise DetentError(
             f"--yes-to answers for a person, and here a person at a {settings.decisions.require} must answer (decisions.require)",
             "leave it out, and answer with `detent answer`",

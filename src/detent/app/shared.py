@@ -4,9 +4,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from detent.errors import DetentError
+from detent.errors import DetentError, NoJournal
 from detent.git.place import Place
 from detent.kernel.journal import SqliteJournal
+from detent.kernel.journal_file import accept
 
 if TYPE_CHECKING:
     from detent.config import Settings
@@ -44,6 +45,29 @@ def _mentions(file: str) -> bool:
 
 def open_journal(place: Place, env: Mapping[str, str] | None = None, create: bool = False) -> "SqliteJournal | PostgresJournal":
     """The journal of this repository: its own file, or the database that [queue] url names."""
+    from detent.git.fingerprint import bind, must_be_bound
+
+    must_be_bound(place)
+    opened = _opened(place, env, create)
+    bind(place)
+    return opened
+
+
+def accept_journal(place: Place, env: Mapping[str, str] | None = None) -> str:
+    """What a person says who knows how the journal came to be as it is: take it so. A sentence; empty if there is nothing to say."""
+    from detent.git.fingerprint import bind
+
+    bind(place, anew=True)
+    if not shared_url(place, os.environ if env is None else env):
+        return accept(place.journal)
+    try:
+        _opened(place, env, False, True).close()
+    except NoJournal:
+        return "there is no journal; a new one may begin"
+    return "the events of the journal are taken as they are"
+
+
+def _opened(place: Place, env: Mapping[str, str] | None, create: bool, accepted: bool = False) -> "SqliteJournal | PostgresJournal":
     url = shared_url(place, os.environ if env is None else env)
     if not url:
         return SqliteJournal(place.journal, create)
@@ -53,4 +77,4 @@ def open_journal(place: Place, env: Mapping[str, str] | None = None, create: boo
         raise DetentError(
             f"a journal in PostgreSQL needs the package {e.name}", "install it, in Detent's checkout: pip install '.[queue]'"
         ) from e
-    return PostgresJournal(url, create)
+    return PostgresJournal(url, create, accepted)

@@ -48,7 +48,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     known = accepted(app, first, git.tree(head), terms, owes_green=left is not None and _is_red(left))
     fixed = {name: getattr(known, name) for name in ("baseline", "red_preflight", "owes_green", "reports")}
     setup = msgspec.structs.replace(setup, **fixed)
-    fingerprint.remember(app.place)
+    fingerprint.begin(app.place, app.busy)
     world = app.worlds.of(first)
     tracked = tuple(git.run("ls-files", "-z", "--", *PUBLISHED).items)
     set_aside(world.place, PUBLISHED, tracked)

@@ -40,7 +40,7 @@ def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
     tracker = tracker_of(settings.tracker.kind, app.place, app.world.outer)
     setup = setup_of(app, terms)
     exclude(app.place)
-    fingerprint.remember(app.place)
+    fingerprint.begin(app.place, app.busy)
 
     def begin(id: str) -> str:
         item = tracker.items(id)[0]

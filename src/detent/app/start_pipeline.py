@@ -55,7 +55,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
         wants_ui=terms.ui,
     )
     run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
-    fingerprint.remember(app.place)
+    fingerprint.begin(app.place, app.busy)
     run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
     app.door.start(run, sent)
     app.worlds.of(run)

@@ -38,7 +38,7 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
     text = (git.read(head, FILE) or b"").decode("utf-8", "replace")
     data = begin(terms.request.strip(), text, setup, head, git.tree(head), branch)
     run = Run(run_id, "tdd", "PLAN", 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
-    fingerprint.remember(app.place)
+    fingerprint.begin(app.place, app.busy)
     run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
     app.door.start(run, sent)
     app.worlds.of(run)

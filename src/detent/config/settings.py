@@ -123,7 +123,7 @@ class Tracker(Value, frozen=True):
 
 
 class Decisions(Value, frozen=True):
-    require: Literal["", "terminal"] = ""
+    require: Literal["", "terminal", "anywhere"] = ""  # unset: see docs/configuration.md
 
 
 class Settings(Value, frozen=True):

@@ -36,8 +36,17 @@ class Ways(NamedTuple):
     pr_command: str
 
 
-def land(git: Git, branch: str, at: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], None]) -> Landed:
-    """Bring a branch into main, or say why not. A branch that is in main already is merged, whoever did it."""
+def land(
+    git: Git,
+    branch: str,
+    at: str,
+    ways: Ways,
+    verify: Callable[[str], str | None],
+    open_pr: Callable[[list[str]], None],
+    note: str = "",
+) -> Landed:
+    """Bring a branch into main, or say why not. A branch that is in main already is merged, whoever did it. `note` stands below the message."""
+    message = f"Merge branch '{short(branch)}'" + (f"\n\n{note}\n" if note else "")
     ref = main_branch(git, ways.main)
     tip = git.resolve(f"{branch}^{{commit}}")
     if not tip:
@@ -50,7 +59,7 @@ def land(git: Git, branch: str, at: str, ways: Ways, verify: Callable[[str], str
         if ways.merge != "auto":
             said = _offered(git, branch, ways, verify, open_pr)
             return Landed("red-merge", ref, said) if said else Landed("")
-        merge = build_merge(git, newest, tip, f"Merge branch '{short(branch)}'", at)
+        merge = build_merge(git, newest, tip, message, at)
         if merge.conflict:
             return Landed("conflict", ref, conflict_text(branch, ref, merge.conflict))
         if said := verify(merge.tree):

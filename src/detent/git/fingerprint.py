@@ -1,29 +1,29 @@
 """The fingerprint of what git could be made to execute: hooks, config keys that name programs, attributes. Read without git.
 
-In a person's own checkout an agent can write the git dir. A change of this fingerprint stops the machine before git is called.
+In a person's own checkout an agent can write the git dir. A change of this fingerprint stops the machine before git is called. It is kept
+by the path of the git dir, and the git dir by the path of its checkout: a copy in its place is another one, not a new one.
 """
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
 from detent.errors import DetentError
 from detent.git.place import Place
-from detent.kernel.anchor import anchor_file, state_dir
+from detent.kernel.anchor import anchor_file, older_anchor_file
+from detent.kernel.seal import keep, kept
+from detent.kernel.state import state_dir
 
-SECTIONS = ("filter", "diff", "merge", "include", "includeif", "alias", "gpg", "url", "protocol", "credential")
+SECTIONS = (
+    "filter", "diff", "merge", "include", "includeif", "alias", "gpg", "url", "protocol", "credential", "trailer", "sequence", "interactive",
+    "submodule", "extensions", "uploadpack", "mergetool", "difftool", "hook",
+)  # fmt: skip
 KEYS = (
-    "hookspath",
-    "fsmonitor",
-    "sshcommand",
-    "pager",
-    "editor",
-    "gitproxy",
-    "askpass",
-    "attributesfile",
-    "worktree",
-    "alternaterefscommand",
-)
+    "hookspath", "fsmonitor", "sshcommand", "pager", "editor", "gitproxy", "askpass", "attributesfile", "worktree", "alternaterefscommand",
+    "uploadpack", "receivepack", "vcs", "promisor", "sshvariant", "packobjectshook",
+)  # fmt: skip
+ACCEPT = "if it was you, accept it with `detent doctor --accept`"
 
 
 def fingerprint(place: Place) -> str:
@@ -43,35 +43,64 @@ def _hooks(folder: Path) -> list[str]:
 
 def _config(file: Path) -> list[str]:
     """The lines of a config file that can name a program, whatever their case."""
-    section, kept = "", []
+    section, lines, goes_on = "", list[str](), False
     for raw in file.read_text("utf-8", "surrogateescape").splitlines() if file.is_file() else []:
         line = raw.strip()
         if m := re.match(r"\[\s*([^\s\"\]]+)", line):
             section = m.group(1).lower().split(".")[0]
         key = line.partition("=")[0].strip().lower()
-        if section in SECTIONS or key in KEYS or (line.startswith("[") and any(k in line.lower() for k in KEYS)):
-            kept.append(f"{section} {line}")
-    return kept
+        named = key in KEYS or (line.startswith("[") and any(k in line.lower() for k in KEYS))
+        if goes_on or section in SECTIONS or named:
+            lines.append(f"{section} {line}")
+        goes_on = line.endswith("\\") and (goes_on or section in SECTIONS or named)
+    return lines
 
 
 def _file(place: Place) -> Path:
     return state_dir() / "fingerprints" / anchor_file(place.journal).name
 
 
+def _checkout_file(place: Place) -> Path:
+    return state_dir() / "checkouts" / hashlib.sha256(os.fsencode(place.root)).hexdigest()[:24]
+
+
+def bind(place: Place, anew: bool = False) -> None:
+    """Keep which git dir a checkout has, once; anew where a person accepts another one."""
+    file = _checkout_file(place)
+    if anew or not file.exists():
+        keep(file, os.path.realpath(place.common_dir), durable=False)
+
+
+def must_be_bound(place: Place) -> None:
+    """Stop if a checkout has another git dir than it had: what was kept of the one says nothing of the other."""
+    file = _checkout_file(place)
+    if file.exists() and (was := kept(file)) != os.path.realpath(place.common_dir):
+        raise DetentError(
+            f"the git dir of {place.root} is {place.common_dir}, and it was {was or 'another one'} when Detent last looked",
+            f"put it back; {ACCEPT}",
+        )
+
+
 def remember(place: Place) -> None:
     """Take the present state as the one a person accepts."""
-    file = _file(place)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(fingerprint(place), "ascii")
+    keep(_file(place), fingerprint(place), durable=False)
+    bind(place)
+
+
+def begin(place: Place, busy: bool) -> None:
+    """Before a run starts: a person may have changed what they like since the last one; not beside a run that is open."""
+    check(place) if busy else remember(place)
 
 
 def check(place: Place) -> None:
     """Stop before git is called, if what it could execute changed."""
-    file = _file(place)
-    if not file.is_file():
-        remember(place)
-    elif file.read_text("ascii") != fingerprint(place):
+    must_be_bound(place)
+    file, older = _file(place), state_dir() / "fingerprints" / older_anchor_file(place.journal).name
+    if not file.exists() and (older.is_file() or not anchor_file(place.journal).exists()):
+        remember(place)  # the first look; or, once, the first one since it is kept by the path
+        older.unlink(missing_ok=True)
+    elif kept(file) != fingerprint(place):
         raise DetentError(
             "the hooks, the attributes or the configuration of this repository changed in a way that could run programs",
-            "look at .git/hooks and .git/config; if it was you, accept it with `detent doctor --accept`",
+            f"look at .git/hooks and .git/config; {ACCEPT}",
         )

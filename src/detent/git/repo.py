@@ -11,11 +11,14 @@ from subprocess import PIPE
 from typing import NamedTuple
 
 from detent.errors import DetentError
+from detent.git.personal import personal_config
 from detent.git.place import Place, branch_at
 
 ZERO = "0" * 40
 KEPT = ("HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK", "TZ")
 FIXED = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -28,9 +31,11 @@ SETTINGS = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.fsync=all", "core.fsyncMethod=fsync", "core.quotePath=false",
     "core.pager=cat", "core.untrackedCache=false", "core.protectHFS=true", "core.protectNTFS=true", "gc.auto=0", "maintenance.auto=false",
     "commit.gpgSign=false", "tag.gpgSign=false", "diff.external=", "submodule.recurse=false", "protocol.ext.allow=never",
-    "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit", "transfer.fsckObjects=true",
+    "core.attributesFile=/dev/null", "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit", "transfer.fsckObjects=true",
 )  # fmt: skip
 OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is made anew each time; the objects are what must last
+
+AS_THE_PERSON = ("config", "fetch", "ls-remote", "push", "remote")  # calls that need the person's own settings, and run no filter
 
 PATCH = ("--patch", "--unified=0", "--text", "--no-ext-diff", "--no-textconv")
 
@@ -72,7 +77,8 @@ class Git:
         self.place = place
         self.program = find_git(place.root, env.get("PATH", os.defpath))
         base = {k: env[k] for k in KEPT if k in env}
-        self.env = {**base, **FIXED, "PATH": env.get("PATH", os.defpath), "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.root)}
+        ours = {**FIXED, "GIT_CONFIG_GLOBAL": personal_config(env)}
+        self.env = {**base, **ours, "PATH": env.get("PATH", os.defpath), "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.root)}
         self.prefix = [self.program, *(part for s in SETTINGS for part in ("-c", s))]
 
     def call(
@@ -92,6 +98,8 @@ class Git:
     ) -> Callable[[], Out]:
         """A call that is under way; its answer is waited for when it is wanted."""
         env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        if args[0] in AS_THE_PERSON:
+            env = {name: value for name, value in env.items() if name not in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")}
         argv = [*self.prefix, *(OWN_INDEX if index else ()), *args]
         try:
             child = subprocess.Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=self.place.root, env=env)

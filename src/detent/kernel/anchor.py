@@ -1,43 +1,51 @@
-"""The anchor: the journal's last (number, hash), kept outside it in the user's state dir.
+"""The anchor: the journal's last (number, hash), kept outside it in the user's state dir, by the journal's id and the path of its git dir.
 
-It shows a journal that was cut, swapped or removed. It is written after each append and never ahead of it, so it may lag; it is
-no seal against someone with the user's rights. Knows the two values, not the journal's form.
+It shows a journal that was cut, swapped, copied here or removed. It is written after each append and never ahead of it, so it may
+lag; it is signed with the key beside it, which is no seal against someone who reads that key. Knows the values, not the journal's form.
 
-It is written over in place, in one sector, and carries a check of its own: a new file each time would change folders, and every
-durable append would have to wait until those are on the disk too (measured: 1.4 to 4.5 times as long).
+It has two slots, each in one sector, that are written in turn and in place: one of them is whole whenever it is read, and a new file
+each time would change folders, and every durable append would have to wait until those are on the disk too (measured: 1.4 to 4.5 times
+as long).
 """
 
 import hashlib
+import hmac
 import json
 import mmap
 import os
 import zlib
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
+from detent.kernel.secret import own_secret
+from detent.kernel.state import state_dir
 
-SIZE = 256  # bytes of the file
+SLOT = 512  # bytes
+SIZE = 2 * SLOT
+KEY = "journal-key"
+TRIES = 20  # to read a file that is being written
 
 
 class Anchor(NamedTuple):
-    """How far a journal had come."""
+    """How far a journal had come. `since`: the last event that is taken without the key's signature, since a person or an older anchor vouched for it."""
 
     journal: str
     n: int
     hash: str
+    since: int = 0
 
 
-def state_dir() -> Path:
-    """Where this user's programs keep their state."""
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return Path(home) / "detent"
+def journal_key() -> Callable[[], str]:
+    """The key that signs what journals say, read once, when it is first asked for."""
+    return cache(lambda: own_secret(KEY))
 
 
 def anchor_file(journal: Path) -> Path:
-    """The anchor of a journal, by the path of its folder and the folder's own number, so that a new folder has a new anchor."""
-    folder = journal.parent.parent
-    return anchor_of(f"{folder.resolve()}\n{folder.stat().st_ino if folder.exists() else 0}\n{journal.name}")
+    """The anchor of a journal, by the path of the git dir that it lies in: a copy, or a folder put in its place, has no other one."""
+    return anchor_of(f"{journal.parent.parent.resolve()}\n{journal.name}")
 
 
 def anchor_of(key: str) -> Path:
@@ -45,18 +53,54 @@ def anchor_of(key: str) -> Path:
     return state_dir() / "anchors" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
 
-def _check(anchor: Anchor) -> int:
-    return zlib.crc32(f"{anchor.journal} {anchor.n} {anchor.hash}".encode())
+def older_anchor_file(journal: Path) -> Path:
+    """Where the anchor lay while it was found by the number of the git dir's inode too."""
+    folder = journal.parent.parent
+    return anchor_of(f"{folder.resolve()}\n{folder.stat().st_ino if folder.exists() else 0}\n{journal.name}")
+
+
+def _signed(key: str, anchor: Anchor) -> str:
+    text = f"{anchor.journal} {anchor.n} {anchor.hash} {anchor.since}"
+    return hmac.digest(key.encode(), text.encode(), "sha256").hex()[:32]
 
 
 def read_anchor(file: Path) -> Anchor | None:
-    """The anchor, or None if there is none (or one that says nothing, as it is when it was read while it was written)."""
+    """The anchor, or None if there is none, or none that says anything."""
+    for _ in range(TRIES):
+        data = _bytes_of(file)
+        if len(data) < SIZE or not data.strip():
+            return None
+        key = own_secret(KEY)
+        found = [anchor for at in (0, SLOT) if (anchor := _slot(key, data[at : at + SLOT])) is not None]
+        if found:
+            return max(found, key=lambda anchor: anchor.n)
+    return None
+
+
+def _slot(key: str, data: bytes) -> Anchor | None:
     try:
-        raw = json.loads(file.read_bytes())
-        anchor = Anchor(str(raw["journal"]), int(raw["n"]), str(raw["hash"]))
-        return anchor if raw["check"] == _check(anchor) else None
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        raw = json.loads(data)
+        anchor = Anchor(str(raw["journal"]), int(raw["n"]), str(raw["hash"]), int(raw["since"]))
+        return anchor if hmac.compare_digest(str(raw["check"]).encode(), _signed(key, anchor).encode()) else None
+    except (ValueError, KeyError, TypeError):
         return None
+
+
+def read_older_anchor(file: Path) -> Anchor | None:
+    """An anchor as they were before they were signed."""
+    try:
+        raw = json.loads(_bytes_of(file))
+        anchor = Anchor(str(raw["journal"]), int(raw["n"]), str(raw["hash"]))
+        return anchor if raw["check"] == zlib.crc32(f"{anchor.journal} {anchor.n} {anchor.hash}".encode()) else None
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
     except OSError as e:
         raise DetentError(f"the journal's anchor cannot be read: {e}", f"look at the rights of {file.parent}") from e
 
@@ -66,19 +110,23 @@ class AnchorFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fd = -1
+        self._fd, self._key = -1, ""
         self._memory: mmap.mmap | None = None  # the file in memory: a plain write would make every commit wait for its new time stamp
 
-    def ready(self) -> None:
-        """Have the file open. A state dir that cannot be written stops the work before it is recorded."""
+    def ready(self, known: Anchor) -> None:
+        """Have the file open; a new one says what is known so far. A state dir that cannot be written stops the work before it is recorded."""
         try:
             if self._fd >= 0 and (now := os.fstat(self._fd)).st_nlink and now.st_size >= SIZE:
                 return
             self.close()
             self._fd = self._open()
-            if os.fstat(self._fd).st_size < SIZE:
+            if fresh := os.fstat(self._fd).st_size < SIZE:
                 self._write(b"")  # takes its place on the disk, so that a full one is noticed now
             self._memory = mmap.mmap(self._fd, SIZE)
+            if fresh or read_anchor(self.path) is None:
+                self.write(known)
+                self._memory.flush()
+                os.fsync(self._fd)  # once: a journal with events and no anchor would be refused
         except OSError as e:
             raise DetentError(f"the journal's anchor cannot be written ({e}); nothing was changed", f"look at {self.path.parent}") from e
 
@@ -90,10 +138,12 @@ class AnchorFile:
             return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def write(self, anchor: Anchor) -> None:
-        """Write the anchor over the one before it."""
+        """Write the anchor over the older one of the two."""
         assert self._memory is not None, "ready() comes first"
-        text = f'{{"journal": "{anchor.journal}", "n": {anchor.n}, "hash": "{anchor.hash}", "check": {_check(anchor)}}}'
-        self._memory[:] = text.encode().ljust(SIZE)
+        self._key = self._key or own_secret(KEY)
+        fields = {**anchor._asdict(), "check": _signed(self._key, anchor)}
+        at = anchor.n % 2 * SLOT
+        self._memory[at : at + SLOT] = json.dumps(fields).encode().ljust(SLOT)
 
     def _write(self, data: bytes) -> None:
         if os.pwrite(self._fd, data.ljust(SIZE), 0) != SIZE:
@@ -106,3 +156,11 @@ class AnchorFile:
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = -1
+
+
+def put_anchor(file: Path, anchor: Anchor) -> None:
+    """Make this the anchor, whatever was there."""
+    file.unlink(missing_ok=True)
+    made = AnchorFile(file)
+    made.ready(anchor)
+    made.close()

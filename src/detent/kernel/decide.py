@@ -10,6 +10,8 @@ from detent.kernel.table import Table
 
 ERRORS = "errors"  # the counter of ERRORs in a row; every table has it
 FLAGS = "flags"  # the fact by which flags are told, as JSON
+SPOKEN = {"answer": "answered {decision} with {value}", "resume": "released the run", "steer": "told the agent"}  # what is shown at landing
+MOST_SAID, LONGEST = 40, 200
 AGENT = "agent"  # the counter of agents in a row that ended without an answer
 
 
@@ -72,12 +74,22 @@ def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, re
         after = msgspec.structs.replace(after, steers=run.steers[found.heard :])
     if sent.by != "human":
         after = msgspec.structs.replace(after, not_before="")
+    if sent.by == "human" and sent.verb in SPOKEN:
+        after = msgspec.structs.replace(after, said=(*after.said, spoken(sent))[-MOST_SAID:])
     if sent.child:
         after = msgspec.structs.replace(after, joined=(*after.joined, sent.child))
     for change in way.changes:
         after = change(after, sent, found)
     to = {BACK: after.back, STAY: run.state}.get(way.to, way.to)
     return Decision(_next(after, to), way.says, reasons, tuple(dict.fromkeys(e.name for e in (*way.owes, *table.always))))
+
+
+def spoken(sent: Sent) -> str:
+    """What a person said, by whom and through which channel, in a line."""
+    words = " ".join((sent.note or sent.guidance).split())
+    what = SPOKEN[sent.verb].format(decision=sent.decision, value=sent.value)
+    short = words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
+    return f"{sent.facts.get('who') or 'a person'} ({sent.channel or 'unknown channel'}) {what}" + (f": {short}" if short else "")
 
 
 def flagged(run: Run[T], new: tuple[Flag, ...]) -> Run[T]:

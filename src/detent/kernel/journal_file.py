@@ -7,10 +7,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, NoJournal
-from detent.kernel.anchor import Anchor, anchor_file, read_anchor
+from detent.kernel.anchor import Anchor, anchor_file, journal_key, older_anchor_file, put_anchor, read_anchor, read_older_anchor
+from detent.kernel.journal_rows import Proof, Reading
 
 APPLICATION = 0x64746E74  # "dtnt"
-VERSION = 2
+VERSION = 3
+PLAINLY_CHAINED = 2  # the version before rows were signed
 PAGE = 2048  # bytes; an append changes a few rows on pages of their own, and each goes to the log as a whole
 SMALLEST = 512  # bytes of a database; SQLite takes a smaller file for an empty one, and would write over it
 SCHEMA = """
@@ -36,8 +38,14 @@ OLDER = "end its runs with the older Detent; then move the journal away and say 
 WAY_OUT = "nothing was changed; restore the journal, or accept what is there with `detent doctor --accept`"
 
 
-def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, str]:
-    """A connection to a sound journal, and the journal's id."""
+UNKNOWN = "nothing was changed; if you copied, moved or restored the checkout yourself, accept what is there with `detent doctor --accept`"
+OTHERS = (
+    "{} has {} events, and nothing in your state folder vouches for them: it was copied or restored here, or belongs to another checkout"
+)
+
+
+def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, Anchor]:
+    """A connection to a sound journal, and its anchor, which has its id."""
     anchor = read_anchor(anchor_file(path))
     try:
         size = path.stat().st_size if path.exists() else 0
@@ -90,7 +98,7 @@ def _named(path: Path, e: sqlite3.DatabaseError) -> JournalError:
     return JournalDamaged(f"{path} cannot be read: {e}", WAY_OUT)
 
 
-def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: bool) -> str:
+def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: bool) -> Anchor:
     """Refuse what is not ours, not of our version, or not what the anchor remembers. Creates only in an empty file."""
     application, version, tables = _marks(db)
     if application != APPLICATION:
@@ -103,13 +111,18 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
         _create(db)
     elif version > VERSION:
         raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")
-    elif version < VERSION:
+    elif version < PLAINLY_CHAINED:
         raise JournalOlder(f"{path} was written by an older Detent (schema {version}; this one knows {VERSION})", OLDER)
+    elif version == PLAINLY_CHAINED:
+        anchor = _taken_over(db, path, anchor)
     _prepare(db)
+    return _holds(db, path, anchor)
+
+
+def _id(db: sqlite3.Connection, path: Path) -> str:
     row = db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
     if row is None:
         raise JournalDamaged(f"{path} has lost its id", WAY_OUT)
-    _holds(db, path, anchor, row[0])
     return str(row[0])
 
 
@@ -143,15 +156,76 @@ def _create(db: sqlite3.Connection) -> None:
     db.execute("COMMIT")
 
 
-def _holds(db: sqlite3.Connection, path: Path, anchor: Anchor | None, journal: str) -> None:
-    """The journal contains the event that the anchor remembers."""
+def _newest(db: sqlite3.Connection) -> tuple[int, str]:
+    """The number and the hash of the newest event; 0 if there is none."""
+    n, digest = db.execute("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1").fetchone() or (0, "")
+    return int(n or 0), str(digest)
+
+
+def _holds(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor:
+    """The journal contains the event that the anchor remembers, and every one before it."""
+    journal, count = _id(db, path), _newest(db)[0]
     if anchor is None:
-        return
+        if count:
+            raise JournalDamaged(OTHERS.format(path, count), UNKNOWN)
+        return Anchor(journal, 0, "")
     if anchor.journal != journal:
         raise JournalDamaged(f"{path} is another journal than the one that was here", WAY_OUT)
     row = db.execute("SELECT hash FROM events WHERE n = ?", (anchor.n,)).fetchone()
-    if row is None:
-        count = db.execute("SELECT ifnull(max(n), 0) FROM events").fetchone()[0]
+    if anchor.n and row is None:
         raise JournalDamaged(f"{path} was cut: it has {count} events and had at least {anchor.n}", WAY_OUT)
-    if row[0] != anchor.hash:
+    if anchor.n and row[0] != anchor.hash:
         raise JournalDamaged(f"{path}: event {anchor.n} is not the one that was written", WAY_OUT)
+    if lacks := _reading(db, path, journal, anchor.since).lacks():
+        raise JournalDamaged(f"{path}: {lacks}", WAY_OUT)
+    return anchor
+
+
+def _reading(db: sqlite3.Connection, path: Path, journal: str, since: int) -> Reading:
+    return Reading(str(path), lambda sql, *args: iter(db.execute(sql, args).fetchall()), Proof(journal, journal_key(), since))
+
+
+# -- what is taken without a signature -----------------------------------------------------------------------------------------
+
+
+def _taken_over(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor | None:
+    """A journal from before rows were signed is taken once: if its anchor of that time vouches for it and its plain chain is whole."""
+    journal, (count, _) = _id(db, path), _newest(db)
+    older = read_older_anchor(older_anchor_file(path))
+    if anchor is not None:
+        raise JournalDamaged(f"{path} was put back to an older form", WAY_OUT)
+    if count and older is None:
+        raise JournalDamaged(OTHERS.format(path, count), UNKNOWN)
+    if older is not None:
+        _holds(db, path, older._replace(since=count))
+    if fault := _reading(db, path, journal, count).first_fault():
+        raise JournalDamaged(fault, WAY_OUT)
+    anchor = _vouched(db, path)
+    older_anchor_file(path).unlink(missing_ok=True)
+    return anchor
+
+
+def _vouched(db: sqlite3.Connection, path: Path) -> Anchor:
+    """Take every event that is there as it is, from now on."""
+    n, digest = _newest(db)
+    anchor = Anchor(_id(db, path), n, digest, n)
+    put_anchor(anchor_file(path), anchor)
+    db.execute(f"PRAGMA user_version={VERSION}")
+    return anchor
+
+
+def accept(path: Path) -> str:
+    """What a person says who knows how the journal came here: take it as it is, if its plain chain is whole; or that it is gone. A sentence."""
+    if not path.exists() or not path.stat().st_size:
+        there = anchor_file(path).exists()
+        anchor_file(path).unlink(missing_ok=True)
+        return "there is no journal; a new one may begin" if there else ""
+    with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as db:
+        application, version, _ = _marks(db)
+        if application != APPLICATION or version not in (PLAINLY_CHAINED, VERSION):
+            return ""
+        n = _newest(db)[0]
+        if fault := _reading(db, path, _id(db, path), n).first_fault():
+            raise JournalDamaged(fault, "the events before it are sound; restore the file from a backup")
+        _vouched(db, path)
+        return f"the {n} events of the journal are taken as they are"

@@ -16,10 +16,11 @@ import psycopg
 from psycopg import conninfo
 
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
-from detent.kernel.anchor import Anchor, AnchorFile, anchor_of, read_anchor
+from detent.kernel.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
 from detent.kernel.holder import Holder, is_alive
-from detent.kernel.journal import (
-    GENESIS,
+from detent.kernel.journal_file import PLAINLY_CHAINED, START, VERSION, WAY_OUT
+from detent.kernel.journal_rows import (
+    ANOTHER_KEY,
     HEAD_COLUMNS,
     HOLDS,
     INSERT,
@@ -29,12 +30,12 @@ from detent.kernel.journal import (
     Head,
     Hot,
     Owed,
+    Proof,
     Reading,
     chain,
     read_holder,
     to_row,
 )
-from detent.kernel.journal_file import START, VERSION, WAY_OUT
 
 APPENDING = 0x64746E746A  # the number of the lock under which events get their place in the chain
 PATIENCE = 30.0  # seconds that a server may be away
@@ -78,16 +79,19 @@ def lock_of(run: str) -> int:
 class PostgresJournal:
     """The journal in a database that several machines share."""
 
-    def __init__(self, url: str, create: bool = False) -> None:
+    def __init__(self, url: str, create: bool = False, accept: bool = False) -> None:
         parts = conninfo.conninfo_to_dict(url)
         self.name = f"postgresql://{parts.get('host', '')}:{parts.get('port') or 5432}/{parts.get('dbname', '')}"
         self._url, self._held = url, dict[str, Claim]()
         self._unsure = False  # whether the server went away during the present append, maybe after it had written it
-        file = anchor_of(self.name)
-        self._anchor, self._read = AnchorFile(file), Reading(self.name, self._rows)
+        self._file = anchor_of(self.name)
+        self._anchor = AnchorFile(self._file)
         self.db = self._connected()
         try:
-            self.id = self._opened(create, read_anchor(file), file.exists())
+            self._known = self._opened(create, accept)
+            self.id = self._known.journal
+            self._proof = self._proof_of(self.id, self._known.since)
+            self._read = Reading(self.name, self._rows, self._proof)
         except BaseException:
             self.db.close()
             raise
@@ -163,11 +167,13 @@ class PostgresJournal:
 
     # -- opening -----------------------------------------------------------------------------------------------------------------
 
-    def _opened(self, create: bool, anchor: Anchor | None, anchored: bool) -> str:
-        """The journal's id. Refuses one that is gone, newer, older, or not what the anchor remembers."""
-        there = self._one("SELECT to_regclass('detent.meta')")[0] is not None
+    def _opened(self, create: bool, accept: bool) -> Anchor:
+        """The journal's anchor. Refuses one that is gone, newer, older, or not what the anchor remembers; unless a person accepts what is there."""
+        if accept:
+            self._file.unlink(missing_ok=True)
+        anchor, there = read_anchor(self._file), self._one("SELECT to_regclass('detent.meta')")[0] is not None
         if not there:
-            if anchored:
+            if self._file.exists():
                 raise JournalDamaged(f"{self.name} is gone, and had {f'{anchor.n} events' if anchor else 'events'}", WAY_OUT)
             if not create:
                 raise NoJournal(f"there is no journal at {self.name}", START)
@@ -178,12 +184,25 @@ class PostgresJournal:
             raise JournalNewer(
                 f"{self.name} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent"
             )
-        if version < VERSION:
+        if version < PLAINLY_CHAINED:
             raise JournalOlder(
                 f"{self.name} was written by an older Detent (schema {version}; this one knows {VERSION})", "use the older Detent"
             )
-        self._holds(anchor, facts["id"])
-        return str(facts["id"])
+        if accept:
+            return self._vouched(facts["id"])
+        return self._holds(anchor, facts["id"])
+
+    def _proof_of(self, journal: str, since: int) -> Proof:
+        return Proof(journal, journal_key(), since)
+
+    def _vouched(self, journal: str) -> Anchor:
+        """Take every event that is there as it is, if the plain chain is whole."""
+        n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
+        if fault := Reading(self.name, self._rows, self._proof_of(journal, n)).first_fault():
+            raise JournalDamaged(fault, "the events before it are sound; restore the database from a backup")
+        self.db.execute("UPDATE meta SET value = %s WHERE key = 'version'", (str(VERSION),))
+        put_anchor(self._file, anchor := Anchor(journal, n, digest, n))
+        return anchor
 
     def _create(self) -> None:
         with self._writing():
@@ -192,38 +211,46 @@ class PostgresJournal:
                 self.db.execute(SCHEMA.encode())
                 self.db.execute("INSERT INTO meta VALUES ('id', %s), ('version', %s)", (os.urandom(16).hex(), str(VERSION)))
 
-    def _holds(self, anchor: Anchor | None, journal: str) -> None:
-        """The journal contains the event that this machine's anchor remembers."""
+    def _holds(self, anchor: Anchor | None, journal: str) -> Anchor:
+        """The journal contains the event that this machine's anchor remembers. On a machine that has none yet, the shared key vouches for it."""
+        n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
         if anchor is None:
-            return
+            if n and (fault := Reading(self.name, self._rows, self._proof_of(journal, 0)).first_fault()):
+                raise JournalDamaged(
+                    f"{fault}; nothing on this machine vouches for it", f"{ANOTHER_KEY}, or accept it with `detent doctor --accept`"
+                )
+            return Anchor(journal, n, digest)
         if anchor.journal != journal:
             raise JournalDamaged(f"{self.name} is another journal than the one that was here", WAY_OUT)
         row = self._one("SELECT hash FROM events WHERE n = ?", anchor.n)
-        if row is None:
-            count = self._one("SELECT coalesce(max(n), 0) FROM events")[0]
-            raise JournalDamaged(f"{self.name} was cut: it has {count} events and had at least {anchor.n}", WAY_OUT)
-        if row[0] != anchor.hash:
+        if anchor.n and row is None:
+            raise JournalDamaged(f"{self.name} was cut: it has {n} events and had at least {anchor.n}", WAY_OUT)
+        if anchor.n and row[0] != anchor.hash:
             raise JournalDamaged(f"{self.name}: event {anchor.n} is not the one that was written", WAY_OUT)
+        if lacks := Reading(self.name, self._rows, self._proof_of(journal, anchor.since)).lacks():
+            raise JournalDamaged(f"{self.name}: {lacks}", WAY_OUT)
+        return anchor
 
     # -- writing -----------------------------------------------------------------------------------------------------------------
 
     def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
-        self._anchor.ready()
+        self._anchor.ready(self._known)
         self._unsure = False
-        self._anchor.write(self._patient(lambda: self._append(entry, expect, claim)))
+        self._known = self._patient(lambda: self._append(entry, expect, claim))
+        self._anchor.write(self._known)
 
     def _append(self, entry: Entry, expect: int, claim: Claim | None) -> Anchor:
         with self._writing():
             self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
-            at, before, prev = self._one(TAIL, entry.run) or (0, 0, GENESIS)
+            at, before, prev = self._one(TAIL, entry.run) or (0, 0, self.id)
             if self._unsure and (there := self._read.at(entry.run, entry.seq)) and there._replace(n=0, hash="") == entry:
-                return Anchor(self.id, there.n, there.hash)
+                return Anchor(self.id, there.n, there.hash, self._proof.since)
             self._check(entry.run, at, expect, claim)
-            digest = chain(prev, before + 1, entry)
+            digest = self._proof.signed(chain(prev, before + 1, entry))
             self.db.execute(sql(INSERT), to_row(entry, before + 1, prev, digest))
             self.db.execute(sql(KEEP_HEAD), (before + 1,))
-        return Anchor(self.id, before + 1, digest)
+        return Anchor(self.id, before + 1, digest, self._proof.since)
 
     def _check(self, run: str, at: int, expect: int, claim: Claim | None) -> None:
         if at != expect:

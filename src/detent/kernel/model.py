@@ -62,6 +62,7 @@ class Run(Value, Generic[D], frozen=True):
     asked: str = ""  # the tree whose flags a person is asked about
     accepted: str = ""  # the tree whose flags a person accepted
     fixed: tuple[str, ...] = ()  # tests and commands that failed before the work began, and passed since
+    said: tuple[str, ...] = ()  # what people said that opened something, each with its channel; shown again where the branch lands
 
 
 class Sent(Value, frozen=True):

@@ -18,7 +18,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
-from detent.kernel.anchor import state_dir
+from detent.kernel.state import state_dir
 from detent.sandbox import calls, keeper, mounts, root
 from detent.sandbox.engine import USER, WAYS, Engine, bounds, clean_up, environment, find, folders, opened, own_folder, who
 from detent.sandbox.guard import hold

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.kernel.anchor import state_dir
+from detent.kernel.state import state_dir
 from detent.sandbox.guard import Held
 from detent.sandbox.protocol import Room
 

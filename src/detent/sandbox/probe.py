@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell
-from detent.kernel.anchor import state_dir
+from detent.kernel.state import state_dir
 from detent.sandbox import attacks
 from detent.sandbox.mounts import SECRET
 from detent.sandbox.protocol import Room, Sandbox

@@ -119,6 +119,17 @@ def for_reviewer(flags: tuple[Flag, ...]) -> str:
     return f"## Flags of this branch\n\nSay in your review whether each of them is as it should be.\n\n{listed(flags)}" if flags else ""
 
 
+def said_by_people(said: tuple[str, ...]) -> str:
+    """What people said on the way that opened something, for whoever looks at the branch; empty if nobody said anything."""
+    lines = "\n".join(f"- {line}" for line in said)
+    return f"## Said by people on the way\n\nIf you did not say one of these, do not land this branch.\n\n{lines}\n" if said else ""
+
+
+def said_in_trailers(said: tuple[str, ...]) -> str:
+    """The same below the message of a merge."""
+    return "\n".join(f"Said-By-People: {line}" for line in said)
+
+
 def told_to_reader(flags: tuple[Flag, ...], accepted: bool) -> str:
     """What the text of a pull request says of flags; empty if there are none."""
     if not flags:
@@ -130,7 +141,8 @@ def told_to_reader(flags: tuple[Flag, ...], accepted: bool) -> str:
 def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
     """What a briefing adds about open flags: all of them where a person is asked, a short list for an agent, with the hunks for a reviewer."""
     if actor == "human" and run.cause == CAUSE:
-        return f"\n\n## Flags to look at\n\n{listed(asking(run), 60)}\n\n{WHAT_IT_MEANS}\n"
+        before = f"\n{said_by_people(run.said)}" if run.said else ""
+        return f"\n\n## Flags to look at\n\n{listed(asking(run), 60)}\n\n{WHAT_IT_MEANS}\n{before}"
     if actor != "agent" or not run.flags:
         return ""
     if role.lower() == "reviewer":

@@ -11,7 +11,7 @@ from detent.evidence.collect import Collector
 from detent.evidence.report import TestReport
 from detent.git.commits import short
 from detent.sandbox.process import run as run_program
-from detent.workflows.open_flags import told_to_reader
+from detent.workflows.open_flags import said_by_people, said_in_trailers, told_to_reader
 from detent.world.repo import RepoWorld
 
 BODY = "{body}"  # in git.pr_command: the file with the text of the pull request
@@ -26,7 +26,13 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
         return _fault(world, run, collect, tree)
 
     landed = land(
-        world.git, run.data.branch, world.clock(), world.kit_of(run).ways, verify, lambda argv: open_pr(world, run, collect, argv)
+        world.git,
+        run.data.branch,
+        world.clock(),
+        world.kit_of(run).ways,
+        verify,
+        lambda argv: open_pr(world, run, collect, argv),
+        said_in_trailers(_said(world, run)),
     )
     return landed._replace(reports=collect.digests)
 
@@ -68,11 +74,17 @@ def _body(world: RepoWorld, run: AnyRun) -> Path:
     """The text of a pull request, in a file: what the commits say, and what was flagged."""
     git, data = world.git, run.data
     said = git.run("log", "--reverse", "--format=- %s", f"{data.base}..{data.branch}", "--").text if data.base else ""
-    text = "\n\n".join(filter(None, (said.strip(), told_to_reader(run.flags, bool(run.accepted)))))
+    parts = (said.strip(), told_to_reader(run.flags, bool(run.accepted)), said_by_people(_said(world, run)))
+    text = "\n\n".join(part.rstrip("\n") for part in parts if part)
     file = world.place.common_dir / "detent" / "pull-requests" / f"{run.id}.md"
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, f"{text}\n")
     return file
+
+
+def _said(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
+    """What people said to a run and to its children."""
+    return tuple(line for each in world.gear.family(run.id) for line in each.said) or run.said
 
 
 def _broke(collect: Collector, run: AnyRun, report: TestReport) -> bool:

@@ -13,13 +13,13 @@ from textwrap import indent
 import click
 
 from detent.app import journal_at, tables
+from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_project import Check, project_checks
-from detent.kernel.anchor import anchor_file
 
 
 @click.command("doctor")
@@ -29,7 +29,9 @@ def command(as_json: bool, accept: bool) -> int:
     """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
     if accept:
         place = find_place(Path.cwd())
-        anchor_file(place.journal).unlink(missing_ok=True)
+        _may_accept()
+        if said := accept_journal(place):
+            click.echo(f"Accepted: {said}.", err=True)
         fingerprint.remember(place)
     checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), disk_check(), *_clients()]
     if as_json:
@@ -38,6 +40,24 @@ def command(as_json: bool, accept: bool) -> int:
         for c in checks:
             click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{indent(c.mend, ' ' * 17)}" if c.mend else ""))
     return 0 if _fit(checks) else 2
+
+
+def _may_accept() -> None:
+    """To accept is for a person. Where the journal cannot be read, nobody knows what is open in it."""
+    from detent.interfaces.cli.runner import here
+    from detent.interfaces.cli.tell import channel
+    from detent.interfaces.people import NOWHERE, WAY_ON, allowed, must_be_a_persons_shell
+
+    try:
+        journal_at(Path.cwd()).close()
+    except NoJournal:
+        must_be_a_persons_shell(channel())
+    except DetentError as e:
+        must_be_a_persons_shell(channel())
+        if channel() == NOWHERE:
+            raise DetentError(f"to accept this is for a person at a terminal to say: {e.message}", WAY_ON) from e
+    else:
+        allowed(here(), channel())
 
 
 def _clients() -> list[Check]:

@@ -108,7 +108,7 @@ def show(id: str, as_json: bool) -> None:
 def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     """Close items. What waits for them may run then."""
     from detent.app.queueing import catch_up
-    from detent.interfaces.cli.runner import allowed
+    from detent.interfaces.people import allowed
 
     app, here = opened()
     allowed(app, channel())

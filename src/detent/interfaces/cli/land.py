@@ -83,7 +83,8 @@ def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Ac
     """Which flags a person accepts with the command, if this is where a person may say so."""
     from detent.app.land_flags import Accepts
     from detent.app.policy import kinds_of, only_flags, read_policies
-    from detent.interfaces.cli.runner import allowed, only_for
+    from detent.interfaces.cli.runner import only_for
+    from detent.interfaces.people import allowed
 
     policies = read_policies(yes_to)
     only_for("pipeline", "land", {"--yes-to": not only_flags(policies)})

@@ -34,7 +34,7 @@ def opened() -> "Iterator[tuple[App, DurableQueue]]":
 
 def may(app: "App", *runs: str) -> None:
     """Refuse what only people say, where the configuration says that they must be elsewhere. Without a run: as it is configured now."""
-    from detent.interfaces.cli.runner import allowed
+    from detent.interfaces.people import allowed
 
     for run in runs or (None,):
         allowed(app, channel(), run)

@@ -16,7 +16,8 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     not buy new attempts.
     """
     from detent.app.rollback import roll_back
-    from detent.interfaces.cli.runner import allowed, here
+    from detent.interfaces.cli.runner import here
+    from detent.interfaces.people import allowed
 
     app = here()
     chosen = app.chosen(run)

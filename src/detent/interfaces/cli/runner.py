@@ -10,6 +10,7 @@ from detent.app import App, open_app
 from detent.app.allowed import base_of, rules
 from detent.errors import DetentError, RedStart
 from detent.interfaces.cli.tell import channel, shown
+from detent.interfaces.people import allowed, by_a_person
 from detent.kernel.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
@@ -27,6 +28,8 @@ def here(create: bool = False) -> App:
 def begin(app: App, workflow: str, terms: "Terms", by: str = "") -> str:
     """Create a run as a person asked for it. `by` is the channel that they spoke through; without it, the command line."""
     sent = Sent("start", by="human", channel=by or channel())
+    if terms.baseline or terms.policies:  # an answer given beforehand
+        by_a_person(app, sent.channel)
     if workflow == "pr":
         from detent.app.start import start_pr
 
@@ -152,17 +155,3 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
     if terms is None:
         terms = renewed(app, now.id) if verb == "resume" and is_pushed(now) else {}
     return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]
-
-
-def allowed(app: App, by: str, run: str | None = None) -> None:
-    """Whether a person may decide through this channel, as the run was configured when it began; without a run, as it is configured now."""
-    if run and app.journal.heads(run):
-        wanted = app.world.kit_of(app.door.load(run).run).settings.get("decisions.require", "")
-    else:
-        from detent.app.kit import settings_at
-
-        wanted = settings_at(app.world.git, "HEAD", app.world.outer).decisions.require
-    if wanted and wanted != by:
-        raise DetentError(
-            f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
-        )

@@ -31,6 +31,7 @@ from detent.interfaces.http.routes import ROUTES, Call, Route, health
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.tally import Tally
 from detent.interfaces.http.wire import Wire
+from detent.interfaces.people import must_be_a_persons_page
 
 STATIC = Path(__file__).parent / "static"
 LARGEST_BODY = 1_000_000
@@ -71,9 +72,11 @@ def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -
         await pulse.close()
         desk.close()
 
-    def answered(route: Route, path: dict[str, str], asked: object) -> Response:
+    def answered(route: Route, path: dict[str, str], asked: object, port: int) -> Response:
         app = open_app(root, create=True)
         try:
+            if route.method == "POST":
+                must_be_a_persons_page(app, port, path.get("run"))
             return _json(wire.encode(route.does(Call(app, board, desk, path, asked))), route.status)
         finally:
             app.journal.close()
@@ -107,11 +110,11 @@ def needs_token(path: str) -> bool:
 # -- calls ---------------------------------------------------------------------------------------------------------------------
 
 
-def _handler(route: Route, does: Callable[[dict[str, str], object], Response], limiter: anyio.CapacityLimiter) -> Handler:
+def _handler(route: Route, does: Callable[[dict[str, str], object, int], Response], limiter: anyio.CapacityLimiter) -> Handler:
     async def handle(request: Request) -> Response:
         raw = await _body(request) if route.method == "POST" else b""
         asked = _read(raw or b"{}", route.takes) if route.method == "POST" else _query(request, route.takes)
-        done = partial(does, dict(request.path_params), asked)
+        done = partial(does, dict(request.path_params), asked, request.client.port if request.client else 0)
         return await anyio.to_thread.run_sync(done, limiter=limiter)
 
     return _told(handle)

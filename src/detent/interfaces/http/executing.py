@@ -14,7 +14,7 @@ from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
 from detent.errors import DetentError
 from detent.interfaces.cli.queue_text import as_row
-from detent.interfaces.cli.runner import allowed, spoken
+from detent.interfaces.cli.runner import spoken
 from detent.interfaces.http import shapes_execute as shapes
 from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere
@@ -22,6 +22,7 @@ from detent.interfaces.http.shape import SAFE
 from detent.interfaces.http.shapes import Usage
 from detent.interfaces.http.speaking import CHANNEL, drive_on
 from detent.interfaces.http.stream import News, Place, Pulse
+from detent.interfaces.people import allowed
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:

@@ -19,6 +19,6 @@ def question(app: App, briefing: Briefing) -> Question | None:
     run = app.door.load(briefing.run).run
     require = app.world.kit_of(run).settings.get("decisions.require", "")
     open_now = choices(app, run)
-    if require not in ("", CHANNEL) or not open_now:
+    if require not in ("", "anywhere", CHANNEL) or not open_now:
         return None
     return Question(run.id, cut(briefing.briefing, LARGEST_MESSAGE), open_now)

@@ -58,12 +58,14 @@ def answer(said: Answer, wanted: Wanted) -> Verdict | None:
     from detent.app.policy import user
     from detent.interfaces.cli.runner import told
     from detent.interfaces.mcp.asking import question
+    from detent.interfaces.people import DIALOG, allowed
 
     with opened(wanted) as app:
         asked = question(app, app.door.next(said.run))
         if asked is None or asked.digest != said.digest or said.choice not in asked.choices:
             return None
         sent = said.sent(asked)
+        allowed(app, DIALOG, said.run)
         return told(app, said.run, msgspec.structs.replace(sent, facts={"who": user()})) if sent is not None else None
 
 

@@ -1,0 +1,129 @@
+"""Who speaks: a person in a shell of their own, or a program in a shell that belongs to an agent. Looks at processes; decides nothing.
+
+Clients mark the shells they give to agents by a variable, and stand above them as processes. Both are looked at, also the variables of the
+processes above, so that neither a cleaned environment nor a terminal made by `script` helps. It is a fence, not a wall: a process that was
+cut loose from its ancestors, with a clean environment, looks like a person's.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+PROC = Path("/proc")
+FARTHEST = 64  # processes above one
+# Variables that clients set in shells of agents. What people set themselves to configure a client (homes, keys, models) is none.
+MARKS = re.compile(
+    r"CLAUDECODE|CLAUDE_CODE_(?:ENTRYPOINT|SESSION\w*|CHILD\w*)|CODEX_(?!HOME$|\w*(?:KEY|TOKEN|PATH|DIR|URL|FILE|MODEL|PROFILE)$)\w+"
+    r"|GEMINI_CLI(?:_NO_RELAUNCH)?|QWEN_CODE(?:_NO_RELAUNCH)?|OPENCODE(?:_(?:PID|CALLER|CLIENT|SESSION\w*|PROCESS\w*))?"
+    r"|CURSOR_(?!TRACE_ID$|\w*(?:KEY|TOKEN|PATH|DIR|URL|FILE|MODEL|THEME|SIZE)$)\w+|COPILOT_(?:CLI|AGENT\w*|SESSION\w*|RUN\w*)"
+    r"|GOOSE_TERMINAL|CLINE_ACTIVE|ROO_ACTIVE|KILO_\w*ACTIVE|AUGMENT_AGENT|ANTIGRAVITY_AGENT|AMP_(?:THREAD|SESSION)\w*|OPENHANDS_(?:SESSION|CONVERSATION)\w*"
+    r"|AIDER_(?:SHELL|SESSION)\w*|AI_AGENT|CRUSH|FACTORY_DROID|DETENT_RUN"
+)
+AGENT_NAMES = ("goose", "amp", "crush", "opencode", "claude", "codex", "gemini", "droid")  # as values of AGENT
+NAMES = (
+    "claude", "codex", "gemini", "qwen", "opencode", "copilot", "goose", "goosed", "cursor-agent", "aider", "openhands", "amp", "crush",
+    "cline", "auggie", "droid", "kilocode", "qodo", "plandex", "mini-swe-agent", "swe-agent", "codebuff", "letta", "continue-cli",
+)  # fmt: skip
+PACKAGES = (  # in a path among the words of a process that runs a script
+    "/@anthropic-ai/claude-code/", "/claude-code/", "/@openai/codex/", "/@google/gemini-cli/", "/gemini-cli/", "/@qwen-code/", "/opencode-ai/",
+    "/@github/copilot/", "/@sourcegraph/amp/", "/@augmentcode/", "/cursor-agent/", "/@kilocode/", "/@charmland/crush/", "/claude_agent_sdk/",
+)  # fmt: skip
+OFF = ("", "0", "false", "no", "off")
+
+
+def marked(env: Mapping[str, str]) -> str:
+    """The variable by which an environment says that it is an agent's; empty if it says nothing."""
+    found = (name for name in sorted(env) if MARKS.fullmatch(name) and env[name].strip().lower() not in OFF)
+    named = "AGENT" if env.get("AGENT", "").lower() in AGENT_NAMES else ""
+    return next(found, named)
+
+
+def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> str:
+    """By what a process is seen to belong to an agent, in words; empty if nothing says so. `env` is its own, where it is known."""
+    if env is not None and (mark := marked(env)):
+        return f"{mark} is set"
+    for above in _line(pid, proc):
+        if name := _client(above, proc):
+            return f"it runs below {name}"
+        if mark := marked(_environment(above, proc)):
+            return f"{mark} is set in the process above it"
+    return ""
+
+
+def _line(pid: int, proc: Path) -> Iterator[int]:
+    """A process and those above it, the nearest first."""
+    for _ in range(FARTHEST):
+        yield pid
+        pid = _parent(pid, proc)
+        if pid <= 1:
+            return
+
+
+def _parent(pid: int, proc: Path) -> int:
+    try:
+        return int((proc / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _client(pid: int, proc: Path) -> str:
+    """The client that a process is, by its own name or by what it runs; empty if it is none."""
+    name = _read(proc / str(pid) / "comm").strip()
+    words = [word for word in _read(proc / str(pid) / "cmdline").split("\0") if word][:4]
+    if name in NAMES:
+        return name
+    program = (_stem(word) for word in _programs(words))
+    package = (part.strip("/") for part in PACKAGES for word in words[:3] if part in word)
+    return next((word for word in program if word in NAMES), "") or next(package, "")
+
+
+def _programs(words: list[str]) -> Iterable[str]:
+    """What a process runs: its program, and the script of an interpreter."""
+    if not words:
+        return ()
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    interpreted = re.fullmatch(r"(?:node|bun|deno|python[0-9.]*|uv|uvx|npx)", _stem(words[0])) is not None
+    return (words[0], script) if interpreted else (words[0],)
+
+
+def _stem(word: str) -> str:
+    return re.sub(r"\.(?:m?js|cjs|py|exe)$", "", os.path.basename(word))
+
+
+def _environment(pid: int, proc: Path) -> dict[str, str]:
+    """The environment that a process began with, where it may be read."""
+    pairs = (line.partition("=") for line in _read(proc / str(pid) / "environ").split("\0"))
+    return {name: value for name, _, value in pairs if name}
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+# -- over loopback -------------------------------------------------------------------------------------------------------------
+
+
+def process_at(port: int, proc: Path = PROC) -> int:
+    """The process of this user that has a port as its end of a connection over loopback; 0 if that cannot be seen."""
+    inodes = {inode for table in ("net/tcp", "net/tcp6") for inode in _sockets(_read(proc / table), port)}
+    wanted = {f"socket:[{inode}]" for inode in inodes}
+    if not wanted:
+        return 0
+    for folder in proc.glob("[0-9]*/fd"):
+        try:
+            if any(os.readlink(entry.path) in wanted for entry in os.scandir(folder)):
+                return int(folder.parent.name)
+        except OSError:  # another user's, or gone
+            continue
+    return 0
+
+
+def _sockets(table: str, port: int) -> Iterator[str]:
+    for line in table.splitlines()[1:]:
+        fields = line.split()
+        if len(fields) > 9 and fields[1].rpartition(":")[2] == f"{port:04X}" and fields[9] != "0":
+            yield fields[9]

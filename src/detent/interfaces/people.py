@@ -1,0 +1,76 @@
+"""Whether what only people say may be said here: as it is configured, by whom it looks to be said, and through which channel. Says no; does nothing.
+
+What is not configured is the default: refused in a shell that belongs to an agent; and while a run in pull mode is open, wanted from a
+terminal, the web page or a client's dialog.
+"""
+
+import os
+
+from detent.app import App
+from detent.errors import DetentError
+
+DIALOG, NOWHERE, WEB = "client dialog", "no terminal", "web"
+WAY_ON = (
+    "say it in a terminal of your own or on the page of `detent serve`; if programs are to speak for people here, commit "
+    '[decisions] require = "anywhere" (docs/configuration.md)'
+)
+
+
+def allowed(app: App, by: str, run: str | None = None) -> None:
+    """Whether a person may decide through this channel, as the run was configured when it began; without a run, as those in pull mode
+    were that are open, or as it is configured now."""
+    wanted = wanted_of(app, run)
+    if wanted == "anywhere":
+        return
+    must_be_a_persons_shell(by)
+    if wanted and wanted != by:
+        raise DetentError(
+            f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
+        )
+    if by == NOWHERE and (open_now := pulled(app)):
+        raise DetentError(f"this is for a person to say, and there is no terminal here, while an agent works on run {open_now[0]}", WAY_ON)
+
+
+def by_a_person(app: App, by: str) -> None:
+    """The same for what is said before there is a run: only a shell that belongs to an agent is refused."""
+    if wanted_of(app, None) != "anywhere":
+        must_be_a_persons_shell(by)
+
+
+def wanted_of(app: App, run: str | None) -> str:
+    """What is configured about where people must be."""
+    if run and app.journal.heads(run):
+        return str(app.world.kit_of(app.door.load(run).run).settings.get("decisions.require", ""))
+    if open_now := pulled(app):
+        return str(app.world.kit_of(app.door.load(open_now[0]).run).settings.get("decisions.require", ""))
+    from detent.app.kit import settings_at
+
+    return settings_at(app.world.git, "HEAD", app.world.outer).decisions.require
+
+
+def pulled(app: App) -> list[str]:
+    """The open runs in pull mode: an agent that calls by itself works on them, in a shell of its own."""
+    heads = (head for head in app.journal.heads() if not head.ended and not head.parent and head.workflow != "execute")
+    return [head.run for head in heads if not app.door.load(head.run).run.data.setup.agent]
+
+
+def must_be_a_persons_shell(by: str) -> None:
+    """Refuse what is said in a shell that belongs to an agent. A client's dialog is a client's own process, so only variables count for it."""
+    from detent.app.speaker import agent_above, marked
+
+    if by == WEB:
+        return  # looked at by the server, which knows who is connected
+    mark = marked(os.environ)
+    seen = (mark and f"{mark} is set") if by == DIALOG else agent_above(os.environ, os.getpid())
+    if seen:
+        raise DetentError(f"this is for a person to say, and this shell belongs to an agent ({seen})", WAY_ON)
+
+
+def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
+    """Refuse what a program in an agent's shell says over loopback, token or not."""
+    from detent.app.speaker import agent_above, process_at
+
+    pid = process_at(port)
+    seen = agent_above(None, pid) if pid else ""
+    if seen and wanted_of(app, run) != "anywhere":
+        raise DetentError(f"this is for a person to say, and the program that says it belongs to an agent ({seen})", WAY_ON)

@@ -1,0 +1,254 @@
+"""The rows of a journal: what they hold, how each is chained to the one before it and signed, and how they are read. Alike in every database.
+
+A row's hash is a plain one over the row before it and every column, and behind it the signature of that by the key beside the anchors: who
+can write the database and not read the key can alter nothing that is read again. Knows no file and no connection.
+"""
+
+import hmac
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from detent.errors import JournalDamaged
+from detent.kernel.holder import Holder
+
+GENESIS = "0" * 64  # what the first event followed before it followed the journal's id
+PLAIN = 64  # characters of the plain hash
+ANOTHER_KEY = "machines that share a journal share the file `journal-key` in ~/.local/state/detent; else see `detent doctor`"
+
+
+class Entry(NamedTuple):
+    """One event as the journal keeps it."""
+
+    run: str
+    seq: int
+    workflow: str
+    state: str
+    on: str
+    status: str
+    at: str
+    attempt: str  # the attempt this answers for good; empty if a repeat is to be judged anew
+    tree: str
+    body: bytes
+    brief: str
+    parent: str = ""
+    worktree: str = ""
+    ended: bool = False
+    owes: tuple[str, ...] = ()
+    n: int = 0
+    hash: str = ""
+
+
+class Head(NamedTuple):
+    """Where a run stands, without its event."""
+
+    run: str
+    seq: int
+    workflow: str
+    state: str
+    parent: str
+    worktree: str
+    at: str
+    ended: bool
+
+
+class Owed(NamedTuple):
+    """An effect that is not settled yet."""
+
+    run: str
+    seq: int
+    pos: int
+    effect: str
+
+
+class Hot(NamedTuple):
+    """A finished answer to `get-task`, and the stamps of what it depends on: a line each, file and stamp parted by a tab."""
+
+    run: str
+    seq: int
+    stamps: str
+    text: str
+    json: str
+    code: int
+    rules: str = ""  # what a client's hook must know of this moment
+
+
+class Claim(NamedTuple):
+    """The right to move a run, until it is given back or its holder dies. The epoch fences off whoever lost it."""
+
+    run: str
+    epoch: int
+
+
+HOLDS = "instr(body, CAST(? AS BLOB))"
+HEAD_COLUMNS = "run, seq, workflow, state, parent, worktree, at, ended"
+ENTRY_COLUMNS = (
+    "run, seq, workflow, state, on_, status, at, coalesce(attempt, ''), tree, body, brief, parent, worktree, ended, owes, n, hash"
+)
+TAIL = "SELECT (SELECT ifnull(max(seq), 0) FROM events WHERE run = ?), n, hash FROM events WHERE n = (SELECT max(n) FROM events)"
+INSERT = f"""
+INSERT INTO events(n, run, seq, workflow, state, on_, status, at, attempt, tree, body, brief, parent, worktree, ended, owes, prev, hash)
+VALUES ({",".join("?" * 18)})"""
+KEEP_HEAD = f"INSERT OR REPLACE INTO heads(n, {HEAD_COLUMNS}) SELECT n, {HEAD_COLUMNS} FROM events WHERE n = ?"
+SETTLE = """
+INSERT INTO settled VALUES (?,?,?)
+ON CONFLICT DO UPDATE SET seq = excluded.seq, pos = excluded.pos WHERE (seq, pos) < (excluded.seq, excluded.pos)"""
+HEADS_BY_EVENTS = f"SELECT n, {HEAD_COLUMNS} FROM events e WHERE seq = (SELECT max(seq) FROM events WHERE run = e.run)"
+HEADS_KEPT = f"SELECT n, {HEAD_COLUMNS} FROM heads"
+
+
+HEADS_TRUE = """
+SELECT h.run FROM heads h LEFT JOIN events e ON e.n = h.n
+WHERE e.n IS NULL OR (e.run, e.seq, e.workflow, e.state, e.parent, e.worktree, e.at, e.ended)
+  <> (h.run, h.seq, h.workflow, h.state, h.parent, h.worktree, h.at, h.ended)
+  OR EXISTS (SELECT 1 FROM events later WHERE later.run = h.run AND later.seq = h.seq + 1) LIMIT 1"""
+COUNTED = (
+    "SELECT count(*), ifnull(max(n), 0), ifnull(sum(CASE WHEN seq = 1 THEN 1 ELSE 0 END), 0), (SELECT count(*) FROM heads) FROM events"
+)
+
+
+def chain(prev: str, n: int, entry: Entry) -> str:
+    """The plain hash of a row: over the previous row's hash and every column. The first row follows the journal's id."""
+    run, seq, workflow, state, on, status, at, attempt, tree, body, brief, parent, worktree, ended, owes, *_ = entry
+    counts = f"{prev} {n:d} {seq:d} {ended:d}"
+    texts = (counts, run, workflow, state, on, status, at, attempt, tree, brief, parent, worktree, "\n".join(owes))
+    lengths = [*map(len, texts)]  # so that nothing can move from one column to the next
+    return sha256(f"{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + body).hexdigest()
+
+
+class Proof(NamedTuple):
+    """By what a journal's rows are believed: its id, the key, and the last row that is taken without a signature."""
+
+    journal: str
+    key: Callable[[], str]  # asked for when the first row is signed or read
+    since: int = 0
+
+    def signed(self, plain: str) -> str:
+        """The hash that a row gets: the plain one, and the key's signature of it in this journal."""
+        return plain + hmac.digest(self.key().encode(), f"{self.journal} {plain}".encode(), "sha256").hex()[:PLAIN]
+
+    def holds(self, n: int, plain: str, found: str) -> bool:
+        """Whether a row's hash is one that we wrote, or one that was vouched for."""
+        return hmac.compare_digest(found.encode(), self.signed(plain).encode()) or (n <= self.since and found[:PLAIN] == plain)
+
+    def may_begin(self, prev: str) -> bool:
+        """Whether a first row follows what it should."""
+        return prev == self.journal or (self.since >= 1 and prev == GENESIS)
+
+
+def to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
+    """An entry as the row of the table."""
+    return (n, *entry[:7], entry.attempt or None, *entry[8:13], int(entry.ended), "\n".join(entry.owes), prev, digest)
+
+
+def _read_entry(row: tuple[Any, ...]) -> Entry:
+    """A row of ENTRY_COLUMNS as an entry."""
+    *rest, ended, owes, n, digest, _ = row
+    return Entry._make((*rest, ended, tuple(owes.split("\n")) if owes else (), n, digest))
+
+
+Rows = Callable[..., Iterator[tuple[Any, ...]]]  # a query and its arguments to the rows that answer it
+
+
+def read_holder(journal: Path | str, run: str, text: str) -> Holder:
+    """Who holds a claim, as the journal has it."""
+    try:
+        return msgspec.json.decode(text, type=Holder)
+    except msgspec.DecodeError as e:
+        raise JournalDamaged(f"{journal}: the claim on run {run} cannot be read: {e}", "nothing was changed; see `detent doctor`") from e
+
+
+class Reading:
+    """What is read of a journal, alike in every database. Each row of an event is checked against its hash."""
+
+    def __init__(self, name: str, rows: Rows, proof: Proof) -> None:
+        self.name, self.rows, self.proof = name, rows, proof
+
+    def _entries(self, where: str, *args: str | int) -> list[Entry]:
+        return [self._sound(row) for row in self.rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events WHERE {where}", *args)]
+
+    def _entry(self, where: str, *args: str | int) -> Entry | None:
+        found = self._entries(where, *args)
+        return found[0] if found else None
+
+    def _sound(self, row: tuple[Any, ...]) -> Entry:
+        """A row as an entry, if its hash is its own and the key's."""
+        try:
+            entry = _read_entry(row)
+            plain = chain(row[-1], entry.n, entry)
+            sound, ours = (
+                len(entry.hash) in (PLAIN, 2 * PLAIN) and entry.hash[:PLAIN] == plain,
+                self.proof.holds(entry.n, plain, entry.hash),
+            )
+        except (TypeError, ValueError, AttributeError):  # a column holds something of another type
+            sound = ours = False
+        if sound and not ours:
+            raise JournalDamaged(f"{self.name}: event {row[-3]} was not written with the key of this user's Detent", ANOTHER_KEY)
+        if not sound:
+            raise JournalDamaged(f"{self.name}: event {row[-3]} was altered", "nothing was changed; see `detent doctor`")
+        return entry._replace(ended=bool(entry.ended))
+
+    def last(self, run: str) -> Entry | None:
+        return self._entry("run = ? ORDER BY seq DESC LIMIT 1", run)
+
+    def at(self, run: str, seq: int) -> Entry | None:
+        return self._entry("run = ? AND seq = ?", run, seq)
+
+    def attempt(self, run: str, attempt: str) -> Entry | None:
+        return self._entry("run = ? AND attempt = ?", run, attempt)
+
+    def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
+        return self._entries("run = ? AND seq > ? ORDER BY seq LIMIT ?", run, after, limit)
+
+    def has_report(self, tree: str, digest: str) -> bool:
+        """Whether an event says that the report of a tree has this digest. In a text that somebody sent, the quotation marks would be escaped."""
+        return self._entry(f"{HOLDS} > 0 ORDER BY n DESC LIMIT 1", f'"{tree}":"{digest}"') is not None
+
+    def heads(self, run: str = "") -> Sequence[Head]:
+        where, args = ("WHERE run = ?", (run,)) if run else ("", ())
+        rows = self.rows(f"SELECT {HEAD_COLUMNS} FROM heads {where} ORDER BY n DESC", *args)
+        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+
+    def children(self, parent: str) -> Sequence[Head]:
+        rows = self.rows(f"SELECT {HEAD_COLUMNS} FROM heads WHERE parent = ? AND parent <> '' ORDER BY run", parent)
+        return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+
+    def owed(self, run: str) -> Sequence[Owed]:
+        """What the events of a run owe, in order, beyond the last effect that is settled."""
+        mark = next(self.rows("SELECT seq, pos FROM settled WHERE run = ?", run), (0, 0))
+        owing = self.rows("SELECT seq, owes FROM events WHERE run = ? AND seq >= ? AND owes <> '' ORDER BY seq", run, mark[0])
+        every = [Owed(run, seq, pos, effect) for seq, owes in owing for pos, effect in enumerate(owes.split("\n"))]
+        return [owed for owed in every if owed[1:3] > mark]
+
+    def lacks(self) -> str | None:
+        """What is missing, in a sentence: an event in the middle, or a run in the list of runs. Reads no event, so that every opening can ask."""
+        count, newest, runs, heads = next(self.rows(COUNTED))
+        if count != newest:
+            return f"{newest - count} of its {newest} events are gone"
+        first = next(self.rows("SELECT prev FROM events WHERE n = 1"), None)
+        if first is not None and not self.proof.may_begin(first[0]):
+            return "its first event belongs to another journal"
+        if runs != heads or (wrong := next(self.rows(HEADS_TRUE), None)) is not None:
+            return (
+                f"the list of runs does not show {f'run {wrong[0]}' if runs == heads and wrong else 'every run'} as its newest event does"
+            )
+        return None
+
+    def first_fault(self) -> str | None:
+        """Read the whole chain; the first row that does not fit, in a sentence."""
+        prev, expect = self.proof.journal, 1
+        try:
+            for row in self.rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
+                entry = self._sound(row)
+                if entry.n != expect or (row[-1] != prev and not (expect == 1 and self.proof.may_begin(row[-1]))):
+                    return f"{self.name}: event {entry.n} does not follow the one before it"
+                prev, expect = entry.hash, expect + 1
+            for one, other in ((HEADS_BY_EVENTS, HEADS_KEPT), (HEADS_KEPT, HEADS_BY_EVENTS)):
+                for row in self.rows(f"{one} EXCEPT {other}"):
+                    return f"{self.name}: the list of runs does not show run {row[1]} as its newest event does"
+        except JournalDamaged as e:
+            return e.message
+        return None
