@@ -278,11 +278,12 @@ class RepoLook:
         base = self.scene.collect.suite.base
         return probe_refactored(self.teeth(self._asked("unnoticed")), self.tests()) if base is not None and base.runner else Probed()
 
-    def untested(self) -> tuple[str, ...]:
-        """The places that the step changed at which no test fails, whatever stands there."""
-        from detent.evidence.probe import untested
+    def untested(self, all_of_it: bool = True) -> tuple[str, ...]:
+        """What the step changed and no test speaks for: places in code and files of any kind; or such files only, where a RED speaks for the code."""
+        from detent.evidence.unproved import code_of, unneeded, unproved
 
-        return untested(self.teeth())
+        code = code_of(self.changes)
+        return unproved(self.teeth(), code) if all_of_it else unneeded(self.teeth(), code) if len(code) > 1 else ()
 
     def preflight(self) -> str | None:
         """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""

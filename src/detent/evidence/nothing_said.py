@@ -26,7 +26,9 @@ DOCUMENTS = (
     ".pot",
     ".mo",
 )
+CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".php", ".go", ".rs", ".pl")
 NAMES = re.compile(r"(?i)^(?:license|licence|copying|notice|authors|contributors|changelog|changes|history|news|readme|codeowners)(?:\.|$)")
+PARTS = re.compile(r"(?i)^(?:.*requirements.*|.*constraints.*|cmakelists)\.txt$")  # they say what is installed or built
 FOLDERS = frozenset({"docs", "doc", "documentation", "changelog.d", "changes", "newsfragments", "news"})
 
 
@@ -42,8 +44,14 @@ def says_nothing(changes: Changes, change: Changed) -> bool:
 
 def is_document(path: str) -> bool:
     """Whether a file is for people to read."""
+    return is_words(path) or (bool(FOLDERS & set(PurePosixPath(path).parts[:-1])) and not PARTS.match(PurePosixPath(path).name))
+
+
+def is_words(path: str) -> bool:
+    """Whether a file is for people to read by its own name, wherever it lies."""
     where = PurePosixPath(path)
-    return where.suffix.lower() in DOCUMENTS or bool(NAMES.match(where.name)) or bool(FOLDERS & set(where.parts[:-1]))
+    named = where.suffix.lower() in DOCUMENTS or (bool(NAMES.match(where.name)) and where.suffix.lower() not in CODE)
+    return named and not PARTS.match(where.name)
 
 
 def same_code(path: str, old: str, new: str) -> bool:
