@@ -198,7 +198,7 @@ def test_tests_that_overwrite_the_verifier_while_it_runs_change_nothing(repo: Cl
     env = {
         "PYTHONPATH": str(library.parent),
         "PYTHONPYCACHEPREFIX": str(tmp_path / "pyc"),
-        "DETENT_SANDBOX_LEVEL": level,
+        "DETENT_SANDBOX_PULL": level,
         "DETENT_TEST_ENV": "[]",
     }
     ran = p.run("verify", "--require-red", **env)

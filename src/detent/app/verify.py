@@ -96,7 +96,7 @@ def _suite(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings
         raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
     cell = cell_of(settings, False, env, home)
     timeout = float(settings.test.timeout or settings.bash.timeout)
-    return Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox.name, patterns), settings
+    return Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox, patterns), settings
 
 
 def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool) -> Proof:
@@ -135,7 +135,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         known=tuple(sorted(known)),
         without_red=free,
         command=suite.base.text if suite.base else "",
-        sandbox=suite.sandbox,
+        sandbox=suite.sandbox.name,
         trees=len(trees),
         found=tuple(step.found for step in steps),
     )

@@ -336,7 +336,9 @@ class RepoLook:
         left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
         known = "".join(f"\n[`{command}` failed before the work began, and is not held against it]" for command in self.scene.red_preflight)
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
-        return told + self._said + left + known + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
+        open_ = getattr(self.scene.collect.suite.sandbox, "because", "") if self._tests or self._part else ""
+        walls = f"\n[the tests ran with all of your rights: {open_}; `detent doctor` says more]" if open_ else ""
+        return told + self._said + left + known + walls + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._part or self._tests
@@ -351,7 +353,7 @@ class RepoLook:
             Tally(of["passed"], of["failed"], of["error"], of["skipped"]),
             self.tree,
             seen.canary,
-            sandbox=self.scene.collect.suite.sandbox,
+            sandbox=self.scene.collect.suite.sandbox.name,
         )
 
     def record(self) -> Record | None:
