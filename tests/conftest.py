@@ -21,7 +21,7 @@ COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
 # Tests that go over the same lines thousands of times: they run uncounted.
 UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_tables.py", "test_random_walk.py", "test_real_walk.py"})
 COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
-LEVEL = "DETENT_SANDBOX_LEVEL"
+LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
 
@@ -34,6 +34,7 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
         monkeypatch.delenv(mark)
     if machine.no_walls():  # what is about the wall itself is skipped; everything else can be shown without one
         monkeypatch.setenv(LEVEL, "none")
+    monkeypatch.setenv(PULL, "none")  # what is about the wall says so; everything else is quicker without one
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
@@ -96,7 +97,8 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if getattr(config.option, "numprocesses", None):
         machine.take_stock()
-    if machine.no_walls():  # for what is shared by several tests, and made before `own_environment`
+    os.environ[PULL] = "none"  # for what is shared by several tests, and made before `own_environment`
+    if machine.no_walls():
         os.environ[LEVEL] = "none"
     if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
         strict = os.environ.get("CI", "").lower() not in ("", "0", "false")

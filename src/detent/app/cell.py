@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +15,12 @@ from detent.errors import CannotTell, DetentError
 from detent.git.snapshot import BORROWED
 from detent.sandbox import Limits, Room, Sandbox, choose
 from detent.sandbox.limits import size
-from detent.sandbox.mounts import SYSTEM
+from detent.sandbox.mounts import SYSTEM, closed
 from detent.sandbox.process import Ran
 
 DEPENDENCIES = (*BORROWED, "target")  # of the project's own checkout: seen, not written
-PUSH, PULL, OUTER = "bubblewrap", "none", "outer"
+PUSH, PULL, OUTER, AUTO = "bubblewrap", "none", "outer", "auto"
+SERVICES = ("/var/run/postgresql", "/var/run/mysqld", "/var/run/redis", "/run/postgresql", "/run/mysqld", "/run/redis")  # databases by name
 OPEN = (PULL, OUTER)  # we hold nothing: nobody does, or what all of this runs in
 NOT_FOUND = 127  # the exit code by which a shell says that there is no such program
 MOST_WORDS = 50
@@ -31,16 +33,20 @@ class Cell(NamedTuple):
     readable: tuple[Path, ...]
     network: bool
     only: tuple[Path, ...] | None = None  # what of its workspace an agent may write; None: all of it
+    more: Callable[[], tuple[Path, ...]] = tuple  # what is visible besides, looked for when a program is started
 
     def room(self, workspace: Path, writable: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> Room:
         links = tuple(workspace / name for name in BORROWED if (workspace / name).is_symlink())
         inside, sealed = self.only or (), self.only is not None
-        return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*self.readable, *also), self.network, sealed)
+        seen = tuple(path for path in (*self.readable, *self.more()) if path != workspace / "target")  # where a build of its own goes
+        return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*seen, *also), self.network, sealed)
 
     def tests(
         self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
     ) -> Ran:
-        """Start a program of the project: its folder is its own."""
+        """Start a program of the project: its folder is its own, and so is what it has for scratch."""
+        if self.sandbox.name not in OPEN:
+            env = {name: value for name, value in env.items() if name != "TMPDIR"}
         return self._run(argv, cwd, env, timeout, self.room(cwd, writable), wanted)
 
     @property
@@ -112,8 +118,10 @@ def _words(command: str) -> list[str]:
 
 
 def level_of(settings: Settings, driven: bool) -> str:
-    """The level that is configured; where nothing is, agents that the machine drives are kept in, and a person's own are not."""
-    return settings.sandbox.level or (PUSH if driven else PULL)
+    """The level that is configured. `auto` is what the mode needs: agents that the machine drives are kept in, or nothing runs; tests of
+    what a person's own agent did are kept in where that can be had, and each verdict says so where it cannot."""
+    level = settings.sandbox.level
+    return level if level not in ("", AUTO) else PUSH if driven else settings.sandbox.pull
 
 
 def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> Cell:
@@ -122,12 +130,39 @@ def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Pa
     from detent.sandbox.visible import toolchains
 
     level = level_of(settings, driven)
-    sandbox = _chosen(level, outer.get("HOME", ""), settings.sandbox.memory, settings.sandbox.cpus, settings.sandbox.image)
+    known = settings.sandbox
+    sandbox = (
+        _auto(frozenset(outer.items())) if level == AUTO else _chosen(level, outer.get("HOME", ""), known.memory, known.cpus, known.image)
+    )
     if level in OPEN:
         return Cell(sandbox, (), True)
     kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
     mounts = tuple(Path(m).expanduser() for m in settings.sandbox.mounts)
-    return Cell(sandbox, (*toolchains(outer), *kept, *mounts, REPORTERS.parent), settings.sandbox.network)
+    own = (*kept, *mounts, REPORTERS.parent)
+    if level != AUTO:
+        return Cell(sandbox, (*toolchains(outer), *own), settings.sandbox.network)
+    person = Path(outer.get("HOME") or Path.home())
+    return Cell(
+        sandbox, own, True, more=cache(lambda: (*toolchains(outer), *(p for p in _beside(home) if not closed(p.resolve(), person))))
+    )
+
+
+def _beside(home: Path) -> list[Path]:
+    """What programs of a person's own checkout find elsewhere: databases by name, the git dir of a worktree, packages installed in place."""
+    found = [Path(name) for name in SERVICES]
+    with suppress(OSError):
+        if (home / ".git").is_file():
+            own = Path((home / ".git").read_text("utf-8").removeprefix("gitdir:").strip())
+            found.append(own.parent.parent if own.parent.name == "worktrees" else own)
+    for file in (file for name in (".venv", "venv") for file in home.glob(f"{name}/lib/python*/site-packages/*.pth")):
+        with suppress(OSError, ValueError):
+            found += [Path(line) for line in file.read_text("utf-8").splitlines() if line.startswith("/")]
+    return [path for path in found if path.is_dir() and not path.resolve().is_relative_to(home.resolve())]
+
+
+@cache
+def _auto(outer: frozenset[tuple[str, str]]) -> Sandbox:
+    return choose(AUTO, dict(outer))
 
 
 @cache

@@ -92,7 +92,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     timeout = float(settings.test.timeout or settings.bash.timeout)
     cell = cell_of(settings, bool(setup.agent), outer, home)
     also, clean = tuple(settings.test.env), settings.evidence.clean
-    suite = Suite(base, timeout, setup.path, also, cell.tests, cell.sandbox.name, setup.patterns, clean)
+    suite = Suite(base, timeout, setup.path, also, cell.tests, cell.sandbox, setup.patterns, clean)
     merge = settings.git.merge or MERGE.get(run.workflow, "auto")
     ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
     squash = settings.git.squash or ("auto" if setup.agent else "agent")

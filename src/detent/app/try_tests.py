@@ -54,7 +54,7 @@ def try_tests(place: Place, settings: Settings, env: Mapping[str, str], prefligh
         return None
     cell, timeout = cell_of(settings, False, env, place.root), float(settings.test.timeout or settings.bash.timeout)
     patterns = patterns_at(command, Folder(place.root, path), settings.test.files)
-    suite = Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox.name, patterns)
+    suite = Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox, patterns)
     collector, tree = Collector(git, suite, "try", env), git.tree("HEAD")
     try:
         report = suite_at(collector, tree)

@@ -49,7 +49,7 @@ class Link(NamedTuple):
     run: str
     workflow: str
     step: Step
-    phase: str  # as the step's, and `merge` for a merge
+    phase: str  # as the claim says, and `merge` for a merge; what it is, its trees say
     start: str
 
     @property
@@ -139,9 +139,10 @@ def links_of(git: Git, span: Span) -> tuple[list[Link], list[Broken], frozenset[
     if not git.resolve(FULL):
         return [], [Broken("not-verifiable", span.tip, "", "evidence", f"{FULL} is not here, so nothing is claimed; {FETCH}")], frozenset()
     notes, trees = list_notes(git, REF), git.trees([f"{p}^{{tree}}" for c in span.commits for p in c.parents[:1]])
-    links, broken, baseline = list[Link](), list[Broken](), frozenset[str]()
+    links, broken, baseline, earlier = list[Link](), list[Broken](), frozenset[str](), set[str]()
     for commit in span.commits:
         start = trees.get(f"{commit.parents[0]}^{{tree}}", "") if commit.parents else ""
+        earlier.add(start)
         if len(commit.parents) > 1:
             links.append(Link(commit, 1, "", "", Step("complete", commit.subject, commit.tree), "merge", start))
             broken += _merge(git, commit)
@@ -151,7 +152,7 @@ def links_of(git: Git, span: Span) -> tuple[list[Link], list[Broken], frozenset[
             broken.append(wrong)
             continue
         links += _chain(commit, claim, start)
-        broken += _hangs_together(git, commit, claim, start, frozenset(trees.values()))
+        broken += _hangs_together(git, commit, claim, start, frozenset(earlier))
         baseline |= frozenset(claim.baseline)
     return links, broken, baseline
 
@@ -186,13 +187,11 @@ def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier:
         for link in links
         if seen.get(link.step.tree) != link.step.tree
     ]
-    passed = {start, *(step.tree for step in claim.steps)}
-    found += [
-        Broken("failed", commit.hash, link.name, "tree", f"it is claimed over {link.step.over[:12]}, which no step before it ended with")
-        for link in links
-        if (link.phase == "verify" and link.step.over not in passed)
-        or (link.phase == "red" and link.step.over and link.step.over not in passed | earlier)
-    ]
+    for link in links:
+        passed = {start, *(step.tree for step in claim.steps[: link.at - 1])} | (earlier if link.phase == "red" else frozenset())
+        if link.step.over not in passed and (link.phase == "verify" or (link.phase == "red" and link.step.over)):
+            says = f"it is claimed over {link.step.over[:12]}, which no step before it ended with"
+            found.append(Broken("failed", commit.hash, link.name, "tree", says))
     last = claim.steps[-1].tree if claim.steps else ""
     if last != commit.tree:
         says = f"its tree is {commit.tree[:12]}, and the claim ends with {last[:12] or 'no step'}"

@@ -97,7 +97,8 @@ class Limits(Value, frozen=True):
 
 
 class Sandbox(Value, frozen=True):
-    level: Literal["", "none", "bubblewrap", "podman", "docker", "container", "outer"] = ""
+    level: Literal["auto", "", "none", "bubblewrap", "podman", "docker", "container", "outer"] = "auto"  # empty is auto, in older runs
+    pull: Literal["auto", "none"] = "auto"
     cpus: int = 4
     memory: str = "8g"
     network: bool = False

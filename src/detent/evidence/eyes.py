@@ -283,11 +283,12 @@ class RepoLook:
         base = self.scene.collect.suite.base
         return probe_refactored(self.teeth(self._asked("unnoticed")), self.tests()) if base is not None and base.runner else Probed()
 
-    def untested(self) -> tuple[str, ...]:
-        """The places that the step changed at which no test fails, whatever stands there."""
-        from detent.evidence.probe import untested
+    def untested(self, all_of_it: bool = True) -> tuple[str, ...]:
+        """What the step changed and no test speaks for: places in code and files of any kind; or such files only, where a RED speaks for the code."""
+        from detent.evidence.unproved import code_of, unneeded, unproved
 
-        return untested(self.teeth())
+        code = code_of(self.changes)
+        return unproved(self.teeth(), code) if all_of_it else unneeded(self.teeth(), code) if len(code) > 1 else ()
 
     def preflight(self) -> str | None:
         """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
@@ -358,7 +359,9 @@ class RepoLook:
             if command not in self._passing
         )
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
-        return told + self._said + left + known + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
+        open_ = getattr(self.scene.collect.suite.sandbox, "because", "") if self._tests or self._part else ""
+        walls = f"\n[the tests ran with all of your rights: {open_}; `detent doctor` says more]" if open_ else ""
+        return told + self._said + left + known + walls + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._part or self._tests
@@ -373,7 +376,7 @@ class RepoLook:
             Tally(of["passed"], of["failed"], of["error"], of["skipped"]),
             self.tree,
             seen.canary,
-            sandbox=self.scene.collect.suite.sandbox,
+            sandbox=self.scene.collect.suite.sandbox.name,
         )
 
     def record(self) -> Record | None:

@@ -61,15 +61,6 @@ def probe_refactored(teeth: Teeth, now: TestReport) -> Probed:
     return Probed(len(whole), idle) if clock.left() > 0 else Probed(why=f"{teeth.seconds:.0f} s were not enough to find a test that fails")
 
 
-def untested(teeth: Teeth) -> tuple[str, ...]:
-    """The places that a step changed at which no test of the suite fails, whatever stands there: nothing proves them."""
-    places: dict[str, list[Mutant]] = {}
-    for mutant in candidates(teeth):
-        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
-    clock = Clock(time.monotonic() + teeth.seconds, teeth.seconds)
-    return tuple(sorted(place for place, of in places.items() if not _killed(teeth, of[:2], (), clock)))
-
-
 # -- the tests ---------------------------------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,19 @@ def plainly(
     return run(argv, cwd, env, timeout, wanted)
 
 
+class Wall(Protocol):
+    """What programs are kept in; asked for its name, it may have to be tried first."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Open(NamedTuple):
+    """Nothing."""
+
+    name: str = "none"
+
+
 class Suite(NamedTuple):
     """How this project's tests are run: fixed for a run, from the configuration of its base commit."""
 
@@ -61,7 +74,7 @@ class Suite(NamedTuple):
     path: str  # PATH as it was when the run started
     also: tuple[str, ...] = ()  # names of further variables that tests may see
     start: Start = plainly
-    sandbox: str = "none"  # the name of what `start` keeps programs in
+    sandbox: Wall = Open()  # what `start` keeps programs in
     patterns: tuple[str, ...] = ()  # which files are tests, as the project says
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
 

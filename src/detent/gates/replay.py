@@ -1,12 +1,13 @@
 """The gates of a replay: for each phase what must hold again, from the repository alone. The gates of the runs, and a few of its own.
 
-What a claim says is not believed: a phase it gives is only the name of the gates that it has to pass.
+What a claim says is not believed. What a step is, its trees say (`found`); the phase that a claim gives can only add gates.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from detent.evidence.look import Look
+from detent.gates.instructions import instructions_kept
 from detent.gates.plan import is_done
 from detent.gates.testlist import only_list_changed
 from detent.gates.tests import (
@@ -23,7 +24,7 @@ from detent.gates.tests import (
     test_can_fail,
     turned_tests_fail,
 )
-from detent.gates.tree import config_frozen, conftest_stays_plain, only_tests_changed, tests_frozen
+from detent.gates.tree import config_frozen, conftest_stays_plain, only_tests_changed, strays_of_red, tests_frozen
 from detent.kernel.rows import Said
 
 Gate = Callable[[Look[Any]], Said]
@@ -66,18 +67,16 @@ def tests_run_as_before(look: Look[Any]) -> str | None:
 
 
 def only_the_plan_changed(look: Look[Any]) -> str | None:
-    """An update of the plan changes its file only, and there only lines that say what is done; the code stays."""
-    path = look.sent.value
+    """An update of the plan changes the file that the base names as its plan, and there only lines that say what is done; the code stays."""
+    path, claimed = look.setting("pr.plan"), look.sent.value
     wrong = sorted(c.path for c in look.changed() if c.path != path)
-    if wrong:
-        return f"{wrong[0]} changed; the update of the plan may change only {path}"
-    if not path.lower().endswith((".md", ".markdown", ".txt", ".rst", ".adoc")):
-        return f"{path} is no plan"
-    before, now = look.sent.note.splitlines(), (look.read(path) or "").splitlines()
-    moved = [b for a, b in zip(before, now, strict=False) if a != b and not is_done(b)]
-    if not before or (len(before) == len(now) and not moved):
-        return None
-    return f"{path} changed in other lines than those of finished entries"
+    if wrong or claimed not in ("", path):
+        return f"{wrong[0] if wrong else claimed} is not the plan: where the range starts, that is {path}, and its update may change nothing else"
+    before, now = look.read(f"GOOD:{path}"), (look.read(path) or "").splitlines()
+    if not look.changed() or before is None:
+        return None if not look.changed() else f"{path} is new; a plan is there before its entries are done"
+    moved = [b for a, b in zip(before.splitlines(), now, strict=False) if a != b and not is_done(b)]
+    return f"{path} changed in other lines than those of finished entries" if moved or len(before.splitlines()) != len(now) else None
 
 
 def nothing_changed(look: Look[Any]) -> str | None:
@@ -90,23 +89,53 @@ def nothing_changed(look: Look[Any]) -> str | None:
     )
 
 
+def found(look: Look[Any], was_red: bool) -> str:
+    """What a step is by its trees: which files changed, and what became of the tests. `was_red`: a test failed before it that is to pass."""
+    changed = look.changed()
+    paths = {c.path for c in changed}
+    if paths <= {look.setting("pr.plan")}:
+        return "entry" if paths else "nothing"
+    if all(c.sort == "list" for c in changed):
+        return "list"
+    if not strays_of_red(look):
+        return "red" if look.outcomes().newly_failing else "tests"
+    return "green" if was_red else "work"
+
+
 RED_ONLY = (only_tests_changed, conftest_stays_plain)
 OLD_TESTS = (none_is_lost, old_tests_still_notice)
 KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke)
 PROVED = (*KEPT, red_tests_pass)
-RULES: Mapping[str, tuple[Gate, ...]] = {
+RED = (*RED_ONLY, at_least_one_ran, canary_held, something_needs_this_step, fails_for_the_product, *OLD_TESTS)
+GREEN = (tests_frozen, config_frozen, *PROVED, turned_tests_fail)
+WORK = (*PROVED, old_tests_still_notice)
+CLAIMED: Mapping[str, tuple[Gate, ...]] = {
     "plan": (only_list_changed, none_is_lost, nothing_broke),
     "complete": (only_list_changed, *PROVED),
-    "red": (*RED_ONLY, at_least_one_ran, canary_held, something_needs_this_step, fails_for_the_product, *OLD_TESTS, tests_are_as_claimed),
+    "red": (*RED, tests_are_as_claimed),
     "verify": (*RED_ONLY, at_least_one_ran, canary_held, new_tests_failed_over, *OLD_TESTS),
     "already": (*RED_ONLY, *KEPT, test_can_fail),
-    "green": (tests_frozen, config_frozen, *PROVED, turned_tests_fail),
+    "green": GREEN,
     "refactor": (*PROVED, config_frozen, old_tests_still_notice, changed_tests_still_bite, turned_tests_fail, new_tests_can_fail),
     "entry": (only_the_plan_changed, *PROVED),
-    "work": (*PROVED, old_tests_still_notice),
+    "work": WORK,
     "adopted": (nothing_changed,),
     "merge": PROVED,
 }  # fmt: skip
-DOUBTS: Mapping[str, tuple[Gate, ...]] = {
-    "work": (tests_run_as_before, changed_tests_still_bite, turned_tests_fail),
-}  # what is listed beside code without a RED, and fails only where a RED is required: a run does not ask it of honest work
+FOUND: Mapping[str, tuple[Gate, ...]] = {
+    "nothing": (none_is_lost, nothing_broke),
+    "list": (none_is_lost, nothing_broke),
+    "entry": (only_the_plan_changed, *PROVED),
+    "red": RED,
+    "tests": (*RED_ONLY, at_least_one_ran, canary_held, *OLD_TESTS),
+    "green": GREEN,
+    "work": WORK,
+    "merge": PROVED,
+}
+DOUBTS = (tests_run_as_before, changed_tests_still_bite, turned_tests_fail)  # of work: listed beside code without a RED, and fails only
+# where a RED is required: a run does not ask it of honest work
+
+
+def gates_of(claimed: str, found: str) -> tuple[Gate, ...]:
+    """What a step has to pass: whatever a claim says of it, what its trees say counts as well."""
+    return tuple(dict.fromkeys((*CLAIMED[claimed], *FOUND[found], instructions_kept)))

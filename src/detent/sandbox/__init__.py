@@ -49,7 +49,7 @@ SANDBOXES: dict[str, Made] = {
 
 
 def choose(level: str, outer: Mapping[str, str], limits: Limits = Limits(), image: str = "") -> Sandbox:  # noqa: B008 - a frozen value
-    """The sandbox of a level. "auto" takes bubblewrap if it works, else none, and `why_none` says why. Asked for by name, it must work.
+    """The sandbox of a level. "auto" takes bubblewrap if it holds, else none, and `why_none` says why. Asked for by name, it must work.
 
     `image` is for containers: the name of an image, or a folder that holds a root file system; empty, the machine's own system.
     """
@@ -57,11 +57,10 @@ def choose(level: str, outer: Mapping[str, str], limits: Limits = Limits(), imag
     if level in SANDBOXES:
         return SANDBOXES[level](home, limits, image)
     if level != "auto":
-        raise DetentError(f"there is no sandbox '{level}'", f"there are: {', '.join(SANDBOXES)}")
-    try:
-        return _bubblewrap(home, limits)
-    except DetentError as e:
-        return _none(home, limits, because=e.message)
+        raise DetentError(f"there is no sandbox '{level}'", f"there are: auto, {', '.join(SANDBOXES)}")
+    from detent.sandbox.auto import Auto
+
+    return Auto(outer)
 
 
 def why_none(sandbox: Sandbox) -> str:

@@ -70,7 +70,8 @@ def sees_sockets(at: Outside) -> bool:
 
 
 def connects_to_a_socket(at: Outside) -> bool:
-    return _connects(socket.AF_UNIX, at["folder"] + "/socket") or _connects(socket.AF_UNIX, "\0" + at["abstract"])
+    named = _connects(socket.AF_UNIX, at["folder"] + "/socket")
+    return named or (bool(at["abstract"]) and _connects(socket.AF_UNIX, "\0" + at["abstract"]))
 
 
 def connects_to_the_host(at: Outside) -> bool:

@@ -42,13 +42,13 @@ class Bubblewrap:
 
     name = "bubblewrap"
 
-    def __init__(self, program: Path, home: Path, limits: Limits) -> None:
-        self.program, self.home, self.limits = program, home, limits
+    def __init__(self, program: Path, home: Path, limits: Limits, names: bool = False) -> None:
+        self.program, self.home, self.limits, self.names = program, home, limits, names
         self.boundary: tuple[str, ...] = BOUNDARY
         self.uid, self.gid = os.getuid() or USER, os.getgid() or USER
         self.places = find_places()
         self.system = mounts.system()
-        self.filters = {network: seccomp.build(platform.machine(), network, os.getuid() == 0) for network in (False, True)}
+        self.filters = {network: seccomp.build(platform.machine(), network, os.getuid() == 0, names) for network in (False, True)}
         self.tmp_size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
     @property
@@ -180,14 +180,14 @@ def judged(ran: Ran, status: bytes, name: str, limit: str) -> Ran:
     raise CannotTell(f"the sandbox broke, so '{name}' did not run to its end inside it: {said or 'bubblewrap was ended'}")
 
 
-def make(home: Path, limits: Limits) -> Bubblewrap:
-    """Bubblewrap, tried once. DetentError says what is missing."""
+def make(home: Path, limits: Limits, names: bool = False) -> Bubblewrap:
+    """Bubblewrap, tried once; with the network, `names` says whether sockets by name are allowed too. DetentError says what is missing."""
     program = find_program()
     if program is None:
         raise DetentError(
             "bubblewrap is not installed, and nothing is run without it", f"{INSTALL}. Where that is not enough:\n{ways_on()}"
         )
-    made = Bubblewrap(program, home, limits)
+    made = Bubblewrap(program, home, limits, names)
     if fault := _fault(made):
         raise DetentError(f"bubblewrap does not work here, and nothing is run without it: {lack(fault)}", ways_on())
     return made

@@ -79,6 +79,10 @@ def _try(sandbox: Sandbox, outer: Mapping[str, str], network: bool) -> tuple[str
         (work / "attacks.py").write_bytes(Path(attacks.__file__).read_bytes())
         (Path(folder) / "secret").write_text("secret")
         room = Room(work, (work / "conf" / "guarded", work / "absent"), (), toolchains(outer), network)
+        if network and getattr(sandbox, "names", False):
+            heard["abstract"] = (
+                ""  # with the network of the machine and sockets by name, these are the machine's too: docs/sandbox.md says so
+            )
         outside: attacks.Outside = {**heard, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
         (Path(folder) / "outside.json").write_text(json.dumps(outside | {"guarded": str(room.guarded[0]), "absent": str(room.guarded[1])}))
         command = [os.path.realpath(sys.executable), "-I", "-S", "attacks.py"]
@@ -146,7 +150,18 @@ def _key(sandbox: Sandbox, network: bool) -> str:
     stamp = program.stat()
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     ours = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
-    parts = (boot, os.getuid(), program, stamp.st_ino, stamp.st_size, stamp.st_mtime_ns, ours, sys.executable, network)
+    parts = (
+        boot,
+        os.getuid(),
+        program,
+        stamp.st_ino,
+        stamp.st_size,
+        stamp.st_mtime_ns,
+        ours,
+        sys.executable,
+        network,
+        getattr(sandbox, "names", False),
+    )
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
 

@@ -19,7 +19,7 @@ from typing import IO, NamedTuple
 
 HEAD = TAIL = 200_000  # bytes of output kept at either end
 DRAIN = 0.5  # seconds to wait for output once the program has ended
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
 class Ran(NamedTuple):
@@ -79,6 +79,7 @@ def run(
     `watch` gets each piece of output as it comes; `first` is called in the child before it becomes the program.
     """
     adopt_orphans()
+    stay_private()
     before = _children(os.getpid())
     begun = time.monotonic()
     out = Bounded(watch)
@@ -194,6 +195,12 @@ def adopt_orphans() -> None:
     """Become the parent of whatever our descendants leave behind."""
     with contextlib.suppress(AttributeError):
         _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def stay_private() -> None:
+    """Let no other program of this user read our memory or environment: keys stand there. What we start is not affected."""
+    with contextlib.suppress(AttributeError):
+        _LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def die_with_parent(number: int) -> None:

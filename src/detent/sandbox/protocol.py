@@ -29,7 +29,10 @@ class Room(NamedTuple):
 class Sandbox(Protocol):
     """A way to run programs in a room."""
 
-    name: str  # "bubblewrap", "podman", "docker", "outer" or "none": recorded in every verdict
+    @property
+    def name(self) -> str:
+        """bubblewrap, podman, docker, outer or none: recorded in every verdict."""
+        ...
 
     def run(
         self,

@@ -102,15 +102,15 @@ IOCTL, SOCKET = (16, 29), (41, 198)
 Step = tuple[int, int, int, int]  # instruction, jump if true, jump if false, value
 
 
-def build(machine: str, network: bool, root: bool) -> bytes:
-    """The filter for a machine. With the network, sockets by name are refused: their names are then those of the host."""
+def build(machine: str, network: bool, root: bool, names: bool = False) -> bytes:
+    """The filter for a machine. With the network, sockets by name are refused unless `names` are allowed: they are then those of the host."""
     if machine not in MACHINES:
         raise DetentError(
             f"bubblewrap is not used on {machine}: no filter of system calls is known for it",
             'set [sandbox] level = "outer" if this machine or container is wall enough, or "none"; see docs/sandbox.md',
         )
     audit, column = MACHINES[machine]
-    families = (INET, INET6, NETLINK) if network else (UNIX, INET, INET6, NETLINK)
+    families = (INET, INET6, NETLINK) if network and not names else (UNIX, INET, INET6, NETLINK)
     steps = [(LD, 0, 0, ARCH), (JEQ, 1, 0, audit), (RET, 0, 0, KILL), (LD, 0, 0, NUMBER)]
     steps += [(JGE, 0, 1, X32), (RET, 0, 0, KILL), (JGE, 0, 1, LAST + 1), _fail(errno.ENOSYS)]
     for *numbers, answer in REFUSED.values():

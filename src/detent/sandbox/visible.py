@@ -43,6 +43,23 @@ TOOLCHAINS = (
     Kept("GOPATH", "go", ("bin", "pkg")),
     Kept("ASDF_DATA_DIR", ".asdf"),
     Kept("MISE_DATA_DIR", ".local/share/mise"),
+    Kept("PYTHONUSERBASE", ".local", ("lib",)),
+    Kept("FNM_DIR", ".local/share/fnm"),
+    Kept("PNPM_HOME", ".local/share/pnpm"),
+    Kept("BUN_INSTALL", ".bun", ("bin", "install")),
+    Kept("DENO_INSTALL_ROOT", ".deno", ("bin",)),
+    Kept("RBENV_ROOT", ".rbenv"),
+    Kept("rvm_path", ".rvm"),
+    Kept("GEM_HOME", ".gem", ("ruby", "gems", "bin", "specifications", "extensions")),
+    Kept("SDKMAN_DIR", ".sdkman", ("candidates",)),
+    Kept("DOTNET_ROOT", ".dotnet"),
+    Kept("NUGET_PACKAGES", ".nuget/packages"),
+    Kept("MAVEN_REPOSITORY", ".m2/repository"),
+    Kept("PLAYWRIGHT_BROWSERS_PATH", ".cache/ms-playwright"),
+    Kept("PUPPETEER_CACHE_DIR", ".cache/puppeteer"),
+    Kept("CYPRESS_CACHE_FOLDER", ".cache/Cypress"),
+    Kept("NLTK_DATA", "nltk_data"),
+    Kept("HF_HOME", ".cache/huggingface", ("hub", "datasets")),
 )
 
 

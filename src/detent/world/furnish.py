@@ -102,7 +102,7 @@ def _cache(git: Git, kit: Kit, command: str) -> Path | None:
     locks = [f"{about} {path}" for about, path in files if any(fnmatch(path.rpartition("/")[2], lock) for lock in LOCKS)]
     if not locks:
         return None
-    key = hashlib.sha256("\n".join([command, kit.suite.path, kit.suite.sandbox, *sorted(locks)]).encode("utf-8", "surrogateescape"))
+    key = hashlib.sha256("\n".join([command, kit.suite.path, kit.suite.sandbox.name, *sorted(locks)]).encode("utf-8", "surrogateescape"))
     return git.place.common_dir / "detent" / "setups" / key.hexdigest()[:32]
 
 

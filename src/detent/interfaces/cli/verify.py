@@ -49,8 +49,11 @@ def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
 
     Exit 0 only if everything holds; 1 if something fails or is not verifiable; 2 if the tests cannot be run here. See docs/verify.md.
     """
+    from detent.app.preload import nothing_newer
     from detent.app.verify import verify
+    from detent.interfaces.cli import ends, tell  # noqa: F401 - loaded before any test of the range runs
 
+    nothing_newer()
     with _bar(not as_json and sys.stderr.isatty()) as watch:
         proof = verify(Path.cwd(), span, jobs, dict(os.environ), watch, require_red)
     if as_json:
@@ -93,9 +96,10 @@ def as_object(proof: "Proof") -> dict[str, Any]:
             "from_tree": link.start,
             "tree": link.step.tree,
             "run": link.run,
+            "found": found,
             "holds": (link.commit.hash, link.name) not in wrong if replayed else None,
         }
-        for link in proof.links
+        for link, found in zip(proof.links, proof.found or [""] * len(proof.links), strict=True)
     ]
     return {
         "answer": proof.answer,
@@ -108,6 +112,7 @@ def as_object(proof: "Proof") -> dict[str, Any]:
         "known_failures": list(proof.known),
         "without_red": list(proof.without_red),
         "code_without_red": [{"commit": b.commit, "step": b.step, "says": b.says} for b in proof.code_without_red],
+        "flags": [{"kind": f.kind, "level": f.level, "place": f.place, "says": f.sentence} for f in proof.flags],
         "command": proof.command,
         "sandbox": proof.sandbox,
         "trees_tested": proof.trees,
@@ -136,6 +141,12 @@ def _tell(proof: "Proof") -> None:
         click.echo(f"New or changed tests that came without a RED step: {_plain(', '.join(proof.without_red))}")
     for bare in proof.code_without_red if not proof.broken else ():
         click.echo(f"Not proved by a RED: {bare.commit[:12]} step {_plain(bare.step)}: {_plain(bare.says)}")
+    for flag in proof.flags:
+        click.echo(
+            f"{'To look at' if flag.level == 'ask' else 'Note'}: {flag.kind}: {_plain(flag.place)} {_plain(flag.sentence)}".replace(
+                ":  ", ": "
+            )
+        )
     if proof.trees:
         click.echo(
             f"The tests ran on {_many(proof.trees, 'tree')}, sandbox {proof.sandbox}, {proof.seconds:.0f} s: {_plain(proof.command)}"

@@ -1,0 +1,52 @@
+"""Code that is loaded before the first test runs, and none that was written since: tests of a change can write where programs lie."""
+
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
+
+import detent
+from detent.errors import DetentError
+
+ROOMS = ("errors", "kernel", "git", "sandbox", "evidence", "gates", "config")  # all that judging may need
+
+
+def preload() -> None:
+    """Load every module that may be needed once tests have run."""
+    for room in ROOMS:
+        module = import_module(f"detent.{room}")
+        for each in walk_packages(getattr(module, "__path__", ()), f"detent.{room}."):
+            if not each.name.endswith("__main__") and ".reporters" not in each.name:
+                import_module(each.name)
+
+
+class Late:
+    """Refuses to load what was written since a moment. It finds nothing itself."""
+
+    def __init__(self, moment: int) -> None:
+        self.moment = moment
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target)
+        for file in (spec.origin, spec.cached) if spec is not None else ():
+            if file and _changed(Path(file)) > self.moment:
+                raise DetentError(
+                    f"{file} was written while tests ran, so it is not loaded", f"install {detent.__name__} anew, and look at these tests"
+                )
+        return None
+
+
+def _changed(file: Path) -> int:
+    try:
+        return file.stat().st_ctime_ns
+    except OSError:
+        return 0
+
+
+def nothing_newer() -> None:
+    """From now on this process loads no code that is written from now on."""
+    sys.meta_path.insert(0, Late(time.time_ns()))

@@ -1,0 +1,52 @@
+"""What of a range no RED speaks for: tests that nobody saw failing, code that no test fails for, files that no test is about."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from detent.app.verify_span import Broken
+from detent.app.verify_steps import Ground, Judged
+from detent.errors import CannotTell
+from detent.evidence.eyes import RepoLook
+from detent.gates.judge import name_of
+from detent.gates.replay import DOUBTS
+
+NO_RED = "no RED shows a test failing for it, and no test notices it"
+ALREADY = "its tests passed at once; no test was seen failing for it"
+
+
+def new_without_red(ground: Ground, steps: list[Judged]) -> tuple[str, ...]:
+    """New tests that came with a step that is no RED, and tests that work changed: nobody saw them failing before the code was there."""
+    free = [step for step in steps if step.found in ("tests", "work") and step.link.phase != "verify"]
+    pairs = [(ground.apart.known(step.link.start), ground.apart.known(step.link.step.tree)) for step in free]
+    new = {test for before, now in pairs if before and now for test in now.ids - before.ids}
+    work = (step.look for step in free if step.link.phase == "work")
+    return tuple(sorted(new.union(*({each.place for each in look.rewritten()} for look in work))))
+
+
+def bare_of(ground: Ground, steps: list[Judged], jobs: int, asked: bool) -> tuple[Broken, ...]:
+    """Everything that changed, that no RED shows a test failing for, and that no test fails for now either; and what else work leaves in doubt."""
+    with ThreadPoolExecutor(jobs) as pool:
+        return tuple(each for found in pool.map(lambda step: list(_bare(step, asked)), steps) for each in found)
+
+
+def _bare(step: Judged, asked: bool) -> Iterator[Broken]:
+    link = step.link
+    if step.found in ("work", "green"):
+        for place in step.look.untested(step.found == "work"):
+            yield Broken("failed", link.commit.hash, link.name, "code_without_red", f"{place}: {NO_RED}")
+    if step.found == "work":
+        for check, said in _doubts(step.look):
+            yield Broken("failed", link.commit.hash, link.name, check, said)
+    if asked and link.phase == "already":
+        yield Broken("failed", link.commit.hash, link.name, "code_without_red", f"{link.step.about or link.commit.subject}: {ALREADY}")
+
+
+def _doubts(look: RepoLook) -> Iterator[tuple[str, str]]:
+    """What the gates say that refute no claim, each with its name. What cannot be told stays in doubt."""
+    for gate in DOUBTS:
+        try:
+            said = gate(look)
+        except CannotTell as e:
+            said = str(e)
+        if isinstance(said, str) and said:
+            yield name_of(gate), said

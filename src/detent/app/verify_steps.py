@@ -1,0 +1,114 @@
+"""One step of a replay: what it is by its trees, and what its gates say. Claims add gates; none of them takes one away."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from detent.app.verify_span import Broken, Link, Sort
+from detent.config import Settings
+from detent.errors import CannotTell
+from detent.evidence.apart import Apart
+from detent.evidence.bite import Marks
+from detent.evidence.eyes import RepoLook, Scene
+from detent.gates.judge import name_of
+from detent.gates.plan import ActivePr, PlanData
+from detent.gates.replay import found, gates_of
+from detent.git.repo import Git, GitError
+from detent.kernel.model import Data, Run, Sent
+
+
+class Ground(NamedTuple):
+    """With what a range is replayed."""
+
+    git: Git
+    apart: Apart
+    settings: Settings
+    base: str
+    baseline: frozenset[str]
+    stop: threading.Event
+
+    def wanted(self) -> bool:
+        return not self.stop.is_set()
+
+    def bad_at(self, tree: str) -> frozenset[str]:
+        """What fails on a tree. Only what fails at the base already can be a known failure, whatever a claim says."""
+        report = self.apart.known(tree)
+        return report.bad if report else frozenset()
+
+
+class Judged(NamedTuple):
+    """A step, what it is by its trees, and what broke."""
+
+    link: Link
+    look: RepoLook
+    found: str
+    broken: Broken | None
+
+
+def judged(ground: Ground, links: tuple[Link, ...], jobs: int, seen: Callable[[str], None]) -> list[Judged]:
+    """Every step, judged."""
+    done = []
+    with ThreadPoolExecutor(jobs) as pool:
+        waits = [pool.submit(_step, ground, links, n) for n in range(len(links))]
+        try:
+            for link, each in zip(links, waits, strict=True):
+                done.append(each.result())
+                seen(link.name)
+        except BaseException:
+            ground.stop.set()  # what runs is ended
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return done
+
+
+def _step(ground: Ground, links: tuple[Link, ...], n: int) -> Judged:
+    """What breaks first of one step, judged by the gates of what it is and of what it is called."""
+    link, look, check, by_trees = links[n], RepoLook(_scene(ground, links, n)), "tests", "work"
+
+    def broke(sort: Sort, says: str) -> Judged:
+        return Judged(link, look, by_trees, Broken(sort, link.commit.hash, link.name, check, says))
+
+    try:
+        red = bool(ground.bad_at(link.start) - ground.baseline - ground.bad_at(ground.git.tree(ground.base)))
+        by_trees = "merge" if link.phase == "merge" else found(look, red)
+        for gate in gates_of(link.phase, by_trees):
+            check = name_of(gate)
+            said = gate(look)
+            if isinstance(said, str) and said:
+                return broke("not-verifiable" if link.phase == "adopted" else "failed", said)
+    except (CannotTell, GitError, OSError) as e:
+        return broke("could-not-verify", str(e))
+    return Judged(link, look, by_trees, None)
+
+
+def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
+    link = links[n]
+    run: Run[Any] = Run("verify", link.workflow, "", 0, _about(link))
+    over = link.step.over if link.phase == "red" and link.step.over else link.start
+    return Scene(
+        git=ground.git,
+        collect=ground.apart,
+        run=run,
+        sent=Sent("submit", by="system", value=link.step.path or link.step.over, reply="\n".join(link.step.tests)),
+        tree=link.step.tree,
+        marks=Marks(over, _reds(links, n), ground.base, ground.baseline),
+        settings=ground.settings.flat(),
+        preflight=(),
+        published=lambda name: None,
+        tampered=lambda: (),
+        left_out=(),
+        wanted=ground.wanted,
+        quick=False,
+    )
+
+
+def _about(link: Link) -> Data:
+    """What a step is known to be about: the pull request whose title is the subject of the commit."""
+    return PlanData(plan=ActivePr("", link.commit.subject, "", "", ())) if link.workflow == "pr" else Data()
+
+
+def _reds(links: tuple[Link, ...], n: int) -> tuple[str, ...]:
+    """The trees before the code: of this pull request, or of every cycle before. What a changed test must still fail on."""
+    mine = (link for link in links[:n] if link.phase == "red" and (link.workflow == "tdd" or link.commit.hash == links[n].commit.hash))
+    return tuple(link.step.tree for link in mine)

@@ -1,0 +1,63 @@
+"""Bubblewrap where it holds, else nothing: for tests of work that a person's own agent does. Owns the choice, which is made when it is first needed.
+
+The network is the machine's, and so are sockets by name: databases on this machine go on working. What is not isolated says why.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from subprocess import STDOUT
+
+from detent.errors import DetentError
+from detent.sandbox.limits import Limits
+from detent.sandbox.none import Unisolated
+from detent.sandbox.process import Ran
+from detent.sandbox.protocol import DEVNULL, Room, Sandbox, always
+
+PROCESSES = 16_384  # what stops a fork bomb and no test suite
+
+
+class Auto:
+    """A sandbox that is chosen when it is first asked for."""
+
+    def __init__(self, outer: Mapping[str, str]) -> None:
+        self.outer = outer
+
+    @cached_property
+    def chosen(self) -> Sandbox:
+        """Bubblewrap if every attack was tried on it and none got out; what held is remembered for this boot."""
+        from detent.sandbox.bubblewrap import make
+        from detent.sandbox.probe import probe
+
+        home = Path(self.outer.get("HOME") or Path.home())
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        try:
+            made = make(home, Limits(whole, os.cpu_count() or 1, PROCESSES), names=True)
+        except DetentError as e:
+            return Unisolated(e.message.replace(", and nothing is run without it", ""))
+        holes = probe(made, self.outer, network=True)
+        return Unisolated(f"bubblewrap does not hold here: {holes[0]}") if holes else made
+
+    @property
+    def name(self) -> str:
+        return self.chosen.name
+
+    @property
+    def because(self) -> str:
+        """Why nothing is isolated; empty if it is."""
+        return getattr(self.chosen, "because", "")
+
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        room: Room,
+        wanted: Callable[[], bool] = always,
+        stdin: Path = DEVNULL,
+        stderr: int = STDOUT,
+        watch: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        return self.chosen.run(argv, cwd, env, timeout, room, wanted, stdin, stderr, watch)

