@@ -17,6 +17,7 @@ from detent.evidence.collect import Collects
 from detent.evidence.ids import selects
 from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
+from detent.evidence.own_checks import Asked, own_checks
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
@@ -293,29 +294,12 @@ class RepoLook:
     def preflight(self) -> str | None:
         """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
         scene = self.scene
-        held = tuple(command for command in scene.preflight if command not in scene.red_preflight)
-        self._passing = tuple(c for c in scene.red_preflight if c in scene.preflight and self._passes(c))
-        try:
-            said, output = scene.collect.preflight(self.tree, held, scene.wanted)
-        except Disturbed:
-            raise
-        except CannotTell as e:
-            programs = {shlex.split(command)[0].removeprefix("./") for command in scene.preflight}
-            if not programs & {c.path for c in self.changed()}:
-                raise
-            return f"preflight: {e}"  # a program that the change itself took away
-        if said:
-            self._said = output
-        return said
-
-    def _passes(self, command: str) -> bool:
-        """Whether a command that failed before the work began passes now."""
-        try:
-            return self.scene.collect.preflight(self.tree, (command,), self.scene.wanted)[0] is None
-        except Disturbed:
-            raise
-        except CannotTell:
-            return False
+        seen = own_checks(
+            Asked(scene.preflight, scene.red_preflight, {c.path for c in self.changed()}),
+            lambda commands: scene.collect.preflight(self.tree, commands, scene.wanted),
+        )
+        self._passing, self._said = seen.passing, seen.output or self._said
+        return seen.wrong
 
     def fixed(self) -> tuple[str, ...]:
         passed = self._tests.having("passed") if self._tests else frozenset[str]()
