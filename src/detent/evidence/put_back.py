@@ -23,7 +23,7 @@ def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float) -> 
 
 def _flag(piece: Removed) -> Flag:
     what = "check" if piece.guard else "piece of code"
-    said = f"a {what} was removed from {piece.path}, and no test fails when it is put back"
+    said = f"a {what} was removed from {piece.path} or changed, and no test fails when it is put back"
     level: Literal["note", "ask"] = "ask" if piece.guard and piece.sure else "note"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 
