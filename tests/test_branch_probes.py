@@ -102,6 +102,19 @@ def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_
     assert all(flag.place.startswith("docs.py:") and "no test fails when it is put back" in flag.sentence for flag in found)
 
 
+def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out_is_noted_unless_a_test_notices_it(tmp_path: Path) -> None:
+    doors = DOCS.replace("    if not user.admin:", '    if getattr(user, "role", "") == "maker":\n        return\n    if not user.admin:')
+    doors = doors.replace("    doc.name = name\n", "    if len(name) > 40:\n        return\n    doc.name = name\n")
+    doors = doors.replace("    assert doc.name\n", "    assert doc.name\n    if doc.name == 'b':\n        return\n")
+    more = ASKED + '\n\ndef test_b():\n    doc = S(name="b", public=False)\n    publish(doc)\n    assert not doc.public\n'
+    b = Branch(tmp_path, BASE, {"docs.py": doors, "tests/test_docs.py": more})
+    found = look_put_back(b.teeth, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    assert [(flag.level, flag.after.split("\n")[0].strip()) for flag in found] == [
+        ("ask", 'if getattr(user, "role", "") == "maker":'),
+        ("note", "if len(name) > 40:"),
+    ], found
+
+
 CLOCK = """import datetime
 import os
 import time

@@ -23,6 +23,7 @@ ALLOWS = re.compile(
     r"permission|permit|\bauth|authori[sz]|authenticat|admin|\broles?\b|allowed|forbid|denied|\bowner|csrf|login|is_staff|superuser|\bsecret",
     re.IGNORECASE,
 )
+RIGHTS = re.compile(ALLOWS.pattern + r"|passw|api_?key|\btoken", re.IGNORECASE)
 MARK = re.compile(r"^\s*@\s*\w*(?:login|permission|auth|admin|requires?|role|csrf|valid)\w*", re.IGNORECASE)
 DATED = re.compile(
     r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
@@ -55,6 +56,29 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
     texts = {hunk.path: read(hunk.path) for hunk in found if hunk.gone}
     pieces = [piece for hunk in found if hunk.gone and texts[hunk.path] for piece in _pieces(hunk, texts[hunk.path], added)]
     return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
+
+
+def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
+    """The ways out that a patch put into functions that were there: each as the file without it. Those about rights first."""
+    pieces = []
+    for hunk in hunks(patch):
+        if not is_code(hunk.path) or not (text := read(hunk.path)):
+            continue
+        lines = list(hunk.new)
+        for start, end in _guards(lines):
+            block = lines[start:end]
+            if (
+                end - start > 1
+                and not DATED.search(" ".join(block))
+                and not _in_removed(lines, start)
+                and not _is_there(block[0], hunk.gone)
+            ):
+                at = hunk.at - 1 + start
+                make = (partial(_with, hunk.path, text, [], at, end - start),)
+                pieces.append(
+                    Removed(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, RIGHTS.search(" ".join(block)) is not None, make)
+                )
+    return sorted(pieces, key=lambda piece: not piece.sure)
 
 
 def _pieces(hunk: Hunk, text: str, added: list[str]) -> Iterator[Removed]:
