@@ -146,3 +146,10 @@ def test_an_import_alone_makes_older_tests_no_proof(tmp_path: Path) -> None:
     asked = only["tests/test_calc.py"].replace("assert half(4) == 2", "assert half(4) == 2\n    assert third(9) == 3")
     used = card(tmp_path / "used", {**only, "tests/test_calc.py": asked})
     assert used.proved == ("tests/test_calc.py::test_half",) and not used.asks, used
+
+
+def test_a_new_test_that_another_small_change_makes_fail_is_not_vacuous(tmp_path: Path) -> None:
+    code = BASE["calc.py"].replace("    return n * 2\n", "    if n < 0 or n == 9:\n        return 5\n    return n * 2\n")
+    more = BASE["tests/test_calc.py"] + "\n\ndef test_nine():\n    assert double(9) != 18\n"
+    found = card(tmp_path, {"calc.py": code, "tests/test_calc.py": more})
+    assert found.proved == ("tests/test_calc.py::test_nine",) and "vacuous-test" not in kinds(found), found

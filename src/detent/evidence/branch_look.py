@@ -106,9 +106,9 @@ def _probed(span: Span, look: RepoLook, branch: Branch) -> list[Flag]:
     )
     span.say("trying small changes of the code")
     left = max(span.seconds / 2, span.seconds - (time.monotonic() - begun))
-    seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs)
-    new = tuple(test for test in seen_by.idle if test not in branch.before.ids)  # an older one may fail only since its file does not load
-    return [*flags, *_unnoticed(seen_by._replace(idle=new))]
+    new = branch.proved - branch.before.ids  # an older one may fail only since its file does not load
+    seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs, new)
+    return [*flags, *_unnoticed(seen_by._replace(idle=tuple(test for test in seen_by.idle if test in new)))]
 
 
 def is_probed(settings: Mapping[str, str]) -> bool:
