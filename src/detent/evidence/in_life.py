@@ -4,8 +4,10 @@ Code that answers otherwise there looks at who asks; code that has one answer fo
 """
 
 import json
+import re
 import shlex
 import time
+from copy import copy
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
@@ -18,6 +20,9 @@ from detent.kernel.model import Flag
 
 DRAWN = 8  # calls with other values, of one function
 MOST_SHOWN = 5
+EFFECTS = re.compile(
+    r"kill|terminat|signal|delete|remove|unlink|drop|send|post|write|save|exec|run|spawn|open|connect|exit|sleep|wait", re.IGNORECASE
+)  # not asked with other values
 LONGEST = 60_000  # of the program that asks
 PROGRAM = """import json
 def ask(names, call, wanted):
@@ -75,7 +80,12 @@ def _by_function(every: list[tuple[str, Asked]]) -> dict[str, list[tuple[str, As
 def _drawn(of: list[tuple[str, Asked]], lot: Lot) -> list[tuple[str, str, str]]:
     """Calls with other values, where the tests show that the answer hangs on them; none where it is only yes or no."""
     wanted = {call.wanted for _, call in of}
-    if len({call.call for _, call in of}) < 2 or len(wanted) < 2 or wanted <= {"True", "False", "None"}:
+    if (
+        EFFECTS.search(of[0][1].function)
+        or len({call.call for _, call in of}) < 2
+        or len(wanted) < 2
+        or wanted <= {"True", "False", "None"}
+    ):
         return []
     made = [
         (call.imports, other, "None") for n in range(DRAWN) for _, call in [of[n % len(of)]] if (other := others(call, lot)) is not None
@@ -101,9 +111,11 @@ def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], 
     program = PROGRAM.format(mark=mark, calls=json.dumps(calls))
     if python is None or len(program) > LONGEST or time.monotonic() >= until:
         return []
+    short = copy(collector)
+    short.suite = collector.suite._replace(timeout=min(collector.suite.timeout, until - time.monotonic()))
     try:
-        with collector.checkout(teeth.tree) as folder:
-            ran = collector.line(f"{shlex.quote(str(python))} -c {shlex.quote(program)}", folder, teeth.wanted)
+        with short.checkout(teeth.tree) as folder:
+            ran = short.line(f"{shlex.quote(str(python))} -c {shlex.quote(program)}", folder, teeth.wanted)
     except Disturbed:
         raise
     except (CannotTell, OSError):
