@@ -23,6 +23,10 @@ MOST_SHOWN = 5
 EFFECTS = re.compile(
     r"kill|terminat|signal|delete|remove|unlink|drop|send|post|write|save|exec|run|spawn|open|connect|exit|sleep|wait", re.IGNORECASE
 )  # not asked with other values
+PREPARES = re.compile(
+    r"\bautouse\b|os\.environ|sys\.path|pytest_configure|pytest_session|pytest_runtest|tzset|\bseed\(|DJANGO_SETTINGS|^env\s*=",
+    re.MULTILINE,
+)  # then the answer may honestly be another one where no test runs
 LONGEST = 60_000  # of the program that asks
 PROGRAM = """import json
 def ask(names, call, wanted):
@@ -51,7 +55,7 @@ def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[
     """The flags of what the code answers without a test. `tests`: those that passed, by their file."""
     calls = {path: asked(_text(teeth, path), names) for path, names in tests.items() if path.endswith(".py")}
     lot, every = Lot(teeth.key, "life"), [(path, call) for path, found in calls.items() for call in found]
-    if not every or "autouse" in _conftests(teeth):
+    if not every or PREPARES.search(_conftests(teeth)):
         return []
     drawn = {function: _drawn(of, lot) for function, of in _by_function(every).items()}
     plain = [(call.imports, call.call, call.wanted) for _, call in every]
@@ -129,7 +133,9 @@ def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], 
 
 
 def _conftests(teeth: Teeth) -> str:
-    paths = [path for path in teeth.git.run("ls-tree", "-r", "-z", "--name-only", teeth.tree).items if path.endswith("conftest.py")]
+    """What prepares the tests of a project, whoever asks for it."""
+    listed = teeth.git.run("ls-tree", "-r", "-z", "--name-only", teeth.tree).items
+    paths = [path for path in listed if path.endswith("conftest.py") or path in ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")]
     return "\n".join(_text(teeth, path) for path in paths)
 
 
