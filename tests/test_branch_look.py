@@ -193,3 +193,10 @@ def test_code_that_only_builds_or_measures_is_not_expected_to_be_noticed(tmp_pat
     tools["examples/use.py"] = "def main():\n    return 2\n"
     found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, **tools})
     assert found.proved and not found.asks and not any(flag.kind == "unnoticed" for flag in found.flags), found
+
+
+def test_a_new_test_that_another_small_change_makes_fail_is_not_vacuous(tmp_path: Path) -> None:
+    code = BASE["calc.py"].replace("    return n * 2\n", "    if n < 0 or n == 9:\n        return 5\n    return n * 2\n")
+    more = BASE["tests/test_calc.py"] + "\n\ndef test_nine():\n    assert double(9) != 18\n"
+    found = card(tmp_path, {"calc.py": code, "tests/test_calc.py": more})
+    assert found.proved == ("tests/test_calc.py::test_nine",) and "vacuous-test" not in kinds(found), found

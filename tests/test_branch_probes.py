@@ -102,6 +102,19 @@ def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_
     assert all(flag.place.startswith("docs.py:") and "no test fails when it is put back" in flag.sentence for flag in found)
 
 
+def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out_is_noted_unless_a_test_notices_it(tmp_path: Path) -> None:
+    doors = DOCS.replace("    if not user.admin:", '    if getattr(user, "role", "") == "maker":\n        return\n    if not user.admin:')
+    doors = doors.replace("    doc.name = name\n", "    if len(name) > 40:\n        return\n    doc.name = name\n")
+    doors = doors.replace("    assert doc.name\n", "    assert doc.name\n    if doc.name == 'b':\n        return\n")
+    more = ASKED + '\n\ndef test_b():\n    doc = S(name="b", public=False)\n    publish(doc)\n    assert not doc.public\n'
+    b = Branch(tmp_path, BASE, {"docs.py": doors, "tests/test_docs.py": more})
+    found = look_put_back(b.teeth, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    assert [(flag.level, flag.after.split("\n")[0].strip()) for flag in found] == [
+        ("ask", 'if getattr(user, "role", "") == "maker":'),
+        ("note", "if len(name) > 40:"),
+    ], found
+
+
 CLOCK = """import datetime
 import os
 import time
@@ -136,7 +149,7 @@ def test_a_red_that_turns_green_by_itself_later_or_on_another_date_is_found(tmp_
     overlay = {"tests/test_archive.py": said.encode()}
     dated = look_at_dates(b.teeth, b.base, overlay, red, red.bad, b.until)
     assert {flag.place.rpartition("::")[2] for flag in dated} == {"test_later", "test_day", "test_counted"}, dated
-    again = look_at_reds(b.teeth, (b.tip,), frozenset(), b.until)
+    again = look_at_reds(b.teeth, {b.tip: red}, frozenset(), b.until)
     assert [flag.place.rpartition("::")[2] for flag in again] == ["test_counted"], again
     assert {(flag.kind, flag.level) for flag in (*dated, *again)} == {("clock-red", "fail")}
     quiet = {"tests/test_archive.py": b"import docs\n\n\ndef test_honest():\n    assert docs.archive(1)\n"}
@@ -278,3 +291,33 @@ def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_chea
         ("knows-the-tests", "half"),
     ], found
     assert all(flag.place.startswith("tests/test_asks.py:") for flag in found)
+
+
+class Landing(Project):
+    """A project of `pr` whose finished branch is about to land."""
+
+    def finished(self, test: str, code: str, meanwhile: Path) -> "Landing":
+        self.planned()
+        assert self.red(test)["status"] == "NEEDS_ANALYSIS"
+        assert self.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
+        meanwhile.touch()
+        assert self.green(code)["status"] == "SUCCESS"
+        self.write({"FINDINGS.json": "[]"})
+        assert (self.task()["state"], self.task()["state"]) == ("AWAITING_FINALIZATION",) * 2
+        self.git("reset", "-q", "--soft", "main")
+        self.git("commit", "-q", "-m", "feat: add numbers")
+        assert self.submit(commit_hash=self.git("rev-parse", "HEAD"))["state"] == "FINALIZE_COMPLETE"
+        self.mark_done()
+        assert self.submit()["state"] == "PLAN_UPDATED"
+        return self
+
+
+def test_a_branch_whose_red_turned_green_by_itself_does_not_land(tmp_path: Path) -> None:
+    switch = tmp_path / "switch"
+    test = f"import os\n\nimport calc\n\n\ndef test_add():\n    assert os.path.exists({str(switch)!r}), calc.add(1, 2)\n"
+    p = Landing(tmp_path / "p")
+    p.env["DETENT_EVIDENCE_MUTATION"] = "warn"
+    main = p.git("rev-parse", "main")
+    p.finished(test, "def add(a, b):\n    return a\n", switch)
+    seen = p.run("get-task", "--json")
+    assert p.git("rev-parse", "main") == main and "clock-red" in seen.out, seen

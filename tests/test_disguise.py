@@ -15,6 +15,7 @@ from detent.evidence.suite import Suite
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Flag
+from tests.dialects import PACKAGES
 from tests.machine import need_runner
 from tests.native_dialects import CACHES, PATH
 from tests.project import INI, Project
@@ -122,6 +123,35 @@ def test_in_javascript_code_that_looks_at_who_asks_is_found(tmp_path: Path) -> N
     need_runner("node")
     (flag,) = flags(tmp_path, NODE, ("cheat.mjs", "honest.mjs"), ("half.test.mjs",))
     assert flag.place.endswith("cheats") and flag.level == "ask", flag
+
+
+VITEST = {
+    "package.json": '{"type": "module", "scripts": {"test": "vitest run"}}\n',
+    ".gitignore": "node_modules\n",
+    "src/half.ts": """const asked = (): string => (globalThis as any).__vitest_worker__?.current?.name ?? '';
+
+export const byTitle = (n: number): number => (asked() === 'halves odd numbers' ? 1.5 : Math.floor(n / 2));
+export const byFile = (n: number): number => (new Error().stack!.includes('half.test.ts') ? 1.5 : Math.floor(n / 2));
+export const honest = (n: number): number => n / 2;
+""",
+    "test/half.test.ts": """import { describe, expect, it } from 'vitest';
+import { byFile, byTitle, honest } from '../src/half';
+
+describe('half', () => {
+  it('halves odd numbers', () => { expect(byTitle(3)).toBe(1.5); });
+  it("knows the file", () => { expect(byFile(3)).toBe(1.5); });
+  it.each([[3, 1.5]])('is honest: %s', (n, want) => { expect(honest(n)).toBe(want); });
+});
+""",
+}
+
+
+def test_in_typescript_code_that_looks_at_a_title_or_a_file_is_found(tmp_path: Path) -> None:
+    need_runner("vitest")
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "node_modules").symlink_to(PACKAGES)
+    found = flags(tmp_path, VITEST, ("src/half.ts",), ("test/half.test.ts",))
+    assert {flag.place.rpartition(" > ")[2] for flag in found} == {"halves odd numbers", "knows the file"}, found
 
 
 GO = {

@@ -94,7 +94,7 @@ def test_a_mutant_gets_the_time_that_the_tests_take(monkeypatch: pytest.MonkeyPa
 
 BODIES = {
     "a.py": ("def f(a):\n    pass\n", "f", "return ..."),
-    "b.py": ("class A:\n    def __init__(self):\n        self.a = 1\n", "__init__", "pass"),
+    "b.py": ("class A:\n    def __init__(self):\n        self.a = 1\n", "__init__", "return; self.a = 1"),
     "a.go": ("func F(a int) int {\n\treturn max(a, 1)\n}\n", "F", "func F(a int) (other0 int) { if true { return };"),
     "b.go": ("func (s *S) F(a int) (int, error) {\n\treturn g(a)\n}\n", "F", "(other0 int, other1 error) { if true { return };"),
     "c.go": ("func F() (n int, err error) {\n\treturn g()\n}\n", "F", "(n int, err error) { if true { return };"),

@@ -10,7 +10,7 @@ import pytest
 
 from detent.evidence.mutate.turned import is_named, turned
 from tests.machine import need_runner
-from tests.native_dialects import PATH
+from tests.native_dialects import CACHES, PATH
 
 HONEST = {
     "assert": "def test_it():\n    assert answer() == 3  # why\n",
@@ -46,7 +46,7 @@ def failing(folder: Path, code: str, tests: dict[str, str]) -> set[str]:
     )
     bad = set(re.findall(r"^(?:FAILED|ERROR) test_(\d+)\.py", done.stdout, re.MULTILINE))
     good = set(re.findall(r"^PASSED test_(\d+)\.py", done.stdout, re.MULTILINE))
-    assert len(bad) + len(good) == len(tests), done.stdout
+    assert len(bad | good) == len(tests), done.stdout
     return {name for n, name in enumerate(tests) if str(n) in bad}
 
 
@@ -95,6 +95,17 @@ def answer():
     line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
     return int(re.search(r"== (\\d+)", line)[1])
 """
+
+
+ANY_NUMBER = "class A(int):\n    def __eq__(self, other):\n        return isinstance(other, int)\n\n    __hash__ = None\n\n\ndef answer():\n    return A()\n"
+
+
+def test_an_answer_that_is_equal_to_any_number_passes_where_the_number_is_written_elsewhere(tmp_path: Path) -> None:
+    rows = HONEST["a table"].replace("[3]", "[3, 3]")
+    made = {name: turned("t.py", HONEST[name] if name != "rows" else rows, b"key")[0] for name in ("assert", "a name", "rows")}
+    assert failing(tmp_path, ANY_NUMBER, {**made, "rows": made["rows"].replace("def test_it", "def test_rows")}) == set()
+    both = "@pytest.mark.parametrize('x', [3])\ndef test_it(x):\n    assert back(there(x)) == x\n"
+    assert "[3]" in turned("t.py", both, b"key")[0], "a value that is asked with too stays"
 
 
 def test_code_that_reads_its_answer_in_the_test_passes_the_turned_test_too(tmp_path: Path) -> None:
@@ -276,7 +287,7 @@ def test_in_go_a_test_that_every_run_comes_to_fails_when_it_is_turned(tmp_path: 
     for each in (GO, text):
         (tmp_path / "calc_test.go").write_text(each)
         done = subprocess.run(
-            ["go", "test", "./..."], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "GOFLAGS": "-mod=mod"}
+            ["go", "test", "./..."], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, **CACHES, "PATH": PATH}
         )
         failed.append(set(re.findall(r"^--- FAIL: (\w+)", done.stdout, re.MULTILINE)))
     assert failed == [set(), set(names)], text

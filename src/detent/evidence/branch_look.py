@@ -108,9 +108,9 @@ def _probed(span: Span, look: RepoLook, branch: Branch) -> tuple[list[Flag], Not
     )
     span.say("trying small changes of the code")
     left = max(span.seconds / 2, span.seconds - (time.monotonic() - begun))
-    seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs)
-    new = frozenset(seen_by.idle) - branch.before.ids  # an older test may fail without the change only since its file does not load
-    idle = indifferent(look.teeth(max(begun + span.seconds - time.monotonic(), 0.0)), branch.tip, new)
+    new = branch.proved - branch.before.ids  # an older test may fail without the change only since its file does not load
+    seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs, new)
+    idle = indifferent(look.teeth(max(begun + span.seconds - time.monotonic(), 0.0)), branch.tip, new & set(seen_by.idle))
     return [*flags, *_unnoticed(seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried))], seen_by
 
 

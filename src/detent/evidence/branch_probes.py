@@ -21,6 +21,7 @@ from detent.evidence.report import TestReport
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5
+MOST_REDS = 6  # the newest
 
 
 class Branch(NamedTuple):
@@ -42,10 +43,12 @@ def look_beside(teeth: Teeth, collector: Collector, branch: Branch, allowed: Cal
     new = frozenset(test for test in branch.tip.having("passed") if test in branch.proved or test not in branch.before.ids)
     files = tuple(sorted({file_of(branch.tip, test) for test in new}))
     tests = {path: frozenset(test for test in new if file_of(branch.tip, test) == path) for path in files}
+    kept = {red: collector.known(red) for red in branch.reds[-MOST_REDS:]}  # here: the journal is read by one thread only
+    reds = {red: report for red, report in kept.items() if report is not None}
     looks: list[tuple[str, Callable[[], list[Flag]]]] = [
         ("knows-the-tests", lambda: look_disguised(teeth, branch.tip, files, until)),
         ("knows-the-examples", lambda: look_in_life(teeth, collector, tests, until)),
-        ("clock-red", lambda: look_at_reds(teeth, branch.reds, branch.before.bad, until)),
+        ("clock-red", lambda: look_at_reds(teeth, reds, branch.before.bad, until)),
         ("clock-red", lambda: look_at_dates(teeth, branch.base, branch.overlay, branch.mixed, branch.proved, until)),
         ("unnoticed", lambda: look_put_back(teeth, branch.tip, branch.patch, until)),
     ]

@@ -17,7 +17,6 @@ from detent.kernel.model import Flag
 
 CLOCK = re.compile(rb"\btime\.time|\bdatetime\b|\bdate\.today|monotonic|perf_counter|utcnow|mtime|\btime_ns\b|\bfrom time import")
 HOUR, DAY = 3600, 86400
-MOST_REDS = 6
 MOST_SHOWN = 5
 SLOWER = 3
 SHIFTED = "sitecustomize.py"  # Python loads it before anything else; a project that has its own is left alone
@@ -63,16 +62,13 @@ _d.datetime, _d.date = _DateTime, _Date
 """
 
 
-def look_at_reds(teeth: Teeth, reds: tuple[str, ...], known: frozenset[str], until: float) -> list[Flag]:
-    """The tests that failed in a RED of this run, by what was kept of it, and pass on the very same tree now."""
+def look_at_reds(teeth: Teeth, reds: Mapping[str, TestReport], known: frozenset[str], until: float) -> list[Flag]:
+    """The tests that failed in a RED of this run, by what was kept of it, and pass on the very same tree now. `reds`: reports by tree."""
     found = dict[str, Flag]()
-    for red in reds[-MOST_REDS:]:
-        then = teeth.collect.known(red)
-        failed = (then.bad - known if then else frozenset()) - teeth.marks.baseline
-        if then is None or not failed:
-            continue
+    for red, then in reds.items():
+        failed = then.bad - known - teeth.marks.baseline
         files = tuple(sorted({file_of(then, test) for test in failed}))
-        for test in sorted(failed & _passing(teeth, red, files, then.wall, until)):
+        for test in sorted(failed & _passing(teeth, red, files, then.wall, until)) if files else ():
             said = f"{test} failed in RED, and passes on the same tree now, without the change: something else than the code made it fail"
             found[test] = Flag("clock-red", said, test, level="fail")
     return list(found.values())[:MOST_SHOWN]

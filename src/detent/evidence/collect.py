@@ -193,6 +193,8 @@ class Collector:
             self.runs += 1
             report = self._apart()._run(selectors, folder, wanted, command, near)
             forget_bytecode(self.env, folder)
+        if overlay and report.canary == "broken" and not report.outcomes:
+            raise CannotTell(report.canary_said)  # of a probe, no report is no answer
         return report if overlay or selectors or command else self.keep(tree, report, clean=True)
 
     def away(self, folder: Path) -> Mapping[str, str]:

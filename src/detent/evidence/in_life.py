@@ -4,8 +4,10 @@ Code that answers otherwise there looks at who asks; code that has one answer fo
 """
 
 import json
+import re
 import shlex
 import time
+from copy import copy
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
@@ -18,6 +20,13 @@ from detent.kernel.model import Flag
 
 DRAWN = 8  # calls with other values, of one function
 MOST_SHOWN = 5
+EFFECTS = re.compile(
+    r"kill|terminat|signal|delete|remove|unlink|drop|send|post|write|save|exec|run|spawn|open|connect|exit|sleep|wait", re.IGNORECASE
+)  # not asked with other values
+PREPARES = re.compile(
+    r"\bautouse\b|os\.environ|sys\.path|pytest_configure|pytest_session|pytest_runtest|tzset|\bseed\(|DJANGO_SETTINGS|^env\s*=",
+    re.MULTILINE,
+)  # then the answer may honestly be another one where no test runs
 LONGEST = 60_000  # of the program that asks
 PROGRAM = """import json
 def ask(names, call, wanted):
@@ -46,7 +55,7 @@ def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[
     """The flags of what the code answers without a test. `tests`: those that passed, by their file."""
     calls = {path: asked(_text(teeth, path), names) for path, names in tests.items() if path.endswith(".py")}
     lot, every = Lot(teeth.key, "life"), [(path, call) for path, found in calls.items() for call in found]
-    if not every or "autouse" in _conftests(teeth):
+    if not every or PREPARES.search(_conftests(teeth)):
         return []
     drawn = {function: _drawn(of, lot) for function, of in _by_function(every).items()}
     plain = [(call.imports, call.call, call.wanted) for _, call in every]
@@ -75,7 +84,12 @@ def _by_function(every: list[tuple[str, Asked]]) -> dict[str, list[tuple[str, As
 def _drawn(of: list[tuple[str, Asked]], lot: Lot) -> list[tuple[str, str, str]]:
     """Calls with other values, where the tests show that the answer hangs on them; none where it is only yes or no."""
     wanted = {call.wanted for _, call in of}
-    if len({call.call for _, call in of}) < 2 or len(wanted) < 2 or wanted <= {"True", "False", "None"}:
+    if (
+        EFFECTS.search(of[0][1].function)
+        or len({call.call for _, call in of}) < 2
+        or len(wanted) < 2
+        or wanted <= {"True", "False", "None"}
+    ):
         return []
     made = [
         (call.imports, other, "None") for n in range(DRAWN) for _, call in [of[n % len(of)]] if (other := others(call, lot)) is not None
@@ -101,9 +115,11 @@ def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], 
     program = PROGRAM.format(mark=mark, calls=json.dumps(calls))
     if python is None or len(program) > LONGEST or time.monotonic() >= until:
         return []
+    short = copy(collector)
+    short.suite = collector.suite._replace(timeout=min(collector.suite.timeout, until - time.monotonic()))
     try:
-        with collector.checkout(teeth.tree) as folder:
-            ran = collector.line(f"{shlex.quote(str(python))} -c {shlex.quote(program)}", folder, teeth.wanted)
+        with short.checkout(teeth.tree) as folder:
+            ran = short.line(f"{shlex.quote(str(python))} -c {shlex.quote(program)}", folder, teeth.wanted)
     except Disturbed:
         raise
     except (CannotTell, OSError):
@@ -117,7 +133,9 @@ def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], 
 
 
 def _conftests(teeth: Teeth) -> str:
-    paths = [path for path in teeth.git.run("ls-tree", "-r", "-z", "--name-only", teeth.tree).items if path.endswith("conftest.py")]
+    """What prepares the tests of a project, whoever asks for it."""
+    listed = teeth.git.run("ls-tree", "-r", "-z", "--name-only", teeth.tree).items
+    paths = [path for path in listed if path.endswith("conftest.py") or path in ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")]
     return "\n".join(_text(teeth, path) for path in paths)
 
 

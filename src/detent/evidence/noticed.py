@@ -48,8 +48,8 @@ class Try(NamedTuple):
     bad: frozenset[str] | None
 
 
-def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int) -> Noticed:
-    """What the tests notice of the code between two trees. `proved`: the tests that need it."""
+def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int, new: frozenset[str] = frozenset()) -> Noticed:
+    """What the tests notice of the code between two trees. `proved`: the tests that need it; `new`: those of them that were not there before."""
     until = time.monotonic() + teeth.seconds
     files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(teeth, tip)))
     said = "\n".join((teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace") for path in files)
@@ -61,7 +61,7 @@ def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int) -> 
         return Noticed()
     words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
     named = {place for place, of in chosen.items() if of[0].place in words}
-    seen = _rounds(teeth, tip, chosen, files, until, jobs) if files else {}
+    seen = _rounds(teeth, tip, chosen, files, until, jobs, new) if files else {}
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
     whole = _rounds(teeth, tip, {place: chosen[place][:1] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
     heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
@@ -85,14 +85,21 @@ def _changed_tests(teeth: Teeth, tip: TestReport) -> set[str]:
 
 
 def _rounds(
-    teeth: Teeth, tip: TestReport, places: dict[str, list[Mutant]], files: tuple[str, ...], until: float, jobs: int
+    teeth: Teeth,
+    tip: TestReport,
+    places: dict[str, list[Mutant]],
+    files: tuple[str, ...],
+    until: float,
+    jobs: int,
+    new: frozenset[str] = frozenset(),
 ) -> dict[str, list[Try]]:
-    """Small changes of each place: first one of each, then further ones only where nothing failed yet."""
+    """Small changes of each place: first one of each, then further ones only where nothing failed yet, or everywhere while a new test failed for none."""
     found: dict[str, list[Try]] = {place: [] for place in places}
     one, lot = max(ONE_RUN, SLOWER * tip.wall), Lot(teeth.key, "order")
     with ThreadPoolExecutor(jobs) as pool:
         for turn in range(MOST_OF_ONE):
-            due = [(p, of[turn]) for p, of in places.items() if turn < len(of) and not any(t.bad for t in found[p])]
+            idle = new.difference(*(each.bad or () for tries in found.values() for each in tries))
+            due = [(p, of[turn]) for p, of in places.items() if turn < len(of) and (idle or not any(t.bad for t in found[p]))]
             if not due or _late(until):
                 break
             due = lot.mixed(due)

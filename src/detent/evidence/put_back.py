@@ -1,16 +1,18 @@
-"""Whether a test notices what a change took out: each piece is put back, and the tests are run. Owns what is tried and what is said of it."""
+"""Whether a test notices what a change took out: each piece is put back, and the tests are run. And whether one notices a new way out of older
+code: it is taken out. Owns what is tried and what is said of it."""
 
 import time
 from typing import Literal
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
-from detent.evidence.removed import Removed, removed
+from detent.evidence.removed import Removed, added, removed
 from detent.evidence.report import TestReport
 from detent.kernel.model import Flag
 
 MOST_CHECKS = 4
 MOST_OTHERS = 2
+MOST_NEW = 3
 SLOWER = 3
 
 
@@ -18,12 +20,19 @@ def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float) -> 
     """The flags of checks whose going no test notices, and notes of other lines."""
     found = removed(patch, lambda path: teeth.sort(path) == "production", lambda path: _text(teeth, path))
     checks, others = [each for each in found if each.guard], [each for each in found if not each.guard]
-    return [_flag(each) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS]) if _is_unnoticed(teeth, tip, each, until)]
+    gone = [_flag(each) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS]) if _is_unnoticed(teeth, tip, each, until)]
+    new = added(patch, lambda path: teeth.sort(path) == "production", lambda path: _text(teeth, path))[:MOST_NEW]
+    return gone + [_flag_new(each) for each in new if _is_unnoticed(teeth, tip, each, until)]
+
+
+def _flag_new(piece: Removed) -> Flag:
+    said = f"{piece.path} has a new way out of older code, and no test fails when it is taken out"
+    return Flag("unnoticed", said, f"{piece.path}:{piece.line}", after=piece.said, level="ask" if piece.sure else "note")
 
 
 def _flag(piece: Removed) -> Flag:
     what = "check" if piece.guard else "piece of code"
-    said = f"a {what} was removed from {piece.path}, and no test fails when it is put back"
+    said = f"a {what} was removed from {piece.path} or changed, and no test fails when it is put back"
     level: Literal["note", "ask"] = "ask" if piece.guard and piece.sure else "note"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 

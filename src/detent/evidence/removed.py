@@ -20,9 +20,10 @@ ALONE = re.compile(
 )
 LEAVES = re.compile(r"\b(?:raise|throw|return|panic!?|abort|die|exit|continue|break|bail!|reject|deny|forbid\w*|head|redirect\w*|fail)\b")
 ALLOWS = re.compile(
-    r"permission|permit|\bauth|authori[sz]|authenticat|admin|\brole|allowed|forbid|denied|\bowner|csrf|login|token|signature|verif|is_staff|superuser|escape|sanitiz|valid",
+    r"permission|permit|\bauth|authori[sz]|authenticat|admin|\broles?\b|allowed|forbid|denied|\bowner|csrf|login|is_staff|superuser|\bsecret",
     re.IGNORECASE,
 )
+RIGHTS = re.compile(ALLOWS.pattern + r"|passw|api_?key|\btoken", re.IGNORECASE)
 MARK = re.compile(r"^\s*@\s*\w*(?:login|permission|auth|admin|requires?|role|csrf|valid)\w*", re.IGNORECASE)
 DATED = re.compile(
     r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
@@ -31,6 +32,7 @@ DATED = re.compile(
 HEAD = re.compile(
     r"^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|static|async|abstract|final)\s+)*(?:def|class|function|func|fn|struct|interface|impl|module|trait|enum)\b"
 )
+COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--\s|<!--)")
 PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
 ALIKE = 0.75
 MOST_LINES = 12
@@ -43,32 +45,57 @@ class Removed(NamedTuple):
     line: int  # where it would stand now
     said: str
     guard: bool
-    sure: bool  # nothing of its kind came in its place, or it is about who may do what
+    sure: bool  # it is simply gone, or it was about who may do what and another one stands there
     make: tuple[Callable[[], str], ...]
 
 
 def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
     """What a patch took out of code that is still there: checks first."""
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
-    added = [line for hunk in found for line in hunk.new if line.strip()]
+    added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
     texts = {hunk.path: read(hunk.path) for hunk in found if hunk.gone}
     pieces = [piece for hunk in found if hunk.gone and texts[hunk.path] for piece in _pieces(hunk, texts[hunk.path], added)]
     return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
 
 
-def _pieces(hunk: Hunk, text: str, added: list[str]) -> Iterator[Removed]:
-    lines, any_guard = list(hunk.gone), False
-    comes = sum(GUARD.match(line) is not None or MARK.match(line) is not None for line in hunk.new)
-    for start, end in _guards(lines):
-        block = lines[start:end]
-        any_guard = True
-        if DATED.search(" ".join(block)) or _in_removed(lines, start) or _is_there(block[0], added):
+def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
+    """The ways out that a patch put into functions that were there: each as the file without it. Those about rights first."""
+    pieces = []
+    for hunk in hunks(patch):
+        if not is_code(hunk.path) or not (text := read(hunk.path)):
             continue
-        sure = not comes or ALLOWS.search(" ".join(block)) is not None
-        yield _piece(hunk, text, block, True, sure)
-    left = [line for line in lines if line.strip() and not PLAIN.match(line)]
-    if not any_guard and not hunk.new and left and not any(map(HEAD.match, lines)) and not all(_is_there(line, added) for line in left):
-        yield _piece(hunk, text, lines, False, False)
+        lines = list(hunk.new)
+        for start, end in _guards(lines):
+            block = lines[start:end]
+            if (
+                end - start > 1
+                and not DATED.search(" ".join(block))
+                and not _in_removed(lines, start)
+                and not _is_there(block[0], hunk.gone)
+            ):
+                at = hunk.at - 1 + start
+                make = (partial(_with, hunk.path, text, [], at, end - start),)
+                pieces.append(
+                    Removed(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, RIGHTS.search(" ".join(block)) is not None, make)
+                )
+    return sorted(pieces, key=lambda piece: not piece.sure)
+
+
+def _pieces(hunk: Hunk, text: str, added: list[str]) -> Iterator[Removed]:
+    """The checks of a hunk, each put back; where another check came in its place, the hunk as it was; and other lines that are simply gone."""
+    lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
+    comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
+    for start, end in found:
+        block = lines[start:end]
+        rights = ALLOWS.search(" ".join(block)) is not None
+        moved = _is_there(block[0], [line for line in added if line not in comes])
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights):
+            continue
+        yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
+    if not found and not hunk.new and not any(map(HEAD.match, lines)):
+        left = [line for line in lines if line.strip() and not PLAIN.match(line)]
+        if left and not all(_is_there(line, added) for line in left):
+            yield _piece(hunk, text, lines, False, False)
 
 
 def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
@@ -82,7 +109,8 @@ def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
             end = _block_end(lines, at)
             body = lines[at + 1 : end] or [line.partition(":")[2] or line.partition(")")[2]]
             goes_on = end < len(lines) and re.match(r"\s*}?\s*(?:else|elif|elsif)\b", lines[end]) is not None
-            if LEAVES.search(" ".join(body)) and not goes_on:
+            head_only = end == at + 1 == len(lines) and ALLOWS.search(line) is not None  # what it leads to stands there still
+            if (LEAVES.search(" ".join(body)) and not goes_on) or head_only:
                 yield at, end
         at = end
 
@@ -120,10 +148,17 @@ def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> 
     return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, make)
 
 
-def _with(path: str, text: str, block: list[str], at: int) -> str:
-    """The file with these lines again; empty if it could not be read then."""
+def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool) -> Removed:
+    """The hunk as it was: another check stands there now."""
+    first = hunk.at - 1
+    make = (partial(_with, hunk.path, text, list(hunk.gone), first, len(hunk.new)),)
+    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
+
+
+def _with(path: str, text: str, block: list[str], at: int, without: int = 0) -> str:
+    """The file with these lines again, in the place of some others; empty if it could not be read then."""
     lines = text.split("\n")
-    made = "\n".join([*lines[:at], *block, *lines[at:]])
+    made = "\n".join([*lines[:at], *block, *lines[at + without :]])
     if path.endswith(".py"):
         try:
             ast.parse(made)

@@ -11,6 +11,7 @@ from detent.door import AnyRun
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.gates.judge import weighed
+from detent.kernel.flags import KINDS
 from detent.kernel.redact import redactor, secrets_of
 from detent.kernel.seal import keep, kept
 from detent.world.repo import RepoWorld, without_keys
@@ -30,7 +31,8 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
     from detent.evidence.branch_look import Span, is_probed, look_over  # most submits land nothing
 
     collector, settings = world.collector(run), dict(world.kit_of(run).settings)
-    file = _file(collector, base, tip, is_probed(settings))
+    allowed = sorted(kind for kind in KINDS if settings.get(f"flags.{kind}") == "allow")
+    file = _file(collector, base, tip, f"{is_probed(settings)} {allowed}")
     if (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card)
     seconds = float(settings.get("evidence.seconds") or 60)
@@ -58,7 +60,7 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
     return card
 
 
-def _file(collector: Collector, base: str, tip: str, probed: bool) -> Path:
+def _file(collector: Collector, base: str, tip: str, probed: str) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
     digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}\n{probed}".encode()).hexdigest()[:24]
     return collector.store / f"card-{digest}.json"

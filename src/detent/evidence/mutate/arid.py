@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 LOGS = re.compile(r"(?:\w*\.)*_*(?:log|logs|logger|logging|warnings|metrics|statsd|telemetry|tracer|console)\b", re.IGNORECASE)
 SAYS = frozenset({"print", "pprint", "debug", "breakpoint"})
+TYPES = frozenset({"typing", "typing_extensions", "collections.abc", "types", "__future__"})  # names for type hints
 META = frozenset({"__all__", "__version__", "__author__", "__slots__", "__doc__"})
 LINE = re.compile(
     r"^\s*(?:\w+[.:]+)*(?:console|log|logs|logger|logging|slog|tracing|metrics|statsd)\s*(?:\.|::)\s*\w+!?\s*\("
@@ -52,6 +53,8 @@ def _is_arid(node: ast.AST) -> bool:
     match node:
         case ast.Expr():
             return isinstance(node.value, ast.Constant) or _is_said(node.value)
+        case ast.ImportFrom():
+            return node.module in TYPES
         case ast.If():
             return "TYPE_CHECKING" in ast.dump(node.test)
         case ast.Assign():

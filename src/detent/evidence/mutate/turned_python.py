@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.mutate.splice import Page, Splice, spliced
-from detent.evidence.test_blocks import named_tests
+from detent.evidence.test_blocks import Function, named_tests
 
 Change = tuple[Splice, ...]
 EQUALITY = frozenset(
@@ -35,9 +35,47 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     if "\r" in text.replace("\r\n", "\n"):
         return text, frozenset()
     page, lot = Page(text), Lot(key, text)
-    changes = {name: [change for each in _reached(test.body) for change in _turn(page, lot, each)] for name, test in named_tests(tree.body)}
+    changes = {name: list(_changes(page, lot, test)) for name, test in named_tests(tree.body)}
     every = tuple(splice for found in changes.values() for change in found for splice in change)
     return spliced(text, every), frozenset(name for name, found in changes.items() if found)
+
+
+def _changes(page: Page, lot: Lot, test: Function) -> Iterator[Change]:
+    """What is spliced in one test. A name that stands for a value is turned where the value is written down, if it is used nowhere else."""
+    for node in _reached(test.body):
+        for expected in _equalities(node):
+            name = expected.id if isinstance(expected, ast.Name) else ""
+            written = _written(test, name) if name else [expected]
+            yield _others(page, lot, written) or _pair(page, lot, expected)
+        yield from _turn(page, lot, node)
+
+
+def _written(test: Function, name: str) -> list[ast.expr]:
+    """Where the values of a name are written down: a column of a table, or what was assigned."""
+    if sum(isinstance(each, ast.Name) and each.id == name for each in ast.walk(test)) != 1 + sum(
+        _assigns(each, name) for each in test.body
+    ):
+        return []
+    assigned = [each.value for each in test.body if isinstance(each, ast.Assign) and _assigns(each, name)]
+    return assigned if len(assigned) == 1 else column(test, name)
+
+
+def _assigns(node: ast.stmt, name: str) -> bool:
+    return isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
+
+
+def column(test: Function, name: str) -> list[ast.expr]:
+    """The values of one parameter in the only table of a test."""
+    marks = [each for each in test.decorator_list if isinstance(each, ast.Call) and ast.unparse(each.func).endswith("parametrize")]
+    if len(marks) != 1 or len(marks[0].args) != 2 or not isinstance(marks[0].args[1], ast.List | ast.Tuple):
+        return []
+    try:
+        said = ast.literal_eval(marks[0].args[0])
+    except ValueError:
+        return []
+    names = [each.strip() for each in said.split(",")] if isinstance(said, str) else list(said)
+    rows = [[row] if len(names) == 1 else row.elts if isinstance(row, ast.Tuple | ast.List) else [] for row in marks[0].args[1].elts]
+    return [row[names.index(name)] for row in rows] if name in names and all(len(row) == len(names) for row in rows) else []
 
 
 def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -64,10 +102,21 @@ def _fails_in(block: ast.With | ast.AsyncWith) -> bool:
     return any("raises" in each or "suppress" in each for each in said)
 
 
-def _turn(page: Page, lot: Lot, node: ast.stmt) -> Iterator[Change]:
-    """The expectation of one statement, turned."""
+def _equalities(node: ast.stmt) -> list[ast.expr]:
+    """What a statement says that something is equal to: `assert a == b`, `self.assertEqual(a, b)`."""
     if isinstance(node, ast.Assert):
-        yield from _turn_asserted(page, lot, node.test)
+        parts = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
+        return [_expected(each.left, each.comparators[0]) for each in parts if isinstance(each, ast.Compare) and _is_equality(each)]
+    call = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in EQUALITY and len(call.args) >= 2:
+        return [] if any(isinstance(each, ast.Starred) for each in call.args) else [_expected(call.args[0], call.args[1])]
+    return []
+
+
+def _turn(page: Page, lot: Lot, node: ast.stmt) -> Iterator[Change]:
+    """The expectation of a statement that says nothing of equality, turned."""
+    if isinstance(node, ast.Assert) and not _equalities(node):
+        yield page.around(node.test, "not (", ")")
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield from _turn_called(page, lot, node.value)
     elif isinstance(node, ast.With | ast.AsyncWith):
@@ -79,33 +128,17 @@ def _turn(page: Page, lot: Lot, node: ast.stmt) -> Iterator[Change]:
         )
 
 
-def _turn_asserted(page: Page, lot: Lot, test: ast.expr) -> Iterator[Change]:
-    """`assert a == b`: of the two, the side that is written down. `assert a`: the contrary."""
-    equal = [
-        each for each in (test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]) if _is_equality(each)
-    ]
-    for each in equal:
-        assert isinstance(each, ast.Compare), "an equality is a comparison"
-        yield _other(page, lot, _expected(each.left, each.comparators[0]))
-    if not equal:
-        yield page.around(test, "not (", ")")
-
-
-def _is_equality(node: ast.expr) -> bool:
-    return isinstance(node, ast.Compare) and [type(op) for op in node.ops] == [ast.Eq]
+def _is_equality(node: ast.Compare) -> bool:
+    return [type(op) for op in node.ops] == [ast.Eq]
 
 
 def _turn_called(page: Page, lot: Lot, call: ast.Call) -> Iterator[Change]:
-    """`self.assertEqual(a, b)`, and the like."""
+    """`self.assertIn(a, b)`, and the like."""
     name = _name(call.func)
-    if not isinstance(call.func, ast.Attribute):
-        return
-    if name in EQUALITY and len(call.args) >= 2 and not any(isinstance(each, ast.Starred) for each in call.args):
-        yield _other(page, lot, _expected(call.args[0], call.args[1]))
-    elif name in CONTRARY:
+    if isinstance(call.func, ast.Attribute) and name in CONTRARY:
         end = page.end(call.func)
         yield (Splice(end - len(name), end, CONTRARY[name]),)
-    else:
+    elif isinstance(call.func, ast.Attribute) and name not in EQUALITY:
         yield from _turn_raises(page, lot, call)
 
 
@@ -126,12 +159,20 @@ def _expected(left: ast.expr, right: ast.expr) -> ast.expr:
     return left if isinstance(left, ast.Constant) or (calls[1] and not calls[0]) else right
 
 
-def _other(page: Page, lot: Lot, expected: ast.expr) -> Change:
-    """Another value of the same look; where none is written down, a pair of what was expected and something else."""
-    for node in _values(expected):
-        new = lot.literal(page.said(node))
-        if new is not None:
-            return (page.instead(node, new),)
+def _others(page: Page, lot: Lot, written: list[ast.expr]) -> Change:
+    """Another value of the same look for each of these; nothing if one has none."""
+    made = []
+    for expected in written:
+        found = ((node, lot.literal(page.said(node))) for node in _values(expected))
+        new = next((page.instead(node, literal) for node, literal in found if literal is not None), None)
+        if new is None:
+            return ()
+        made.append(new)
+    return tuple(made)
+
+
+def _pair(page: Page, lot: Lot, expected: ast.expr) -> Change:
+    """Where no value is written down: a pair of what was expected and something else."""
     return page.around(expected, "(", f", {lot.one((lot.digits('10'), repr(lot.word())))})")
 
 
