@@ -25,7 +25,7 @@ from detent.evidence.look import Look
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.gates.judge import name_of
-from detent.gates.plan import ActivePr, PlanData
+from detent.gates.plan import ActivePr, PlanData, Step, Task
 from detent.gates.replay import DOUBTS, RULES
 from detent.git import fingerprint
 from detent.git.checkout import clean_checkout
@@ -36,6 +36,7 @@ from detent.kernel.model import Data, Run, Sent
 
 Watch = Callable[[int, int, str], None]  # how much is done, of how much, and what it was
 NO_RED = "no RED shows a test failing for it, and no test fails when it answers something else"
+ALREADY = "it was closed as satisfied already, so no test was seen failing for it"
 ORDER: tuple[Sort, ...] = ("failed", "could-not-verify", "not-verifiable")
 
 
@@ -165,6 +166,8 @@ def _code_without_red(ground: Ground, links: tuple[Link, ...], jobs: int) -> tup
 
     def bare(n: int) -> list[Broken]:
         link = links[n]
+        if link.phase == "already":
+            return [Broken("failed", link.commit.hash, link.name, "already", ALREADY)]
         was_red = link.phase != "work" and _bad_at(ground.apart, link.start) - ground.baseline
         if was_red or link.phase not in ("refactor", "green", "work"):
             return []
@@ -241,7 +244,7 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
             link.step.over if link.phase == "red" and link.step.over else link.start, _reds(links, n), ground.base, ground.baseline
         ),
         settings=ground.settings.flat(),
-        preflight=(),
+        preflight=tuple(ground.settings.preflight.commands or ()),
         published=lambda name: None,
         tampered=lambda: (),
         left_out=(),
@@ -252,7 +255,10 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
 
 def _about(link: Link) -> Data:
     """What a step is known to be about: the pull request whose title is the subject of the commit."""
-    return PlanData(plan=ActivePr("", link.commit.subject, "", "", ())) if link.workflow == "pr" else Data()
+    if link.workflow != "pr":
+        return Data()
+    step = Step("RED", link.step.about)
+    return PlanData(plan=ActivePr("", link.commit.subject, "", "", (Task("", (step,)),)))
 
 
 def _reds(links: tuple[Link, ...], n: int) -> tuple[str, ...]:
