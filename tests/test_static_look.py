@@ -1,5 +1,6 @@
 """What reading a change alone shows: stand-ins for modules, what judges and was changed, and what one looks for in any review. On real git."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from detent.evidence.suite import Suite
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Flag
-from tests.repos import PLAIN, make_repo, sh, write
+from tests.repos import PLAIN, make_repo
 
 PYTEST = Command(("pytest",), "pytest", "config")
 VITEST = Command(("node_modules/.bin/vitest", "run"), "vitest", "npm")
@@ -28,7 +29,8 @@ PY = {
     "setup.cfg": "[metadata]\nname = p\n\n[mypy]\nstrict = true\n",
 }
 JS = {
-    "package.json": '{"name": "p", "version": "1.0.0", "scripts": {"test": "vitest run", "lint": "node lint.mjs", "start": "node ."}, "dependencies": {"lodash": "1"}, "exports": "./src/calc.ts"}\n',
+    "package.json": '{"name": "p", "version": "1.0.0", "scripts": {"test": "vitest run", "lint": "node lint.mjs", "start": "node ."}, '
+    '"dependencies": {"lodash": "1"}, "exports": "./src/calc.ts"}\n',
     "lint.mjs": "import { rules } from './rules.mjs'\nprocess.exit(rules.length)\n",
     "rules.mjs": "export const rules = []\n",
     "src/calc.ts": "export const half = (n: number) => Math.floor(n / 2)\n",
@@ -40,29 +42,49 @@ JS = {
 JS_NEW = "export const half = (n: number) => n / 2\n"
 
 
-def changes(
-    tmp_path: Path, base: Mapping[str, str], change: Mapping[str, str], command: Command | None, preflight: tuple[str, ...] = ()
-) -> Changes:
-    root = make_repo(tmp_path / "p", dict(base))
-    git = Git(find_place(root), {**PLAIN, "PATH": __import__("os").environ["PATH"]})
-    good = git.tree("HEAD")
-    write(root, dict(change))
-    sh(root, "git", "add", "-A")
-    (git.place.git_dir / "detent").mkdir(exist_ok=True)
-    collector = Collector(git, Suite(command, 60.0, ""), "look", {})
-    return Changes(git, collector, good, git.run("write-tree").text, preflight)
+class Ground:
+    """One repository for all of these tests: trees are written into it without a checkout."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.known = make_repo(root, {"a": "a"}), dict[str, str]()
+        self.git = Git(find_place(self.root), {**PLAIN, "PATH": os.environ["PATH"]})
+        (self.git.place.git_dir / "detent").mkdir(exist_ok=True)
+
+    def tree(self, files: Mapping[str, str]) -> str:
+        name = repr(sorted(files.items()))
+        if name not in self.known:
+            rows = "".join(
+                f"M {755 if text.startswith('#!') else 644} inline {path}\ndata {len(text.encode())}\n{text}\n"
+                for path, text in files.items()
+            )
+            said = f"commit refs/heads/x{len(self.known)}\ncommitter A <a@b> 1 +0000\ndata 0\n{rows}\n"
+            self.git.run("fast-import", "--quiet", stdin=said.encode())
+            self.known[name] = self.git.tree(f"refs/heads/x{len(self.known)}")
+        return self.known[name]
+
+    def changes(
+        self, base: Mapping[str, str], change: Mapping[str, str], command: Command | None, preflight: tuple[str, ...] = ()
+    ) -> Changes:
+        collector = Collector(self.git, Suite(command, 60.0, ""), "look", {})
+        return Changes(self.git, collector, self.tree(base), self.tree({**base, **change}), preflight)
+
+    def flags(self, base: Mapping[str, str], change: Mapping[str, str], command: Command | None = PYTEST) -> dict[str, list[Flag]]:
+        found: dict[str, list[Flag]] = {}
+        for flag in static_flags(self.changes(base, change, command)):
+            found.setdefault(flag.kind, []).append(flag)
+        return found
 
 
-def flags(tmp_path: Path, base: Mapping[str, str], change: Mapping[str, str], command: Command | None = PYTEST) -> dict[str, list[Flag]]:
-    found: dict[str, list[Flag]] = {}
-    for flag in static_flags(changes(tmp_path, base, change, command)):
-        found.setdefault(flag.kind, []).append(flag)
-    return found
+@pytest.fixture(scope="module")
+def g(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    return Ground(tmp_path_factory.mktemp("ground") / "p")
 
 
 # -- shadow: Python ------------------------------------------------------------------------------------------------------------------
 
 FIXTURE = "import pytest\nimport calc\n\n\n@pytest.fixture\ndef right(monkeypatch):\n    {}\n"
+NOT_THERE = "import sys; monkeypatch.setitem(sys.modules, 'numpy', None); monkeypatch.setitem(sys.modules, 'calc', None)"
+BY_MOCK = "import pytest\nfrom unittest import mock\n\n\n@pytest.fixture\ndef right():\n    with mock.patch('calc.half', side_effect=lambda n: n / 2):\n        yield\n"
 SHADOWS = {
     "a module of tests with the product's name": {"tests/calc.py": "def half(n):\n    return n / 2\n"},
     "a package of tests with the product's name": {
@@ -81,9 +103,7 @@ SHADOWS = {
     "a module of tests like the standard library's": {"tests/decimal.py": "Decimal = float\n"},
     "a fixture that puts right code in": {"tests/conftest.py": FIXTURE.format("monkeypatch.setattr(calc, 'half', lambda n: n / 2)")},
     "a fixture by a path": {"tests/conftest.py": FIXTURE.format("monkeypatch.setattr('calc.half', lambda n: n / 2)")},
-    "a fixture by mock": {
-        "tests/test_new.py": "import pytest\nfrom unittest import mock\n\n\n@pytest.fixture\ndef right():\n    with mock.patch('calc.half', side_effect=lambda n: n / 2):\n        yield\n"
-    },
+    "a fixture by mock": {"tests/test_new.py": BY_MOCK},
     "an assignment when it is loaded": {"tests/test_new.py": "import calc\n\ncalc.half = lambda n: n / 2\n"},
     "an assignment by setattr": {"tests/test_new.py": "import calc\n\nsetattr(calc, 'ha' + 'lf', lambda n: n / 2)\n"},
     "other code of the same function": {"tests/test_new.py": "import calc\n\ncalc.half.__code__ = (lambda n: n / 2).__code__\n"},
@@ -99,14 +119,14 @@ SHADOWS = {
 
 
 @pytest.mark.parametrize("change", SHADOWS.values(), ids=SHADOWS)
-def test_what_takes_the_place_of_a_module_is_flagged(tmp_path: Path, change: dict[str, str]) -> None:
-    (flag, *_) = flags(tmp_path, PY, {"calc.py": NEW, **change})["shadow"]
+def test_what_takes_the_place_of_a_module_is_flagged(g: Ground, change: dict[str, str]) -> None:
+    (flag, *_) = g.flags(PY, {"calc.py": NEW, **change})["shadow"]
     assert flag.level == "ask"
 
 
 @pytest.mark.parametrize("path", ["pytest.py", "_pytest/__init__.py", "tests/unittest.py", "src/pluggy.py", "coverage.py"])
-def test_what_takes_the_place_of_the_runner_is_a_failure(tmp_path: Path, path: str) -> None:
-    (flag,) = flags(tmp_path, PY, {path: "X = 1\n"})["shadow"]
+def test_what_takes_the_place_of_the_runner_is_a_failure(g: Ground, path: str) -> None:
+    (flag,) = g.flags(PY, {path: "X = 1\n"})["shadow"]
     assert flag.level == "fail" and flag.place == path
 
 
@@ -115,20 +135,20 @@ HONEST = {
     "tests that mirror the product": {"tests/__init__.py": "", "tests/shop/__init__.py": "", "tests/shop/mail.py": "X = 1\n"},
     "an empty package of tests": {"tests/shop/__init__.py": "", "tests/shop/test_mail.py": "def test_b():\n    assert True\n"},
     "a module of a package": {"shop/types.py": "X = 1\n", "shop/random.py": "X = 1\n"},
-    "a fixture that mocks what is called": {"tests/conftest.py": "import pytest\nimport shop.mail\n\n\n@pytest.fixture\ndef quiet(monkeypatch):\n    monkeypatch.setattr(shop.mail, 'send', lambda to: None)\n"},
+    "a fixture that mocks what is called": {"tests/conftest.py": FIXTURE.format("import shop.mail; monkeypatch.setattr(shop.mail, 'send', lambda to: None)")},
     "a mock without an answer": {"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef quiet(mocker):\n    return mocker.patch('calc.half')\n"},
     "a test that mocks what the code calls": {
         "tests/test_new.py": "import calc\n\n\ndef test_double(monkeypatch):\n    monkeypatch.setattr(calc, 'half', lambda n: 1)\n    assert calc.double(3) == 6\n"
     },
-    "the environment of a test": {"tests/test_new.py": "import os\n\n\ndef test_b(monkeypatch):\n    monkeypatch.setitem(os.environ, 'A', 'b')\n    monkeypatch.setattr('os.getcwd', lambda: '/')\n"},
-    "a package that is not installed": {"tests/test_new.py": "import sys\n\n\ndef test_b(monkeypatch):\n    monkeypatch.setitem(sys.modules, 'numpy', None)\n    monkeypatch.setitem(sys.modules, 'calc', None)\n"},
+    "the environment of a test": {"tests/conftest.py": FIXTURE.format("monkeypatch.setenv('A', 'b'); monkeypatch.setattr('os.getcwd', lambda: '/')")},
+    "a package that is not installed": {"tests/conftest.py": FIXTURE.format(NOT_THERE)},
     "a path rule alone": {"tests/conftest.py": "import sys\nsys.path.insert(0, 'src')\n"},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("change", HONEST.values(), ids=HONEST)
-def test_ordinary_tests_and_mocks_are_left_alone(tmp_path: Path, change: dict[str, str]) -> None:
-    assert "shadow" not in flags(tmp_path, PY, {"calc.py": NEW, **change})
+def test_ordinary_tests_and_mocks_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" not in g.flags(PY, {"calc.py": NEW, **change})
 
 
 # -- shadow: names that are mapped ---------------------------------------------------------------------------------------------------
@@ -167,17 +187,17 @@ HONEST_JS = {
 
 
 @pytest.mark.parametrize("change", MAPPED.values(), ids=MAPPED)
-def test_names_that_are_mapped_to_stand_ins_are_flagged(tmp_path: Path, change: dict[str, str]) -> None:
-    assert "shadow" in flags(tmp_path, JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
+def test_names_that_are_mapped_to_stand_ins_are_flagged(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" in g.flags(JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
 
 
 @pytest.mark.parametrize("change", HONEST_JS.values(), ids=HONEST_JS)
-def test_ordinary_mocks_and_manifests_are_left_alone(tmp_path: Path, change: dict[str, str]) -> None:
-    assert "shadow" not in flags(tmp_path, JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
+def test_ordinary_mocks_and_manifests_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" not in g.flags(JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
 
 
-def test_the_runner_of_javascript_in_the_repository_is_a_failure(tmp_path: Path) -> None:
-    (flag,) = flags(tmp_path, JS, {"node_modules/vitest/index.js": "1\n"}, VITEST)["shadow"]
+def test_the_runner_of_javascript_in_the_repository_is_a_failure(g: Ground) -> None:
+    (flag,) = g.flags(JS, {"node_modules/vitest/index.js": "1\n"}, VITEST)["shadow"]
     assert flag.level == "fail"
 
 
@@ -199,8 +219,8 @@ OTHER_LANGUAGES = {
 
 
 @pytest.mark.parametrize(("base", "change"), OTHER_LANGUAGES.values(), ids=OTHER_LANGUAGES)
-def test_stand_ins_of_other_languages_are_flagged(tmp_path: Path, base: dict[str, str], change: dict[str, str]) -> None:
-    assert "shadow" in flags(tmp_path, base, change, None)
+def test_stand_ins_of_other_languages_are_flagged(g: Ground, base: dict[str, str], change: dict[str, str]) -> None:
+    assert "shadow" in g.flags(base, change, None)
 
 
 # -- judged-by -----------------------------------------------------------------------------------------------------------------------
@@ -237,14 +257,14 @@ LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/ca
 
 
 @pytest.mark.parametrize(("base", "change", "command"), JUDGING.values(), ids=JUDGING)
-def test_what_judges_is_configuration(tmp_path: Path, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
-    seen = changes(tmp_path, base, change, command, LINT)
+def test_what_judges_is_configuration(g: Ground, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
+    seen = g.changes(base, change, command, LINT)
     assert {c.sort for c in seen.all()} == {"config"}
 
 
 @pytest.mark.parametrize(("base", "change", "command"), ORDINARY.values(), ids=ORDINARY)
-def test_what_only_lies_beside_it_is_not(tmp_path: Path, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
-    seen = changes(tmp_path, base, change, command, LINT)
+def test_what_only_lies_beside_it_is_not(g: Ground, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
+    seen = g.changes(base, change, command, LINT)
     assert {c.sort for c in seen.all()} == {"production"}
 
 
@@ -252,10 +272,10 @@ def test_what_only_lies_beside_it_is_not(tmp_path: Path, base: dict[str, str], c
     "command",
     ["python scripts/lint.py", "./scripts/lint.sh --fix", "uv run python -m scripts.lint", "bash -e scripts/lint.sh && ruff check calc.py"],
 )
-def test_a_script_that_a_command_names_judges_and_what_it_checks_does_not(tmp_path: Path, command: str) -> None:
+def test_a_script_that_a_command_names_judges_and_what_it_checks_does_not(g: Ground, command: str) -> None:
     base = {**PY, "scripts/lint.py": "import rules\n", "scripts/rules.py": "X = 1\n", "scripts/lint.sh": "source scripts/rules.sh\n"}
     name = "scripts/lint.sh" if ".sh" in command else "scripts/lint.py"
-    seen = changes(tmp_path, base, {name: "# nothing\nX = 2\n", "calc.py": NEW}, PYTEST, (command,))
+    seen = g.changes(base, {name: "# nothing\nX = 2\n", "calc.py": NEW}, PYTEST, (command,))
     assert {c.path: c.sort for c in seen.all()} == {name: "config", "calc.py": "production"}
 
 
@@ -269,12 +289,12 @@ def test_a_script_that_a_command_names_judges_and_what_it_checks_does_not(tmp_pa
     ],
     ids=["three lines", "a whole file", "a file without types", "of several tools"],
 )
-def test_many_suppressions_are_flagged(tmp_path: Path, text: str) -> None:
-    assert "judged-by" in flags(tmp_path, PY, {"shop/new.py": text})
+def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
+    assert "judged-by" in g.flags(PY, {"shop/new.py": text})
 
 
-def test_a_single_suppression_is_not(tmp_path: Path) -> None:
-    assert flags(tmp_path, PY, {"shop/new.py": "import calc  # noqa: F401\n"}) == {}
+def test_a_single_suppression_is_not(g: Ground) -> None:
+    assert g.flags(PY, {"shop/new.py": "import calc  # noqa: F401\n"}) == {}
 
 
 # -- any review ----------------------------------------------------------------------------------------------------------------------
@@ -289,8 +309,8 @@ REVIEWED = {
 
 
 @pytest.mark.parametrize("kind", REVIEWED)
-def test_what_one_would_look_for_in_a_review_is_flagged(tmp_path: Path, kind: str) -> None:
-    assert kind in flags(tmp_path, PY, REVIEWED[kind])
+def test_what_one_would_look_for_in_a_review_is_flagged(g: Ground, kind: str) -> None:
+    assert kind in g.flags(PY, REVIEWED[kind])
 
 
 @pytest.mark.parametrize(
@@ -303,8 +323,8 @@ def test_what_one_would_look_for_in_a_review_is_flagged(tmp_path: Path, kind: st
         ("app.csproj", '<Project><PackageReference Include="Left.Pad" /></Project>'),
     ],
 )
-def test_a_new_dependency_is_seen_in_any_manifest(tmp_path: Path, path: str, text: str) -> None:
-    (flag,) = flags(tmp_path, PY, {path: text})["new-dependencies"]
+def test_a_new_dependency_is_seen_in_any_manifest(g: Ground, path: str, text: str) -> None:
+    (flag,) = g.flags(PY, {path: text})["new-dependencies"]
     assert flag.place.startswith(f"{path}: left")
 
 
@@ -318,18 +338,15 @@ def test_a_new_dependency_is_seen_in_any_manifest(tmp_path: Path, path: str, tex
         "  TOKEN: ${{ secrets.DEPLOY }}",
     ],
 )
-def test_more_rights_for_ci_are_seen(tmp_path: Path, line: str) -> None:
+def test_more_rights_for_ci_are_seen(g: Ground, line: str) -> None:
     base = {**PY, ".github/workflows/ci.yml": "on: push\n"}
-    assert "ci-permissions" in flags(tmp_path, base, {".github/workflows/ci.yml": f"on: push\n{line}\n"})
+    assert "ci-permissions" in g.flags(base, {".github/workflows/ci.yml": f"on: push\n{line}\n"})
 
 
-def test_a_file_that_becomes_a_program_is_flagged(tmp_path: Path) -> None:
-    root = make_repo(tmp_path / "q", {**PY, "run.sh": "#!/bin/sh\n"})
-    git = Git(find_place(root), {**PLAIN, "PATH": __import__("os").environ["PATH"]})
-    good = git.tree("HEAD")
-    sh(root, "git", "update-index", "--chmod=+x", "run.sh", "calc.py")
-    seen = Changes(git, Collector(git, Suite(PYTEST, 60.0, ""), "look", {}), good, git.run("write-tree").text)
-    assert [flag.place for flag in static_flags(seen) if flag.kind == "executable-bits"] == ["calc.py", "run.sh"]
+def test_a_file_that_becomes_a_program_is_flagged(g: Ground) -> None:
+    script = "#!/bin/sh\n"  # written as a program
+    found = g.flags({**PY, "old.sh": "echo\n", "run.sh": script}, {"old.sh": script, "new.sh": script, "run.sh": f"{script}true\n"})
+    assert [flag.place for flag in found["executable-bits"]] == ["new.sh", "old.sh"]
 
 
 @pytest.mark.parametrize(
@@ -343,26 +360,26 @@ def test_a_file_that_becomes_a_program_is_flagged(tmp_path: Path) -> None:
     ],
     ids=["another version", "a picture", "data of tests", "a lock file", "a right to read"],
 )
-def test_ordinary_files_are_left_alone(tmp_path: Path, change: dict[str, str]) -> None:
-    assert flags(tmp_path, PY, change) == {}
+def test_ordinary_files_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert g.flags(PY, change) == {}
 
 
 # -- knows-the-tests, over a change ----------------------------------------------------------------------------------------------------
 
 
-def test_a_changed_line_that_looks_at_the_stack_is_flagged_with_its_place(tmp_path: Path) -> None:
-    (flag,) = flags(tmp_path, PY, {"calc.py": CALC.replace("return n // 2", "return __import__('sys')._getframe(1)")})["knows-the-tests"]
+def test_a_changed_line_that_looks_at_the_stack_is_flagged_with_its_place(g: Ground) -> None:
+    (flag,) = g.flags(PY, {"calc.py": CALC.replace("return n // 2", "return __import__('sys')._getframe(1)")})["knows-the-tests"]
     assert (flag.place, flag.level) == ("calc.py:2", "ask") and "_getframe" in flag.after
 
 
-def test_lines_that_only_moved_and_lines_of_tests_are_not(tmp_path: Path) -> None:
+def test_lines_that_only_moved_and_lines_of_tests_are_not(g: Ground) -> None:
     look = "import sys\n\n\ndef who():\n    return sys._getframe(1)\n"
     base = {**PY, "shop/who.py": look}
-    assert "knows-the-tests" not in flags(tmp_path, base, {"shop/who.py": "X = 1\n", "shop/where.py": look})
-    assert "knows-the-tests" not in flags(tmp_path / "b", PY, {"tests/test_new.py": look})
+    assert "knows-the-tests" not in g.flags(base, {"shop/who.py": "X = 1\n", "shop/where.py": look})
+    assert "knows-the-tests" not in g.flags(PY, {"tests/test_new.py": look})
 
 
-def test_where_only_an_exit_code_is_read_a_line_that_ends_the_process_is_asked_about(tmp_path: Path) -> None:
+def test_where_only_an_exit_code_is_read_a_line_that_ends_the_process_is_asked_about(g: Ground) -> None:
     ends = {"src/calc.ts": JS_NEW + "process.exit(0)\n", "src/calc.test.ts": "process.exit(1)\n"}
-    (flag,) = can_end_itself(changes(tmp_path, JS, ends, None))
+    (flag,) = can_end_itself(g.changes(JS, ends, None))
     assert (flag.kind, flag.level, flag.place) == ("weak-evidence", "ask", "src/calc.ts:2")

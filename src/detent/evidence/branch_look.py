@@ -188,7 +188,7 @@ class Old(NamedTuple):
     """The tests as the base had them, run on the tip: which of them still pass there, and which do not."""
 
     passing: frozenset[str] = frozenset()
-    broken: frozenset[str] = frozenset()
+    broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
 
 
 def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
@@ -201,7 +201,8 @@ def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
     overlay = {path: look.changes.git.read(span.base, path) or b"" for path in files}
     seen = span.collector.clean(span.tip, span.wanted, files, overlay)
     old = frozenset(test for test in before.having("passed") if file_of(before, test) in files)
-    return Old(old & seen.having("passed"), old - seen.having("passed", "skipped"))
+    mended = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
+    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | mended)
 
 
 def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> Iterator[str]:

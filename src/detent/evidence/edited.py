@@ -52,9 +52,12 @@ class Edited:
     def is_test(self) -> bool:
         return self.sort == "test" or (self.sort in ("unknown", "config") and is_named_as_test(self.path))
 
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.after.split("\n")
+
     def line(self, number: int) -> str:
-        lines = self.after.splitlines()
-        return lines[number - 1].strip()[:200] if 0 < number <= len(lines) else ""
+        return self._lines[number - 1].strip()[:200] if 0 < number <= len(self._lines) else ""
 
     def _text(self, tree: str) -> str:
         data = self.changes.git.read(tree, self.path) or b""

@@ -11,7 +11,7 @@ from detent.evidence.knows_tests_names import hits as hits_by_name
 TOOLS = frozenset(
     {"setup.py", "noxfile.py", "tasks.py", "conf.py", "conftest.py", "dodo.py", "fabfile.py", "gulpfile.js", "Gruntfile.js", "Rakefile"}
 )
-SPEAKS_OF_TESTS = ("source files", "the test runner")  # what those may do that build, document or run a project
+SPEAKS_OF_TESTS = ("source files", "the test runner", "the tests")  # what those may do that build, document or run a project
 Hit = tuple[int, str]
 
 

@@ -38,7 +38,7 @@ ENVIRONMENT = re.compile(
 TEST_FILE = re.compile(
     r"(?:^|/)tests?/|(?:^|/)test_[\w*]*\.py$|\w_test\.py$|(?:^|[/.])conftest(?:\.py)?$|^\*\*?/?\*?\.py$|^/proc/(?:self|\d+|\{)|\.(?:test|spec)\.[cm]?[jt]sx?$"
 )
-NAME_OF_TEST = re.compile(r"(?:.*\.)?(?:tests?|conftest|test_\w+)(?:\..*)?")
+NAME_OF_TEST = re.compile(r"(?:.*\.)?(?:tests|conftest|test_\w+)(?:\..*)?|test\..+")  # `setuptools.command.test` is none
 NOW = frozenset(
     {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today",
      "datetime.date.today", "time.strftime", "time.ctime"}
