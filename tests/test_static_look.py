@@ -16,7 +16,7 @@ from detent.git.repo import Git
 from detent.kernel.model import Flag
 from tests.repos import PLAIN, make_repo
 
-PYTEST = Command(("pytest",), "pytest", "config")
+PYTEST = Command(("pytest",), "pytest", "configured")
 VITEST = Command(("node_modules/.bin/vitest", "run"), "vitest", "npm")
 CALC = "def half(n):\n    return n // 2\n\n\ndef double(n):\n    return n * 2\n"
 NEW = CALC.replace("n // 2", "n / 2")
@@ -240,7 +240,12 @@ JUDGING = {
     "the linter": (JS, {"lint.mjs": "process.exit(0)\n"}, VITEST),
     "what the linter brings in": (JS, {"rules.mjs": "export const rules = [] // none\nexport const more = 1\n"}, VITEST),
     "the target": (JS, {"Makefile": JS["Makefile"].replace("node lint.mjs", "true")}, VITEST),
+    "a step of CI": (PY, {".github/workflows/ci.yml": "on: push\n"}, PYTEST),
     "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
+}
+CI = {
+    ".github/workflows/ci.yml": "on: push\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v3\n      - run: pytest\n",
+    ".pre-commit-config.yaml": "repos:\n  - repo: https://a.b/c\n    rev: v1.0\n    hooks:\n      - id: ruff\n",
 }
 ORDINARY = {
     "a version": (PY, {"pyproject.toml": PY["pyproject.toml"].replace('version = "1"', 'version = "2"')}, PYTEST),
@@ -251,6 +256,13 @@ ORDINARY = {
     "another script": (JS, {"package.json": JS["package.json"].replace("node .", "node ./src")}, VITEST),
     "a comment of a tsconfig": (JS, {"tsconfig.json": JS["tsconfig.json"].replace("// strict", "// as it was")}, VITEST),
     "another target": (JS, {"Makefile": JS["Makefile"].replace("\tnode .", "\tnode ./src")}, VITEST),
+    "a version of an action": (CI, {".github/workflows/ci.yml": CI[".github/workflows/ci.yml"].replace("@v3", "@v4")}, PYTEST),
+    "an action by its commit": (
+        CI,
+        {".github/workflows/ci.yml": CI[".github/workflows/ci.yml"].replace("@v3", f"@{'a' * 40} # v4")},
+        PYTEST,
+    ),
+    "a version of pre-commit": (CI, {".pre-commit-config.yaml": CI[".pre-commit-config.yaml"].replace("v1.0", "v1.1.2")}, PYTEST),
     "the product": (JS, {"src/calc.ts": JS_NEW}, VITEST),
 }
 LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/calc.ts")

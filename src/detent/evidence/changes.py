@@ -9,7 +9,7 @@ from typing import Literal
 
 from detent.evidence.collect import Collects
 from detent.evidence.insource import holds_tests, lay_over, only_tests_differ, split
-from detent.evidence.judged_by import is_judging, judges
+from detent.evidence.judged_by import is_judging, judges, only_versions_differ
 from detent.evidence.look import Changed
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.shared_config import is_shared_config
@@ -57,6 +57,10 @@ class Changes:
 
     def sort(self, path: str) -> Sort:
         base = self.collect.suite.base
+        if (is_shared_config(path) or is_judging(path)) and only_versions_differ(
+            path, *(self.text(path)(t) for t in (self.good, self.tree))
+        ):
+            return "production"
         if base is None or not base.runner:
             return "config" if is_shared_config(path) or self._judges(path) else "unknown"
         runner = RUNNERS[base.runner]
