@@ -4,16 +4,20 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.verify import ALREADY, verify
 from detent.evidence.about import lines_about, words_of
+from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.evidence.look import Changed
 from detent.gates.judge import flags_in
 from detent.gates.reading import reading_is_flagged
 from detent.gates.review import ROOT_FILE, own_review_is_flagged
 from detent.gates.testlist import ListData
 from detent.gates.tests import product_changed
+from detent.git.evidence_ref import publish
 from detent.kernel.model import Data, Flag, Run, Sent
 from tests.looks import LiteralLook
 from tests.project import START, Project
+from tests.repos import git_at
 
 CALC = "def add(a, b):\n    return a + b\n\n\ndef double(n):\n    return n * 2\n"
 PARSER = "def parse_date(text):\n    return text\n"
@@ -109,3 +113,21 @@ def test_only_a_test_of_what_the_entry_is_about_closes_it_as_satisfied(tmp_path:
     said = p.submit(test_command="pytest tests/test_add.py", expectation="FAIL", reply="ALREADY_SATISFIED")
     assert said["status"] == status, said
     assert status == "SUCCESS" or "that the entry is about" in said["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("test", "required", "answer"),
+    [(ITS_OWN, False, "verified"), (ITS_OWN, True, "failed"), (OLD, False, "failed")],
+    ids=["is listed", "fails where a RED is required", "fails if it is about something else"],
+)
+def test_verify_does_not_take_satisfied_already_for_a_red(tmp_path: Path, test: str, required: bool, answer: str) -> None:
+    p = Project(tmp_path / "p", {**START, "calc.py": CALC})
+    p.write({"tests/test_add.py": test})
+    p.git("add", "-A")
+    p.git("commit", "-q", "-m", "feat: add numbers")
+    git = git_at(p.root)
+    step = Step("already", "add numbers", git.tree("HEAD"))
+    publish(git, REF, {git.head(): written(seal(Claim("r", "pr", (step,)), git.head()))}, {step.tree})
+    proof = verify(p.root, "HEAD", 2, {**p.env, "DETENT_EVIDENCE_MUTATION": "warn"}, lambda done, total, what: None, required)
+    assert proof.answer == answer, proof.broken
+    assert answer != "verified" or [each.says for each in proof.code_without_red] == [ALREADY]
