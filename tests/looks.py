@@ -8,7 +8,7 @@ from detent.evidence.outcomes import Outcomes, compare
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
-from detent.kernel.model import Evidence, Record, Run, Sent, Tally
+from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
 
 
 @dataclass
@@ -30,6 +30,7 @@ class LiteralLook:
     weak: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
+    reading: tuple[Flag, ...] = ()
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     was_read: dict[str, str] = field(default_factory=dict)
@@ -88,7 +89,7 @@ class LiteralLook:
     def bites(self) -> bool:
         return self.bite
 
-    def bites_mutant(self) -> bool:
+    def bites_mutant(self, about: tuple[str, ...] = ()) -> bool:
         return self.bite
 
     def agreeing(self) -> tuple[str, ...]:
@@ -114,6 +115,12 @@ class LiteralLook:
 
     def changed(self) -> tuple[Changed, ...]:
         return self.changes
+
+    def substance(self) -> tuple[Changed, ...]:
+        return tuple(c for c in self.changes if c.sort in ("production", "unknown") and not c.path.endswith(".md"))
+
+    def read_through(self) -> tuple[Flag, ...]:
+        return self.reading
 
     def branch(self) -> Branch:
         return Branch()

@@ -27,7 +27,7 @@ ODD = "from calc import half\n\n\ndef test_odd():\n    assert half(3) == 1.5\n"
 HALF = BASE["calc.py"].replace("n // 2", "n / 2")
 
 
-def card(tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] | None = None) -> Card:
+def card(tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] | None = None, about: str = "") -> Card:
     """The card of a branch that makes one change."""
     p = Project(tmp_path / "p", base or BASE)
     start = p.git("rev-parse", "HEAD")
@@ -41,7 +41,9 @@ def card(tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] 
     git, path = Git(place, p.env), p.env["PATH"]
     suite = Suite(find_command(Folder(p.root, path)), 120.0, path)
     (place.git_dir / "detent").mkdir(exist_ok=True)
-    span = Span(git.tree(start), git.tree("HEAD"), Collector(git, suite, "look", p.env), {}, lambda: True, seconds=60, commit=start)
+    span = Span(
+        git.tree(start), git.tree("HEAD"), Collector(git, suite, "look", p.env), {}, lambda: True, seconds=60, commit=start, about=about
+    )
     return look_over(span)
 
 
@@ -200,3 +202,39 @@ def test_a_new_test_that_another_small_change_makes_fail_is_not_vacuous(tmp_path
     more = BASE["tests/test_calc.py"] + "\n\ndef test_nine():\n    assert double(9) != 18\n"
     found = card(tmp_path, {"calc.py": code, "tests/test_calc.py": more})
     assert found.proved == ("tests/test_calc.py::test_nine",) and "vacuous-test" not in kinds(found), found
+
+
+# -- work that proves nothing of what it is about ----------------------------------------------------------------------------------
+
+NOTHING_DONE = {
+    "a line of the README": {"README.md": "clamp is there\n"},
+    "a comment": {"calc.py": "# clamp\n" + BASE["calc.py"]},
+    "a test that passes anyway": {"tests/test_new.py": "from calc import half\n\n\ndef test_clamp():\n    assert half(2) == 1\n"},
+    "an older test that says the same otherwise": {
+        "tests/test_calc.py": BASE["tests/test_calc.py"].replace("double(2) == 4", "double(3) == 6")
+    },
+}
+
+
+@pytest.mark.parametrize("change", NOTHING_DONE.values(), ids=NOTHING_DONE)
+def test_work_that_changes_no_code_is_asked_about_where_code_was_wanted(tmp_path: Path, change: dict[str, str | None]) -> None:
+    (flag,) = [flag for flag in card(tmp_path, change, about="Add clamp").flags if flag.kind == "no-proof"]
+    assert flag.level == "ask" and "Add clamp" in flag.sentence
+
+
+@pytest.mark.parametrize("about", ["", "docs: say more", "Mention clamp in the README", "Add a test of half", "test: pin half"])
+def test_where_words_or_tests_are_what_was_wanted_it_is_only_told(tmp_path: Path, about: str) -> None:
+    found = card(tmp_path, {"README.md": "words\n"}, about=about)
+    assert [flag.level for flag in found.flags if flag.kind == "no-proof"] == ["note"]
+
+
+def test_a_failing_test_that_is_rewritten_to_pass_is_flagged(tmp_path: Path) -> None:
+    red = {**BASE, "tests/test_red.py": "from calc import half\n\n\ndef test_red():\n    assert half(3) == 1.5\n"}
+    found = card(tmp_path, {"tests/test_red.py": red["tests/test_red.py"].replace("1.5", "1")}, red)
+    assert "rewritten-test" in kinds(found), found
+
+
+def test_what_reading_shows_is_on_the_card(tmp_path: Path) -> None:
+    cheat = HALF.replace("return n / 2", "import os\n    return n / 2 if 'PYTEST_VERSION' in os.environ else n // 2")
+    found = card(tmp_path, {"calc.py": cheat, "tests/test_odd.py": ODD, "ruff.toml": 'ignore = ["ALL"]\n'})
+    assert {"knows-the-tests", "judged-by"} <= kinds(found), found

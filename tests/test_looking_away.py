@@ -212,7 +212,9 @@ def test_a_plan_of_the_agent_does_not_open_the_configuration(tmp_path: Path) -> 
     p.submit(analysis_decision="SUCCESS")
     p.write({"conftest.py": "x = 1\n"})
     green = p.green()
-    assert green["status"] == "FAILURE" and "conftest.py changed; the test runner's configuration is frozen" in green["reasons"][0], green
+    assert green["status"] == "FAILURE" and "conftest.py changed; what decides how the work is judged is frozen" in green["reasons"][0], (
+        green
+    )
 
 
 LATER = "feat: subtract numbers"

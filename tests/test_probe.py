@@ -175,7 +175,7 @@ def test_in_other_steps_such_a_change_is_shown() -> None:
     run: Run[Any] = Run("r", "pr", "RED", 1, Data())
     assert flags_in(config_flagged(LiteralLook(run, changes=(Changed("calc.py", "modified", "production"),)))) == ()
     (flag,) = flags_in(config_flagged(LiteralLook(run, changes=(Changed("tests/conftest.py", "added", "config"),))))
-    assert (flag.kind, flag.sentence, flag.level) == ("judged-by", "tests/conftest.py changed; it decides how tests are run", "ask")
+    assert (flag.kind, flag.sentence, flag.level) == ("judged-by", "tests/conftest.py changed; it decides how the work is judged", "ask")
 
 
 def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
@@ -184,7 +184,7 @@ def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
     assert flagged(red, "judged-by", "tests/conftest.py changed").level == "ask"
     for path in (".coveragerc", ".github/workflows/ci.yml", "codecov.yml"):
         green = f.lay({"calc.py": GREEN, path: "# easier\n"}).submit()
-        assert green.status == "FAILURE" and f"{path} changed; the test runner's configuration is frozen" in green.reasons[0]
+        assert green.status == "FAILURE" and f"{path} changed; what decides how the work is judged is frozen" in green.reasons[0]
         if f.run.state == "HALTED":
             f.person("resume")
 

@@ -384,7 +384,7 @@ def test_a_test_that_no_small_change_makes_fail_is_flagged_where_that_is_not_a_f
         (RED_TESTS, CODE_ADDED, "new still fails"),
         (report(old="failed", new="passed"), CODE_ADDED, "old passed before and fails now"),
         (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), "tests are frozen"),
-        (passing("old", "new"), (Changed("pytest.ini", "modified", "config"),), "configuration is frozen"),
+        (passing("old", "new"), (Changed("pytest.ini", "modified", "config"),), "is judged is frozen"),
         (passing("old"), CODE_ADDED, "new is gone; tests may not be lost"),
         (report(old="passed", new="skipped"), CODE_ADDED, "is skipped now"),
         (report(), CODE_ADDED, "no test was collected"),

@@ -18,7 +18,7 @@ from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.gates.judge import judge as run_gates
-from detent.kernel.model import Evidence, Found, Record, Sent, Tally
+from detent.kernel.model import Evidence, Flag, Found, Record, Sent, Tally
 from detent.workflows.pr_files import published
 
 Files = Mapping[str, str]
@@ -201,7 +201,7 @@ class MemoryLook:
     def bites(self) -> bool:
         return bool(run_tests({p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}).bad)
 
-    def bites_mutant(self) -> bool:
+    def bites_mutant(self, about: tuple[str, ...] = ()) -> bool:
         return self.bites()
 
     def agreeing(self) -> tuple[str, ...]:
@@ -242,6 +242,12 @@ class MemoryLook:
             else "production"
         )
         return Changed(path, "added" if path not in old else "deleted" if path not in new else "modified", sort)  # type: ignore[arg-type]
+
+    def substance(self) -> tuple[Changed, ...]:
+        return tuple(c for c in self.changed() if c.sort == "production" and not c.path.endswith(".md"))
+
+    def read_through(self) -> tuple[Flag, ...]:
+        return ()
 
     def branch(self) -> Branch:
         commits = self.world.commits

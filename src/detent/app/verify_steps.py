@@ -12,7 +12,7 @@ from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks
 from detent.evidence.eyes import RepoLook, Scene
 from detent.gates.judge import name_of
-from detent.gates.plan import ActivePr, PlanData
+from detent.gates.plan import ActivePr, PlanData, Step, Task
 from detent.gates.replay import found, gates_of
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Data, Run, Sent
@@ -94,7 +94,7 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
         tree=link.step.tree,
         marks=Marks(over, _reds(links, n), ground.base, ground.baseline),
         settings=ground.settings.flat(),
-        preflight=(),
+        preflight=tuple(ground.settings.preflight.commands or ()),
         published=lambda name: None,
         tampered=lambda: (),
         left_out=(),
@@ -105,7 +105,8 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
 
 def _about(link: Link) -> Data:
     """What a step is known to be about: the pull request whose title is the subject of the commit."""
-    return PlanData(plan=ActivePr("", link.commit.subject, "", "", ())) if link.workflow == "pr" else Data()
+    step = Step("RED", link.step.about)
+    return PlanData(plan=ActivePr("", link.commit.subject, "", "", (Task("", (step,)),))) if link.workflow == "pr" else Data()
 
 
 def _reds(links: tuple[Link, ...], n: int) -> tuple[str, ...]:

@@ -42,12 +42,12 @@ class Teeth(NamedTuple):
     key: bytes = b""  # what is drawn by lot in a probe is drawn with it; the code that is probed does not know it
 
 
-def new_tests_bite(teeth: Teeth) -> bool:
-    """The step's tests fail on at least one small mutation of the code they import, or of what this change wrote."""
+def new_tests_bite(teeth: Teeth, about: tuple[str, ...] = ()) -> bool:
+    """The step's tests fail on at least one small mutation of the code that some words are about; without words, of any."""
     tests = [c.path for c in teeth.changed if c.sort == "test" and c.how != "deleted"]
     if not tests:
         return False
-    if (found := _kill(teeth, teeth.tree, tests, every=True)) is None:
+    if (found := _kill(teeth, teeth.tree, tests, True, about)) is None:
         raise CannotTell(f"no mutation of the code made the test fail within {teeth.seconds:.0f} s; write a test that fails instead")
     return found
 
@@ -82,11 +82,11 @@ def _weakened(teeth: Teeth, tests: list[str]) -> bool:
     return _kill(teeth, teeth.tree, tests) is False and _kill(teeth, teeth.marks.good, tests) is True
 
 
-def _kill(teeth: Teeth, tree: str, tests: list[str], every: bool = False) -> bool | None:
+def _kill(teeth: Teeth, tree: str, tests: list[str], every: bool = False, about: tuple[str, ...] = ()) -> bool | None:
     """Whether a small mutation of a tree's code makes one of its tests fail; None if that cannot be told in time."""
     there = [t for t in tests if teeth.git.read(tree, t) is not None]
     until = time.monotonic() + teeth.seconds
-    for path, text in _mutants(teeth, tree, tests, every) if there else ():
+    for path, text in _mutants(teeth, tree, tests, every, about) if there else ():
         if (left := until - time.monotonic()) <= 0:
             return None
         report = teeth.collect.probe(tree, teeth.wanted, tuple(there), {path: text.encode()}, min(ONE_RUN, left))
@@ -95,17 +95,26 @@ def _kill(teeth: Teeth, tree: str, tests: list[str], every: bool = False) -> boo
     return False
 
 
-def _mutants(teeth: Teeth, tree: str, tests: Iterable[str], every: bool) -> Iterator[tuple[str, str]]:
-    """Mutations of production files: of those that the tests name, now or before; of every other one after them, if asked for."""
-    from detent.evidence.mutate import can_mutate, mutants
+def _mutants(teeth: Teeth, tree: str, tests: Iterable[str], every: bool, about: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Mutations of production files: of what some words are about; else of files that the tests name, and of every other one if asked for."""
+    from detent.evidence.about import lines_about
+    from detent.evidence.mutate import can_mutate, mutants, spots_on
 
     listed = teeth.git.run("ls-tree", "-r", "-z", "--name-only", tree).items
     code = [p for p in listed if can_mutate(p) and teeth.sort(p) == "production"]
+    if any(text.strip() for text in about):
+        for path, lines in lines_about(about, code, lambda path: _text(teeth, tree, path)).items():
+            yield from ((path, spot.make()) for spot in spots_on(path, _text(teeth, tree, path), lines))
+        return
     said = b" ".join(teeth.git.read(of, t) or b"" for t in tests for of in (teeth.tree, teeth.marks.good)).decode("utf-8", "replace")
     named = [p for p in code if Path(p).stem in said]
     for path in [*named, *(p for p in code if p not in named)] if every else named:
-        for text in mutants(path, (teeth.git.read(tree, path) or b"").decode("utf-8", "replace")):
+        for text in mutants(path, _text(teeth, tree, path)):
             yield path, text
+
+
+def _text(teeth: Teeth, tree: str, path: str) -> str:
+    return (teeth.git.read(tree, path) or b"").decode("utf-8", "replace")
 
 
 def _file(report: TestReport, test: str) -> str:

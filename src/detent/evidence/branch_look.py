@@ -6,6 +6,7 @@ One function for everyone: landing, `verify` and `check`. Knows trees and tests;
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -18,6 +19,7 @@ from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook, Scene
 from detent.evidence.mutate.turned import is_named
+from detent.evidence.no_proof import no_proof
 from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
 from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over
@@ -25,6 +27,7 @@ from detent.evidence.probe import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
+from detent.evidence.static_look import can_end_itself
 from detent.evidence.test_blocks import blocks, changed_tests
 from detent.kernel.model import Data, Flag, Run, Sent
 
@@ -48,6 +51,9 @@ class Span(NamedTuple):
     commit: str = ""  # the base as a commit, where known failures are those of its tree
     known: frozenset[str] = frozenset()  # failures that were accepted
     reds: tuple[str, ...] = ()  # the trees of the RED steps on the way, where there were any
+    preflight: tuple[str, ...] = ()  # commands that judge besides the tests
+    keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
+    about: str = ""  # what the work is about, in the words of people; empty: not known
 
 
 def look_over(span: Span) -> Card:
@@ -80,7 +86,8 @@ def _card(span: Span) -> Card:
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old))
-    flags = [*_no_proof(look, proved), *_judged_by(look), *examples_in_code(look.teeth(span.seconds), look.changes.patch())]
+    flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through()]
+    flags += examples_in_code(look.teeth(span.seconds), look.changes.patch())
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = Branch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
@@ -137,7 +144,8 @@ def _eyes(span: Span) -> RepoLook:
             tree=span.tip,
             marks=Marks(span.base, (), span.commit, span.known),
             settings=span.settings,
-            preflight=(),
+            preflight=span.preflight,
+            keys=span.keys,
             published=lambda name: None,
             tampered=lambda: (),
             left_out=(),
@@ -155,7 +163,8 @@ def _whole(collector: Collector, tree: str) -> TestReport | None:
 def _by_exit_code(span: Span, look: RepoLook) -> Card:
     """Only an exit code can be read: nothing can be told apart, and that is said."""
     said = "only an exit code is read of the tests, so no test can be shown to need this change"
-    return Card(span.base, span.tip, flags=(Flag("weak-evidence", said, level="note"), *_judged_by(look)))
+    flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
+    return Card(span.base, span.tip, flags=(Flag("weak-evidence", said, level="note"), *flags))
 
 
 # -- what the tests say ----------------------------------------------------------------------------------------------------------
@@ -197,7 +206,7 @@ class Old(NamedTuple):
     """The tests as the base had them, run on the tip: which of them still pass there, and which do not."""
 
     passing: frozenset[str] = frozenset()
-    broken: frozenset[str] = frozenset()
+    broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
     backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
 
 
@@ -211,7 +220,8 @@ def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
     overlay = {path: look.changes.git.read(span.base, path) or b"" for path in files}
     seen = span.collector.clean(span.tip, span.wanted, files, overlay)
     old = frozenset(test for test in before.having("passed") if file_of(before, test) in files)
-    return Old(old & seen.having("passed"), old - seen.having("passed", "skipped"))
+    mended = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
+    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | mended)
 
 
 def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> Iterator[str]:
@@ -264,17 +274,6 @@ def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]
         ]
         if words[0] and words[0] != words[1]:
             yield was, new
-
-
-def _no_proof(look: RepoLook, proved: frozenset[str]) -> list[Flag]:
-    """Code changed, and no test needs the change."""
-    if proved:
-        return []
-    changed = [c for c in look.changed() if c.sort in ("production", "unknown") and not says_nothing(look.changes, c)]
-    if not changed:
-        return []
-    said = f"code changed ({changed[0].path}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}), and no test fails without this change and passes with it"
-    return [Flag("no-proof", said, changed[0].path)]
 
 
 def _judged_by(look: RepoLook) -> list[Flag]:

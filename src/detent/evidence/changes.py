@@ -4,10 +4,12 @@ Owns the comparison of two trees and the overlay of one's tests over another. Kn
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Literal
 
 from detent.evidence.collect import Collects
 from detent.evidence.insource import holds_tests, lay_over, only_tests_differ, split
+from detent.evidence.judged_by import is_judging, judges, only_versions_differ
 from detent.evidence.look import Changed
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.shared_config import is_shared_config
@@ -22,8 +24,8 @@ LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", 
 class Changes:
     """The paths that differ between the last good tree and the judged one."""
 
-    def __init__(self, git: Git, collect: Collects, good: str, tree: str) -> None:
-        self.git, self.collect, self.good, self.tree = git, collect, good, tree
+    def __init__(self, git: Git, collect: Collects, good: str, tree: str, preflight: tuple[str, ...] = ()) -> None:
+        self.git, self.collect, self.good, self.tree, self.preflight = git, collect, good, tree, preflight
         self._all: tuple[Changed, ...] | None = None
         self._patch = b""
         self._files: TestFiles | None = None
@@ -55,15 +57,35 @@ class Changes:
 
     def sort(self, path: str) -> Sort:
         base = self.collect.suite.base
+        if (is_shared_config(path) or is_judging(path)) and only_versions_differ(
+            path, *(self.text(path)(t) for t in (self.good, self.tree))
+        ):
+            return "production"
         if base is None or not base.runner:
-            return "config" if is_shared_config(path) else "unknown"
+            return "config" if is_shared_config(path) or self._judges(path) else "unknown"
         runner = RUNNERS[base.runner]
         if runner.is_config(path):
             parts = {runner.runner_part(path, self.text(path)(tree)) for tree in (self.good, self.tree)}
-            return "config" if len(parts) > 1 or path.endswith("conftest.py") else "production"
+            return "config" if len(parts) > 1 or path.endswith("conftest.py") or self._judges(path) else "production"
         if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
             return "config"  # a file that the command itself loads
-        return "list" if path == "test-list.md" else "test" if self._is_test(path) else "production"
+        if path == "test-list.md" or self._is_test(path):
+            return "list" if path == "test-list.md" else "test"
+        return "config" if self._judges(path) else "production"
+
+    def _judges(self, path: str) -> bool:
+        """Whether what was changed in a file judges the work besides its tests: tools by their configuration, and what preflight runs."""
+        if is_judging(path):
+            return judges(path, self.text(path)(self.good), self.text(path)(self.tree), self.preflight)
+        return bool(self.preflight) and path in self._programs
+
+    @cached_property
+    def _programs(self) -> frozenset[str]:
+        """The files that preflight runs or is configured by, as the last good tree has it."""
+        from detent.evidence.judging_programs import programs
+
+        paths = {path for tree in (self.good, self.tree) for path in TreeFiles(self.git, tree).paths()} if self.good else set()
+        return programs(self.preflight, lambda path: self.text(path)(self.good), paths)
 
     def _is_test(self, path: str) -> bool:
         if self._files is None:

@@ -25,7 +25,7 @@ from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
 from detent.evidence.tree_files import TreeFiles
 from detent.git.repo import Git, GitError
-from detent.kernel.model import Evidence, Record, Run, Sent, Tally
+from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
 from detent.kernel.seal import drawing_key
 
 LARGEST_DOCUMENT = 1_000_000
@@ -68,7 +68,7 @@ class RepoLook:
         self._said = ""
         self._passing: tuple[str, ...] = ()  # preflight commands that failed before the work began, and pass now
         self._branch: Branch | None = None
-        self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree)
+        self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree, scene.preflight)
         self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
@@ -261,8 +261,8 @@ class RepoLook:
     def bites(self) -> bool:
         return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))
 
-    def bites_mutant(self) -> bool:
-        return new_tests_bite(self.teeth(PROBE_SECONDS))  # where this is asked it is all the proof there is, so it gets its time
+    def bites_mutant(self, about: tuple[str, ...] = ()) -> bool:
+        return new_tests_bite(self.teeth(PROBE_SECONDS), about)  # where this is asked it is all the proof there is, so it gets its time
 
     def agreeing(self) -> tuple[str, ...]:
         from detent.evidence.probe import agreeing
@@ -323,6 +323,16 @@ class RepoLook:
         from detent.evidence.keys import keys_added
 
         return keys_added(self.changes.patch(), self.scene.keys)
+
+    def substance(self) -> tuple[Changed, ...]:
+        from detent.evidence.nothing_said import says_nothing
+
+        return tuple(c for c in self.changed() if c.sort in ("production", "unknown") and not says_nothing(self.changes, c))
+
+    def read_through(self) -> tuple[Flag, ...]:
+        from detent.evidence.static_look import static_flags
+
+        return static_flags(self.changes, self.scene.keys)
 
     def branch(self) -> Branch:
         if self._branch is None:

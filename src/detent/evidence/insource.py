@@ -31,6 +31,14 @@ def holds_tests(path: str, text: str) -> bool:
     return bool(split(path, text)[1])
 
 
+def test_lines(path: str, text: str) -> frozenset[int]:
+    """The lines of a file of code that belong to its test part."""
+    language = _language(path)
+    found = language.parts(text) if language else None
+    pairs = [(text.count("\n", 0, p.start) + 1, text.count("\n", 0, max(p.start, p.end - 1)) + 1) for p in found or () if p.is_test]
+    return frozenset(line for first, last in pairs for line in range(first, last + 1))
+
+
 def only_tests_differ(path: str, old: str, new: str) -> bool:
     """Whether two versions of a file differ in their test part and in nothing else; blank lines apart."""
     language = _language(path)

@@ -6,7 +6,7 @@ Every method answers from the judged tree or raises CannotTell. None of them bel
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from detent.evidence.report import TestReport
-from detent.kernel.model import Data, Evidence, Record, Run, Sent, Value
+from detent.kernel.model import Data, Evidence, Flag, Record, Run, Sent, Value
 
 if TYPE_CHECKING:
     from detent.evidence.outcomes import Outcomes
@@ -70,7 +70,9 @@ class Look(Protocol[L]):
     def tests_laid_over(self, tree: str) -> TestReport: ...
     def tests_when_clean(self) -> TestReport | None: ...  # in a clean checkout; None where the project says nothing of how it is tested
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
-    def bites_mutant(self) -> bool: ...  # the new test fails on a small mutation of the code
+    def bites_mutant(
+        self, about: tuple[str, ...] = ()
+    ) -> bool: ...  # the new test fails on a small mutation of the code that these words are about
     def agreeing(self) -> tuple[str, ...]: ...  # the step's tests that pass whatever answer they expect
     def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
     def refactored(self) -> Probed: ...  # the tests of earlier steps turned round, and any test against mutations of what was rewritten
@@ -80,6 +82,8 @@ class Look(Protocol[L]):
     def changed(self) -> tuple[Changed, ...]: ...
     def only_stubs(self, path: str) -> bool: ...  # a file has got stubs that throw, in a language that needs them, and nothing else
     def keys_added(self) -> tuple[str, ...]: ...  # `path:line: kind` of each line that the change adds and that holds a key
+    def substance(self) -> tuple[Changed, ...]: ...  # what changed of the product in more than words and layout
+    def read_through(self) -> tuple[Flag, ...]: ...  # what reading the change shows
     def branch(self) -> Branch: ...
     def read(self, path: str) -> str | None: ...  # of the judged tree; GOOD:path, BASE:path: of the last good tree, of the base commit
     def tampered(self) -> tuple[str, ...]: ...

@@ -8,9 +8,11 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.look import Look
 from detent.gates.plan import PlanData
-from detent.kernel.model import Data, Value
+from detent.kernel.model import Data, Flag, Value
+from detent.kernel.rows import Said
 from detent.kernel.spans import last_span
 
+ROOT_FILE = "a file at the root"  # who reviewed, when all that is known is a file: anybody may have written it
 SEVERITIES = ("INFO", "SUGGESTION", "MINOR", "MAJOR", "CRITICAL")
 BEHAVIOUR = ("bug", "correctness", "behaviour", "behavior", "test", "tests", "testing", "security", "logic")
 
@@ -99,6 +101,19 @@ def review_is_independent(look: Look[Data]) -> str | None:
     if look.sent.by == "system" or look.setting("review.require_independent") != "true":
         return None
     return "an independent review is required here (review.require_independent); configure [review] agent, or ask a person"
+
+
+def own_review_is_flagged(look: Look[Data]) -> Said:
+    """A branch that only its own agent reviewed is flagged: told, and asked about where an independent review is required."""
+    if look.sent.by == "system" and look.sent.facts.get("by", "") not in ("", ROOT_FILE):
+        return None
+    level: Literal["note", "ask"] = "ask" if look.setting("review.require_independent") == "true" else "note"
+    return Flag(
+        "own-review",
+        "nobody but the agent that did the work reviewed it; [review] agent names an independent reviewer",
+        level=level,
+        stays=True,
+    )
 
 
 def tree_is_as_proved(look: Look[Data]) -> str | None:

@@ -6,6 +6,8 @@ from detent.evidence.look import Look, Probed
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 from detent.gates.plan import PlanData, is_verification, verified_from
+from detent.gates.testlist import ListData
+from detent.gates.tree import asked
 from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said
 
@@ -223,7 +225,7 @@ def product_changed(look: Look[Data]) -> Said:
     data = look.run.data
     if isinstance(data, PlanData) and is_verification(data.plan):
         return None
-    if any(c.sort not in ("test", "list") for c in look.changed()):
+    if look.substance():
         return None
     return Flag("no-proof", "the GREEN step changed no code, so its tests passed by themselves", stays=True)
 
@@ -277,8 +279,21 @@ def changed_tests_still_bite(look: Look[Data]) -> str | None:
 
 
 def test_can_fail(look: Look[Data]) -> str | None:
-    """The test fails against at least one small mutation of the implementation."""
-    return None if look.bites_mutant() else "the test fails against no small change of the code, so it proves nothing"
+    """The test fails against at least one small mutation of the code that the entry is about."""
+    if look.bites_mutant((asked(look), _said_of_step(look))):
+        return None
+    return "the test fails against no small change of the code that the entry is about, so it proves nothing of it"
+
+
+def _said_of_step(look: Look[Data]) -> str:
+    """What the plan or the list says of the step, in the agent's words: asked where the words of people are about no code."""
+    data = look.run.data
+    if isinstance(data, ListData):
+        return f"{data.current.description} {data.current.impl_file}" if data.current else ""
+    tasks = data.plan.tasks if isinstance(data, PlanData) and data.plan else ()
+    task = next((task for task in tasks if any(step.status == "TODO" for step in task.tdd_steps)), None)
+    step = next((step for step in task.tdd_steps if step.status == "TODO"), None) if task else None
+    return f"{task.taskName} {step.description}" if task and step else ""
 
 
 def turned_tests_fail(look: Look[Data]) -> str | None:

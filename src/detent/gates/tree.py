@@ -99,11 +99,11 @@ def examples_flagged(look: Look[Data]) -> Said:
 
 
 def config_frozen(look: Look[Data]) -> Said:
-    """The configuration of the test runner, of CI and of coverage is as it was, but for files that a person named: those are flagged."""
+    """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is as it was, but for files that a person named: those are flagged."""
     if wrong := _config_not_named(look):
-        return f"{_named(wrong)} changed; the test runner's configuration is frozen in this step, unless a person names the file"
+        return f"{_named(wrong)} changed; what decides how the work is judged is frozen in this step, unless a person names the file"
     touched = [c.path for c in look.changed() if c.sort == "config"]
-    return _judged_by(touched, "changed, as a person asked; it decides how tests are run", "note")
+    return _judged_by(touched, "changed, as a person asked; it decides how the work is judged", "note")
 
 
 def _config_not_named(look: Look[Data]) -> list[str]:
@@ -127,9 +127,9 @@ def _plan_not_named(look: Look[Data]) -> list[str]:
 
 
 def config_flagged(look: Look[Data]) -> Said:
-    """A change of what decides how tests are run (conftest, runner, CI, coverage) is flagged."""
+    """A change of what decides how the work is judged (conftest, runner, coverage, linters, type checker, CI) is flagged."""
     touched = [c.path for c in look.changed() if c.sort == "config"]
-    return _judged_by(touched, "changed; it decides how tests are run", "ask")
+    return _judged_by(touched, "changed; it decides how the work is judged", "ask")
 
 
 def _judged_by(paths: list[str], how: str, level: Literal["note", "ask"]) -> tuple[Flag, ...]:

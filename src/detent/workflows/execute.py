@@ -30,6 +30,7 @@ from detent.gates.item import (
     says_blocked,
 )
 from detent.gates.keys import no_keys_added
+from detent.gates.reading import reading_is_flagged
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, passes_when_clean, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
@@ -106,7 +107,7 @@ RUNNABLE = (dependencies_closed, not_failed_twice)
 CLEAN = (no_keys_added, instructions_kept)
 TESTS = (at_least_one_ran, canary_held, nothing_broke, passes_when_clean)  # what is pushed passed where nothing else lies
 KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass)
-WORK = (something_changed, files_within_budget, *KEPT, passes_when_clean)
+WORK = (something_changed, files_within_budget, *KEPT, passes_when_clean, reading_is_flagged)
 
 ENDS = (snapshot, update_item, sync_tracker, clean_up)  # owed by every end
 BAD = (stop_children, end_processes, snapshot, update_item, file_follow_up, sync_tracker, clean_up)  # by every failure

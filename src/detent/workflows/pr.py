@@ -28,7 +28,8 @@ from detent.gates.command import expects_fail, expects_pass, real_test_command
 from detent.gates.instructions import instructions_kept
 from detent.gates.keys import no_keys_added
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
-from detent.gates.review import review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
+from detent.gates.reading import reading_is_flagged
+from detent.gates.review import own_review_is_flagged, review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
 from detent.gates.tests import (
     already_is_flagged,
     at_least_one_ran,
@@ -145,8 +146,9 @@ RED = (
     *OLD_TESTS,
     rewriting_is_flagged,
     selection_fails,
+    reading_is_flagged,
 )
-VERIFY = (at_least_one_ran, *ONLY_TESTS, canary_held, new_tests_failed_before, *OLD_TESTS, selection_is_some)
+VERIFY = (at_least_one_ran, *ONLY_TESTS, canary_held, new_tests_failed_before, *OLD_TESTS, selection_is_some, reading_is_flagged)
 GREEN = (
     tests_frozen,
     examples_flagged,
@@ -154,6 +156,7 @@ GREEN = (
     selection_passes,
     preflight_passes,
     product_changed,
+    reading_is_flagged,
     turned_tests_fail,
     new_tests_kill_mutants,
 )
@@ -164,14 +167,16 @@ REFACTOR = (
     changed_tests_still_bite,
     selection_passes,
     preflight_passes,
+    reading_is_flagged,
     turned_tests_fail,
     refactoring_is_tested,
 )
-ALREADY = (at_least_one_ran, *ONLY_TESTS, canary_held, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
+ALREADY = (at_least_one_ran, *ONLY_TESTS, canary_held, none_is_lost, nothing_broke, test_can_fail, already_is_flagged, reading_is_flagged)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
 CLEAN = (passes_when_clean,)  # the last look before a change counts as landed; with a branch, the merge has its own
 REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)
+OWN = (own_review_is_flagged,)
 
 
 def _stuck(run: Run[Data]) -> str | None:
@@ -200,6 +205,8 @@ HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
 HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
 HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
 
+REVIEWED = go("AWAITING_FINALIZATION", keep_review, zero("review"))
+OWN_ONLY: Go[PrData] = go(STAY, keep_error, says="FAILURE")
 ESCALATED = go("HALTED", because("escalation"), keep_report, owes=(snapshot,), says="HALTED")
 REDUCED = go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)
 
@@ -236,7 +243,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      REDUCED),
     Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        ESCALATED),
     Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
-    Row("CODE_REVIEW",           "approved",        REVIEW,                            (),        go("AWAITING_FINALIZATION", keep_review, zero("review"))),
+    Row("CODE_REVIEW",           "approved",        REVIEW,                            OWN,       REVIEWED,                                       OWN_ONLY),
     Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
     Row("CODE_REVIEW",           "wait",            (),                                (),        go(STAY)),
     Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),

@@ -6,12 +6,11 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan, replaced_at
-from detent.gates.review import Finding, blocking, read_findings
+from detent.gates.review import ROOT_FILE, Finding, blocking, read_findings
 from detent.kernel.model import Data, Found, Run, Sent, StepShown
 from detent.workflows.ground import Ground
 
 replace = msgspec.structs.replace
-ROOT_FILE = "a file at the root"  # who reviewed, when all that is known is a file
 
 
 class Setup(Ground, frozen=True):

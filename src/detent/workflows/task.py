@@ -21,6 +21,7 @@ from detent.gates.human import (
     waive,
 )
 from detent.gates.keys import no_keys_added
+from detent.gates.reading import reading_is_flagged
 from detent.gates.reply import Reply, points, read_reply, wrote_nothing, wrote_only_tests
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, preflight_passes, red_tests_pass
 from detent.gates.tree import something_changed
@@ -132,7 +133,7 @@ MOVES: dict[str, Move] = {
     **PEOPLE,
 }
 
-TESTED = (no_keys_added, at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass, preflight_passes)
+TESTED = (no_keys_added, at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass, preflight_passes, reading_is_flagged)
 CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)

@@ -8,6 +8,7 @@ from detent.effects.owed import commit_judged_tree, leave_workspace, publish_cla
 from detent.gates.branch import on_its_branch
 from detent.gates.instructions import instructions_kept
 from detent.gates.keys import no_keys_added
+from detent.gates.reading import reading_is_flagged
 from detent.gates.testlist import (
     FILE,
     a_test_is_new,
@@ -120,9 +121,28 @@ PLAN = (only_list_changed, canary_held, none_is_lost, nothing_broke)
 COMPLETE = (only_list_changed, *KEPT, red_tests_pass)
 ONLY_TESTS = (only_tests_changed, conftest_stays_plain, config_flagged, at_least_one_ran, canary_held)
 OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
-RED = (*ONLY_TESTS, something_needs_this_step, fails_for_the_product, reason_is_told, *OLD_TESTS, rewriting_is_flagged, fails_again)
-ALREADY = (*ONLY_TESTS, a_test_is_new, none_is_lost, nothing_broke, test_can_fail, already_is_flagged)
-GREEN = (tests_frozen, examples_flagged, config_frozen, *KEPT, red_tests_pass, product_changed, turned_tests_fail, new_tests_kill_mutants)
+RED = (
+    *ONLY_TESTS,
+    something_needs_this_step,
+    fails_for_the_product,
+    reason_is_told,
+    *OLD_TESTS,
+    rewriting_is_flagged,
+    fails_again,
+    reading_is_flagged,
+)
+ALREADY = (*ONLY_TESTS, a_test_is_new, none_is_lost, nothing_broke, test_can_fail, already_is_flagged, reading_is_flagged)
+GREEN = (
+    tests_frozen,
+    examples_flagged,
+    config_frozen,
+    *KEPT,
+    red_tests_pass,
+    product_changed,
+    reading_is_flagged,
+    turned_tests_fail,
+    new_tests_kill_mutants,
+)
 REFACTOR = (
     config_frozen,
     *KEPT,
@@ -130,6 +150,7 @@ REFACTOR = (
     old_tests_still_notice,
     rewritten_is_flagged,
     changed_tests_still_bite,
+    reading_is_flagged,
     turned_tests_fail,
     refactoring_is_tested,
 )

@@ -11,8 +11,11 @@ from detent.door import AnyRun
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.gates.judge import weighed
+from detent.gates.reading import as_named
+from detent.gates.tree import asked
 from detent.kernel.flags import KINDS
-from detent.kernel.redact import redactor, secrets_of
+from detent.kernel.model import Sent
+from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
 from detent.world.repo import RepoWorld, without_keys
 
@@ -22,17 +25,20 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     base = world.git.tree(run.data.base) if run.data.base else ""
     if not base or base == tip:
         return Card(base, tip, flags=tuple(flag for flag in run.flags if flag.stays))
-    card = _looked(world, run, base, tip)
+    wish = asked(world.look(run, Sent("due"), tip))
+    card = _looked(world, run, base, tip, wish)
+    card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
     return _weighed(msgspec.structs.replace(card, flags=tuple(said.values())), world.kit_of(run).settings)
 
 
-def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
+def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> Card:
     from detent.evidence.branch_look import Span, is_probed, look_over  # most submits land nothing
 
-    collector, settings = world.collector(run), dict(world.kit_of(run).settings)
+    collector, kit = world.collector(run), world.kit_of(run)
+    settings = dict(kit.settings)
     allowed = sorted(kind for kind in KINDS if settings.get(f"flags.{kind}") == "allow")
-    file = _file(collector, base, tip, f"{is_probed(settings)} {allowed}")
+    file = _file(collector, base, tip, f"{is_probed(settings)} {allowed}\n{kit.preflight}\n{about}")
     if (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card)
     seconds = float(settings.get("evidence.seconds") or 60)
@@ -49,6 +55,9 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
             commit=run.data.base,
             known=frozenset(run.data.setup.baseline),
             reds=run.data.reds,
+            preflight=kit.preflight,
+            keys=keys_of(world.outer),
+            about=about,
         )
     )
     redact = redactor(secrets_of(world.outer))
@@ -60,9 +69,9 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str) -> Card:
     return card
 
 
-def _file(collector: Collector, base: str, tip: str, probed: str) -> Path:
+def _file(collector: Collector, base: str, tip: str, how: str) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
-    digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}\n{probed}".encode()).hexdigest()[:24]
+    digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}\n{how}".encode()).hexdigest()[:24]
     return collector.store / f"card-{digest}.json"
 
 

@@ -4,13 +4,13 @@ from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
 from detent.errors import CannotTell, NotYet
-from detent.gates.review import blocking, findings_in, read_findings, unproved
+from detent.gates.review import ROOT_FILE, blocking, findings_in, read_findings, unproved
 from detent.gates.tree import strays_of_green, strays_of_red
 from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.workflows.open_flags import for_reviewer
-from detent.workflows.pr_data import ROOT_FILE, step_shown
+from detent.workflows.pr_data import step_shown
 from detent.world.before_landing import held_up
 from detent.world.claims import settle_claims
 from detent.world.landing import bring_in

@@ -1,0 +1,51 @@
+"""Which code some words are about: files and functions whose names share a word with them. Pure.
+
+For an entry that is said to be satisfied already: only code that the entry speaks of can show that.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+
+from detent.evidence.mutate import bodies_on
+
+NO_NAMES = frozenset(
+    {"feat", "feature", "fix", "chore", "docs", "test", "tests", "refactor", "perf", "build", "the", "and", "for", "with", "that", "this", "when", "from",
+     "into", "should", "must", "not", "are", "was", "has", "have", "all", "any", "new", "code", "function", "method", "class", "module", "file", "which", "its"}
+)  # fmt: skip
+SHORTEST = 3
+STEM = 4  # letters that two words share at least, where neither is the other's beginning
+
+
+def lines_about(said: Iterable[str], files: Iterable[str], read: Callable[[str], str]) -> dict[str, frozenset[int]]:
+    """The lines of each file that some words are about, by the first text that is about any; empty if none is."""
+    paths = list(files)
+    for text in said:
+        words = words_of(text) - NO_NAMES
+        found = {path: lines for path in paths if words and (lines := _lines(words, path, read(path)))}
+        if found:
+            return found
+    return {}
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text or of a name, in small letters: `parseDate` and `parse_date` have two."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return frozenset(word.lower() for word in re.findall(r"[A-Za-z]+", apart) if len(word) >= SHORTEST)
+
+
+def _lines(words: frozenset[str], path: str, text: str) -> frozenset[int]:
+    every = range(1, text.count("\n") + 2)
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    if _share(words, words_of(stem)):
+        return frozenset(every)
+    bodies = (body for body in bodies_on(path, text, every) if _share(words, words_of(body.name)))
+    return frozenset(line for body in bodies for line in range(body.first, body.last + 1))
+
+
+def _share(words: frozenset[str], names: frozenset[str]) -> bool:
+    return any(_are_alike(word, name) for word in words for name in names)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) or (len(short) > STEM and long.startswith(short[: max(STEM, len(short) - 3)]))

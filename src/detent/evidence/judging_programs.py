@@ -1,0 +1,99 @@
+"""The programs of a project that its preflight commands run: scripts that a command names, and what those bring in. Pure: texts in, paths out."""
+
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterator
+from posixpath import dirname, join, normpath
+
+INTERPRETERS = re.compile(
+    r"(?:python[\d.]*|node|bun|deno|ruby|perl|php|bash|sh|zsh|dash|tsx|ts-node|go|uv|poetry|pdm|hatch|pipenv|npx|pnpm|yarn|npm|env|time|nice|exec|command)$"
+)
+WITH_FILE = re.compile(
+    r"--?(?:c|p|f|r|config\w*(?:-file|-path)?|rcfile|rc-file|rulesdir|rules|require|import|loader|settings|project|plugin|plugins|conf|resolve-plugins-relative-to)"
+)
+BROUGHT_IN = re.compile(
+    r"(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:_relative)?\s*\(?\s*)[\"'](\.{0,2}[\w./-]+)[\"']|^\s*(?:source|\.)\s+(\S+)|^\s*(?:from\s+\.?(\w+)\s+import|import\s+(\w+))",
+    re.MULTILINE,
+)
+ENDS = ("", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".sh", "/index.js", "/__init__.py")
+DEEPEST = 3
+CALLS = {
+    "npm": re.compile(r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w=-]+)\s+)*(?:run(?:-script)?\s+)?(?:(?:--?[\w=-]+)\s+)*([\w:.-]+)"),
+    "make": re.compile(r"\b(?:make|just|task|rake)\s+(?:-\S+\s+)*([\w.:-]+(?:\s+[\w.:-]+)*)"),
+}
+
+
+def targets_called(commands: tuple[str, ...], tool: str) -> frozenset[str]:
+    """The scripts or targets that commands call by name."""
+    return frozenset(word for command in commands for hit in CALLS[tool].findall(command) for word in hit.split())
+
+
+def programs(commands: tuple[str, ...], read: Callable[[str], str], paths: Collection[str]) -> frozenset[str]:
+    """The files of the project that these commands run or are configured by, and what those bring in."""
+    lines = list(commands)
+    for name in targets_called(commands, "npm"):
+        lines += _script(read("package.json"), name) if "package.json" in paths else []
+    makefile = next((name for name in ("Makefile", "makefile", "justfile", "GNUmakefile") if name in paths), "")
+    if makefile and (called := targets_called(commands, "make")):
+        lines += [line.strip().lstrip("@-") for line in read(makefile).splitlines() if line[:1].isspace()] if called else []
+    todo, found = [path for line in lines for path in _named(line, paths)], set[str]()
+    for _ in range(DEEPEST):
+        new = [path for path in todo if path not in found]
+        found.update(new)
+        todo = [each for path in new for each in _brought_in(path, read(path), paths)]
+    return frozenset(found)
+
+
+def _script(text: str, name: str) -> list[str]:
+    import json
+
+    try:
+        scripts = json.loads(text or "{}").get("scripts", {})
+        return [str(scripts[each]) for each in (f"pre{name}", name, f"post{name}") if each in scripts]
+    except (ValueError, AttributeError, TypeError):
+        return []
+
+
+def _named(line: str, paths: Collection[str]) -> Iterator[str]:
+    """The files that a command line runs as programs, or is told to read as configuration; what it is to check is neither."""
+    for part in re.split(r"&&|\|\||[;|&\n]", line):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            words = part.split()
+        yield from _of_call(words, paths)
+
+
+def _of_call(words: list[str], paths: Collection[str]) -> Iterator[str]:
+    runs, after = True, ""  # the next plain word is what is run
+    for word in words:
+        option, _, given = word.partition("=")
+        if after == "-m" and (module := _there(word.replace(".", "/"), paths)):
+            yield module
+        if word.startswith("-"):
+            if given and WITH_FILE.fullmatch(option) and (path := _there(given, paths)):
+                yield path
+            after = word
+            continue
+        path = _there(word, paths)
+        if path and (runs or WITH_FILE.fullmatch(after)):
+            yield path
+        if runs and not (INTERPRETERS.search(word.rpartition("/")[2]) or re.match(r"\w+=", word) or word in ("run", "exec", "x", "dlx")):
+            runs = False
+        after = ""
+
+
+def _there(word: str, paths: Collection[str]) -> str:
+    plain = normpath(word)
+    return next((each for end in ENDS if (each := f"{plain}{end}") in paths), "")
+
+
+def _brought_in(path: str, text: str, paths: Collection[str]) -> Iterator[str]:
+    """The files beside a program that it loads."""
+    beside = dirname(path) not in ("", "src", "lib", "app")  # where the product lies, a plain import may mean it
+    for groups in BROUGHT_IN.findall(text):
+        if not (beside or groups[0] or groups[1]):
+            continue
+        name = next((each for each in groups if each), "")
+        if name and (found := _there(join(dirname(path), name), paths)):
+            yield found

@@ -1,0 +1,162 @@
+"""Code of other languages that looks at who asks: by the names that it takes for that, outside comments. Pure.
+
+Texts that are put together from pieces are read as one. A name inside a longer text, such as a message, counts only where it is one that
+nobody writes by chance.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+STRINGS = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
+C_COMMENTS = r"//[^\n]*|/\*.*?\*/"
+SPLIT = re.compile(r"""(["'`])(?:[ \t]*\n)?[ \t]*\+[ \t]*(?:\n[ \t]*)?\1""")  # "py" + "test"
+COMMENTS: Mapping[str, re.Pattern[str]] = {
+    "c": re.compile(rf"(?P<keep>{STRINGS}|`(?:[^`\\]|\\.)*`)|{C_COMMENTS}", re.DOTALL),
+    "one": re.compile(
+        rf"(?P<keep>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\[^\n]{{1,8}})'|`[^`]*`)|{C_COMMENTS}", re.DOTALL
+    ),  # a lone quote may begin a lifetime
+    "hash": re.compile(rf"(?P<keep>{STRINGS})|\#(?!\{{)[^\n]*|^=begin.*?^=end|{C_COMMENTS}(?<=\*/)", re.DOTALL | re.MULTILINE),
+}
+Rows = tuple[tuple[str, str], ...]  # what is looked at, and how that is written
+
+JAVASCRIPT: Rows = (
+    ("the environment of tests", r"\b(?:VITEST(?:_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|MOCHA_\w+|PLAYWRIGHT_\w+|__vitest_\w+|__jest_\w+)\b"),
+    ("the environment of tests", r"\bNODE_ENV\b[\"'`\])]*\s*[!=]==?\s*[\"'`]test|[\"'`]test[\"'`]\s*[!=]==?\s*[\w.]*\bNODE_ENV\b"),
+    ("the environment of tests", r"\bimport\.meta\.(?:env\.(?:TEST|VITEST)|env\.MODE\s*[!=]==?\s*[\"'`]test|vitest)\b|\bnpm_lifecycle_(?:event|script)\b"),
+    ("the test runner", r"\btypeof\s+(?:globalThis\.|global\.|window\.)?(?:describe|it|test|expect|jest|vi|vitest|beforeEach|afterEach|suite|mocha)\b"),
+    ("the test runner", r"\b(?:globalThis|global|window|self)(?:\.|\[[\"'`])(?:describe|expect|jest|vi|vitest|mocha|beforeEach|afterEach|__vitest\w*|__coverage__|it)\b"),
+    ("the test runner", r"[\"'`](?:vitest|jest|mocha|chai|node:test|@jest/[\w-]+|@vitest/[\w-]+|ava|tap|jasmine)(?:/[\w/-]+)?[\"'`]"),
+    ("the test runner", r"\bexpect\.(?:extend|getState|addEqualityTesters)\b|\bprocess\.(?:reallyExit|abort|execArgv)\b|\bprocess\.kill\(\s*process\.pid\b"),
+    ("the stack", r"\bError\((?:[^()]|\([^()]*\))*\)\s*(?:\)\s*)?\??(?:\.stack\b|\.?\[[\"'`]stack)"),
+    ("the stack", r"\bstack\b[\"'`\]]*\??\.(?:split|includes|match|matchAll|indexOf|search)\b"),
+    ("the stack", r"\bError\.prepareStackTrace\b|\bcaptureStackTrace\((?!\s*this\b)|\bgetCallSites?\b|\barguments\.callee\b|\bnew\s+Function\([^)]*stack"),
+    ("source files", r"\bread(?:File)?(?:Sync)?\(\s*(?:new URL\(\s*)?(?:__filename|import\.meta\.(?:url|filename)|fileURLToPath\(\s*import\.meta\.url)"),
+    ("source files", r"[\"'`/][\w./*-]*\.(?:test|spec)\.[cm]?[jt]sx?\b|[\"'`](?:\.{0,2}/)*(?:[\w-]+/)*(?:__tests__|tests?|specs?)/"),
+    ("the program that was started", r"\bmodule\.parent\b|\brequire\.cache\b|\brequire\.main\b(?!\s*[!=]==?\s*module)|\bprocess\.mainModule\b"),
+    ("the program that was started", r"/proc/(?:self|\$)|\bprocess\.ppid\b"),
+    ("the program that was started", r"\bprocess\.argv\b[^\n;]*[\"'`/][^\"'`\n]*(?:test|jest|mocha|spec)"),
+    ("the clock", r"\bDate\.now\(\)\s*[<>]=?\s*(?:\d[\d_]{8,}|Date\.(?:parse|UTC)\(|\+?new Date\([\"'`\d])"),
+    ("the clock", r"(?:\d[\d_]{8,}|Date\.(?:parse|UTC)\([^)\n]*\))\s*[<>]=?\s*Date\.now\("),
+    ("the clock", r"\bnew Date\(\)(?:\.(?:getTime|valueOf)\(\))?\s*[<>]=?\s*(?:\+?new Date\([\"'`\d]|\d[\d_]{8,}|Date\.(?:parse|UTC)\()"),
+    ("the clock", r"\+?new Date\([\"'`\d][^)\n]*\)\s*[<>]=?\s*(?:\+?new Date\(\)|Date\.now\()"),
+    ("the clock", r"\bnew Date\(\)\.get(?:UTC)?FullYear\(\)\s*[<>=!]=*\s*\d|\bprocess\.(?:uptime|hrtime)\([^)]*\)\s*[<>]=?\s*\d|\bperformance\.now\(\)\s*[<>]=?\s*\d"),
+)  # fmt: skip
+GO: Rows = (
+    ("the stack", r"\bruntime\.(?:Callers?|CallersFrames|Stack|FuncForPC)\b|\bdebug\.(?:Stack|PrintStack)\b|\bpprof\.Lookup\("),
+    ("the test runner", r"\btesting\.(?:Testing|Short|Verbose|CoverMode|Coverage|Main\w*)\("),
+    ("the test runner", r"^\s*(?:import\s+)?(?:\w+\s+)?\"testing(?:/\w+)?\"|\bflag\.(?:Lookup|CommandLine\.Lookup)\(\s*\"test\."),
+    ("the test runner", r"\"-?-?test\.\w*"),
+    ("the test runner", r"\bflag\.(?:Visit|VisitAll|Parsed)\([^\n]*test"),
+    ("the program that was started", r"\bos\.Args\[0\]|\bos\.Executable\(|\"[^\"\n]*\.test(?:\.exe)?\"|\bos\.Getppid\(|/proc/(?:self|%)|\bdebug\.ReadBuildInfo\("),
+    ("the environment of tests", r"\bGetenv\(\s*\"(?:GO_TEST\w*|GOCOVERDIR|GOTEST\w*|TEST\w*|DETENT_\w*)\"|\bLookupEnv\(\s*\"(?:GO_TEST\w*|GOCOVERDIR|TEST\w*)\""),
+    ("source files", r"[\"`][^\"`\n]*_test\.go|[\"`]\*\.go[\"`]|^//go:embed\s+[^\n]*\.go\b"),
+    ("the clock", r"\btime\.Now\(\)(?:\.UTC\(\))?\.(?:After|Before|Compare|Equal)\(\s*time\.(?:Date|Unix\w*)\("),
+    ("the clock", r"\btime\.Date\([^\n]*\)\.(?:After|Before|Compare)\(\s*time\.Now\("),
+    ("the clock", r"\btime\.Now\(\)(?:\.UTC\(\))?\.(?:Unix\w*\(\)\s*[<>]=?\s*\d{9,}|Year\(\)\s*[<>=!]=*\s*\d)|\d{9,}\s*[<>]=?\s*time\.Now\("),
+)  # fmt: skip
+RUBY: Rows = (
+    ("the stack", r"(?<![\w.:@\"'])caller(?:_locations)?\b(?!\s*(?:=[^=~]|\w|:))|\bKernel\.caller\w*"),
+    ("the stack", r"\bThread\.current\.backtrace\w*|\bbinding\.(?:of_caller|callers)\b|\bset_backtrace\b"),
+    ("the test runner", r"\b(?:RSpec|Minitest|MiniTest|Test::Unit|Cucumber)\b|\bTracePoint\b|\bset_trace_func\b|\bat_exit\b|\bexit!"),
+    ("the test runner", r"\bObjectSpace\b|(?<!\w)\$(?:LOADED_FEATURES|\")"),
+    ("the program that was started", r"(?<!__FILE__ == )(?<!__FILE__==)\$(?:0|PROGRAM_NAME)\b(?!\s*==\s*__FILE__)|/proc/(?:self|#)|\bProcess\.ppid\b"),
+    ("the environment of tests", r"\b(?:RAILS|RACK|APP|RUBY|HANAMI)_ENV[\"'\])]*(?:,[^)\n]*\))?\s*==\s*[\"']test|\bRails\.env\.test\?"),
+    ("the environment of tests", r"\bENV(?:\[|\.(?:fetch|key\?)\()\s*[\"'](?:TEST\w*|SPEC\w*|RSPEC\w*|DETENT_\w*)"),
+    ("source files", r"\b(?:File|IO)\.(?:read|binread|open|readlines|foreach)\(?\s*__FILE__|\bSCRIPT_LINES__\b"),
+    ("source files", r"[\"'/][\w/*-]*_(?:spec|test)\.rb\b|[\"'](?:\.{0,2}/)*(?:spec|test)/|\bsource_location\b|\bmethod_source\b"),
+    ("the clock", r"\bTime\.now(?:\.utc|\.to_i)?\s*[<>]=?\s*(?:Time\.(?:new|utc|local|at|gm|mktime|parse|iso8601)\b|\d[\d_]{8,})"),
+    ("the clock", r"\b(?:Date|DateTime)\.(?:today|now)\s*[<>]=?\s*Date\w*\.(?:new|parse)\b"),
+    ("the clock", r"\b(?:Time\.now|Date\.today)\.year\s*[<>=!]=*\s*\d|\bclock_gettime\([^)]*\)\s*[<>]=?\s*\d"),
+)  # fmt: skip
+RUST: Rows = (
+    ("the environment of tests", r"\bcfg!\(\s*(?:not\()?\s*(?:any\(|all\()?\s*test\b|#!?\[cfg(?:_attr)?\(\s*not\(\s*test\s*\)"),
+    ("the environment of tests", r"\b(?:RUST_TEST_\w+|NEXTEST\w*|CARGO_TARGET_TMPDIR)\b"),
+    ("the stack", r"\bLocation::caller\(|\bbacktrace::|\bBacktrace::(?:capture|force_capture|new)\b"),
+    ("the test runner", r"\bthread::current\(\)\s*\.name\(|\bpanic::(?:set_hook|take_hook)\b"),
+    ("the program that was started", r"\bcurrent_exe\(|\benv::args(?:_os)?\(\)\s*\.next\(|/proc/(?:self|\{)"),
+    ("source files", r"\binclude_(?:str|bytes)!\(\s*(?:file!|concat!\(\s*file!)|\binclude_str!\(\s*\"[^\"]*\.rs\"|\"(?:\.{0,2}/)*tests?/"),
+    ("the clock", r"\.as_(?:secs|millis)\(\)\s*[<>]=?\s*\d[\d_]{8,}|\b(?:Utc|Local)::now\(\)(?:\.year\(\)\s*[<>=!]=*\s*\d|\s*[<>]=?\s*(?:Utc|NaiveDate|DateTime))"),
+)  # fmt: skip
+PHP: Rows = (
+    ("the stack", r"\bdebug_(?:print_)?backtrace\b|\bnew\s+\\?\w*(?:Exception|Error)\([^)]*\)\s*\)\s*->\s*getTrace"),
+    ("the test runner", r"\bPHPUNIT_\w+|\bPHPUnit\\|\b__PHPUNIT\w*|\bregister_shutdown_function\b|\bget_(?:included|required)_files\b|\brunningUnitTests\(|\bPest\\"),
+    ("the environment of tests", r"[\"'](?:APP_ENV|SYMFONY_ENV)[\"'][^\n;]{0,20}[!=]==?\s*[\"']test"),
+    ("source files", r"\b(?:file_get_contents|fopen|file|hash_file|md5_file|sha1_file|filemtime)\(\s*__FILE__|[\"'/][\w/*-]*Test\.php\b|[\"'](?:\.{0,2}/)*tests?/"),
+    ("the clock", r"\btime\(\)\s*[<>]=?\s*(?:\d{9,}|strtotime\(\s*[\"']\d|mktime\()|\bdate\(\s*[\"'](?:Y|Ymd|Y-m-d)[\"']\s*\)\s*[<>=!]=*\s*[\"']?\d"),
+)  # fmt: skip
+JVM: Rows = (
+    ("the stack", r"\bgetStackTrace\(\)\s*\[|\b(?:Throwable|Exception)\(\)\s*\)?\.(?:getStackTrace|stackTrace)\b"),
+    ("the stack", r"\bcurrentThread\(\)\.(?:getStackTrace|stackTrace)\b|\bStackWalker\b"),
+    ("the test runner", r"\borg\.(?:junit|testng|mockito|spockframework)\b|\bio\.kotest\b|\bgetRuntime\(\)\.(?:halt|addShutdownHook)\b"),
+    ("the test runner", r"\bsurefire\b|\bjava\.lang\.instrument\b"),
+    ("the program that was started", r"\"(?:sun\.java\.command|java\.class\.path|org\.gradle\.test\.worker)\"|/proc/self"),
+    ("source files", r"\"[^\"\n]*src/test/|\"[^\"\n]*Tests?\.(?:java|kt)\""),
+    ("the clock", r"\bcurrentTimeMillis\(\)\s*[<>]=?\s*\d{9,}"),
+    ("the clock", r"\b(?:Local\w+|ZonedDateTime|Instant)\.now\([^)]*\)\.is(?:After|Before)\(\s*(?:Local\w+|ZonedDateTime|Instant)\.(?:of|parse|ofEpoch\w+)\b"),
+    ("the clock", r"\bYear\.now\(\)\.getValue\(\)\s*[<>=!]"),
+)  # fmt: skip
+DOTNET: Rows = (
+    ("the stack", r"\bnew\s+Stack(?:Trace|Frame)\b|\bEnvironment\.StackTrace\b|\[CallerMemberName\]|\[CallerFilePath\]"),
+    ("the test runner", r"\"[^\"\n]*\b(?:xunit|nunit|testhost|Microsoft\.VisualStudio\.TestPlatform)\b|\b(?:Xunit|NUnit)\.\w"),
+    ("the test runner", r"\bGetAssemblies\(\)|\bEnvironment\.(?:FailFast|CommandLine)\b"),
+    ("the clock", r"\bDateTime(?:Offset)?\.(?:Utc)?Now\s*[<>]=?\s*new\s+DateTime|\bDateTime(?:Offset)?\.(?:Utc)?Now\.Year\s*[<>=!]"),
+)  # fmt: skip
+
+LANGUAGES: Mapping[str, tuple[str, Rows]] = {
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte"), ("c", JAVASCRIPT)),
+    ".go": ("one", GO),
+    ".rb": ("hash", RUBY),
+    ".rs": ("one", RUST),
+    ".php": ("c", PHP),
+    **dict.fromkeys((".java", ".kt", ".scala", ".groovy"), ("one", JVM)),
+    **dict.fromkeys((".cs", ".fs", ".vb"), ("one", DOTNET)),
+}
+FRESH = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(")  # an error that is made to be read, not to be thrown
+ENDS = {
+    ".py": r"\bsys\.exit\(|\bos\._exit\(|(?<![\w.])(?:exit|quit)\(|\bSystemExit\b",
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), r"\bprocess(?:\.|\[[\"'`])(?:exit|exitCode|reallyExit|abort|kill)\b|\bDeno\.exit\("),
+    ".go": r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill)\(",
+    ".rb": r"(?<![\w.])exit!?(?:\s|\(|$)|\bProcess\.exit|\babort\b",
+    ".rs": r"\bprocess::(?:exit|abort)\(",
+    ".php": r"(?<![\w$>])(?:exit|die)\s*[;(]",
+    **dict.fromkeys((".java", ".kt", ".scala"), r"\bSystem\.exit\(|\.halt\(|\bexitProcess\("),
+    **dict.fromkeys((".sh", ".bash"), r"^\s*exit\s+0\b|\bkill\b"),
+    **dict.fromkeys((".c", ".cc", ".cpp", ".h", ".hpp"), r"\b_?exit\(|\bquick_exit\("),
+    ".cs": r"\bEnvironment\.(?:Exit|FailFast)\(",
+    ".pl": r"\bexit\b",
+    ".lua": r"\bos\.exit\(",
+}  # how a program ends itself  # fmt: skip
+Hit = tuple[int, str]
+
+
+def hits(path: str, text: str) -> list[Hit]:
+    """Each place of a file that looks at who asks; none where the language is not known."""
+    comments, rows = LANGUAGES.get(PurePosixPath(path).suffix, ("", ()))
+    if not rows:
+        return []
+    plain, found = code_of(comments, text), set[Hit]()
+    for what, pattern in rows:
+        found |= {
+            (_line(plain, hit.start()), f"{what} ({' '.join(hit[0].split())[:60]})") for hit in re.finditer(pattern, plain, re.MULTILINE)
+        }
+    for fresh in FRESH.finditer(plain) if rows is JAVASCRIPT else ():
+        read = re.finditer(rf"\b{re.escape(fresh[1])}\??(?:\.stack\b|\.?\[[\"'`]stack)", plain)
+        found |= {(_line(plain, hit.start()), f"the stack ({hit[0]})") for hit in read}
+    return sorted(found)
+
+
+def endings(path: str, text: str) -> list[int]:
+    """The lines on which a program ends itself."""
+    pattern = ENDS.get(PurePosixPath(path).suffix, "")
+    return [_line(text, hit.start()) for hit in re.finditer(pattern, text, re.MULTILINE)] if pattern else []
+
+
+def code_of(comments: str, text: str) -> str:
+    """A text without its comments, and with texts that are put together from pieces as one; every line stays where it is."""
+    plain = COMMENTS[comments].sub(lambda m: m[0] if m["keep"] is not None else re.sub(r"[^\n]", " ", m[0]), text)
+    return SPLIT.sub(lambda m: "\n" * m[0].count("\n"), plain)
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1

@@ -1,0 +1,29 @@
+"""Whether a branch proves what it is about: code that changed and that no test needs, and work that changed no code at all."""
+
+import re
+
+from detent.evidence.look import Look
+from detent.kernel.model import Data, Flag
+
+ONLY_WORDS = re.compile(
+    r"(?i)^\s*(?:docs?|chore|style|ci|build|tests?|refactor|revert)(?:\([^)]*\))?!?:"
+    r"|\b(?:readme|documentation|documents?|docs|docstrings?|changelog|comments?|typos?|wording|spelling|licen[cs]e)\b"
+    r"|^\W*(?:add|write|extend|improve|more|update|pin)\s+(?:\w+\s+){0,2}(?:tests?|coverage|CI|workflow|pipeline)\b"
+)  # work that may end without a change of code
+
+
+def no_proof(look: Look[Data], proved: frozenset[str], about: str) -> list[Flag]:
+    """The flag of a branch that no test needs. `about`: what people asked for; where that is not known, words alone are only told."""
+    if proved:
+        return []
+    if changed := look.substance():
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        said = f"code changed ({changed[0].path}{more}), and no test fails without this change and passes with it"
+        return [Flag("no-proof", said, changed[0].path)]
+    paths = [c.path for c in look.changed()]
+    if not paths:
+        return []
+    said = "no code changed, and no test fails without this change and passes with it"
+    if not about.strip() or ONLY_WORDS.search(about.strip().splitlines()[0]):
+        return [Flag("no-proof", said, paths[0], level="note")]
+    return [Flag("no-proof", f"{said}; the work is about: {' '.join(about.split())[:80]}", paths[0])]

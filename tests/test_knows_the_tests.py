@@ -1,0 +1,185 @@
+"""Product code that knows the tests, by reading its changed lines: who looks at the runner, the stack, sources, the environment or the clock."""
+
+import pytest
+
+from detent.evidence.knows_tests import looks_at_tests
+from detent.evidence.knows_tests_names import endings
+
+PYTHON = {
+    "the current test": "import os\nif os.environ.get('PYTEST_CURRENT_TEST'):\n    X = 1\n",
+    "a word in pieces": "import os\nif os.environ.get('PY' + 'TEST_' + 'CURRENT_TEST'):\n    X = 1\n",
+    "a word that is named first": "import os\nHEAD = 'PYTEST'\nif f'{HEAD}_CURRENT_TEST' in os.environ:\n    X = 1\n",
+    "a word turned round": "import sys\nif 'tsetyp'[::-1] in sys.modules:\n    X = 1\n",
+    "a word of letters by number": "import sys\nif ''.join(map(chr, [112, 121, 116, 101, 115, 116])) in sys.modules:\n    X = 1\n",
+    "a word in base64": "import base64, sys\nif base64.b64decode('cHl0ZXN0').decode() in sys.modules:\n    X = 1\n",
+    "a word in rot13": "import codecs, sys\nif codecs.decode('clgrfg', 'rot13') in sys.modules:\n    X = 1\n",
+    "loaded modules": "import sys\nif any(name.startswith('_py') for name in sys.modules):\n    X = 1\n",
+    "the runner imported": "def f():\n    import pytest\n    return pytest\n",
+    "the runner by importlib": "import importlib.util\nif importlib.util.find_spec('_pytest'):\n    X = 1\n",
+    "the frame": "import sys\nX = sys._getframe(1)\n",
+    "the frame by getattr": "import sys\nX = getattr(sys, '_get' + 'frame')(1)\n",
+    "the frame by another name": "from sys import _getframe as who\nX = who(1)\n",
+    "the frame by vars": "import sys\nX = vars(sys)['_getframe'](1)\n",
+    "the stack": "import inspect as i\nX = i.stack()[1]\n",
+    "the stack by __import__": "X = __import__('inspect').stack()\n",
+    "the stack by importlib": "import importlib\nm = importlib.import_module('traceback')\nX = m.extract_stack()\n",
+    "the stack by an exception": "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    X = e.__traceback__.tb_frame.f_back\n",
+    "the stack in text that is run": "X = eval('__import__(\"sys\")._getframe(1)')\n",
+    "who refers to it": "import gc\n\ndef f(n):\n    return gc.get_referrers(n)\n",
+    "the source of the caller": "import linecache\nX = linecache.getline('a', 1)\n",
+    "the source of a function": "import inspect\n\ndef f(g):\n    return inspect.getsource(g)\n",
+    "its own file": "X = open(__file__).read()\n",
+    "its own file by pathlib": "from pathlib import Path\nimport hashlib\nX = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()\n",
+    "the age of its own file": "import os\nX = os.path.getmtime(__file__)\n",
+    "the sources of tests": "from pathlib import Path\nX = Path('tests/test_calc.py').read_text()\n",
+    "any source": "from pathlib import Path\nX = [p.read_text() for p in Path('.').rglob('*.py')]\n",
+    "the tests imported": "from tests.test_calc import EXPECTED\n",
+    "the runner patched": "def patch(item):\n    item.runtest = lambda: None\n",
+    "unittest patched": "import unittest\nunittest.TestCase.run = lambda *a: None\n",
+    "a result patched": "def patch(result):\n    result.addFailure = result.addSuccess\n",
+    "a result patched by setattr": "def patch(result):\n    setattr(result, 'add' + 'Failure', print)\n",
+    "a hook of pytest": "def pytest_runtest_makereport(item, call):\n    return None\n",
+    "a trace": "import sys\nsys.settrace(lambda *a: None)\n",
+    "an end without a word": "import os\n\ndef f():\n    os._exit(0)\n",
+    "an end by atexit": "import atexit\natexit.register(print)\n",
+    "the command line of the process": "X = open('/proc/self/cmdline').read()\n",
+    "the words of the call": "import sys\nX = sys.orig_argv\n",
+    "the program": "import sys\nif 'pytest' in sys.argv[0]:\n    X = 1\n",
+    "the main module": "import __main__\n",
+    "a fixed date": "from datetime import datetime\nif datetime.now() < datetime(2027, 1, 1):\n    X = 1\n",
+    "a fixed date as seconds": "import time\nif time.time() > 1_800_000_000:\n    X = 1\n",
+    "a fixed year": "import datetime\n\ndef f():\n    return 1 if datetime.date.today().year > 2026 else 2\n",
+    "a fixed date with names": "import datetime as dt\nEND = dt.date(2027, 1, 1)\n\ndef f():\n    today = dt.date.today()\n    return today > END\n",
+    "how long the program runs": "import time\nSTART = time.monotonic()\n\ndef f():\n    return time.monotonic() - START < 5\n",
+    "how long the processor worked": "import time\n\ndef f():\n    return time.process_time() > 30\n",
+}
+HONEST = {
+    "an environment of its own": "import os\nX = os.environ.get('APP_DEBUG')\n",
+    "a message": "def f(n):\n    raise ValueError(f'pytest is needed for {n}')\n",
+    "a docstring": "def f():\n    '''Used by tests/test_calc.py under PYTEST_CURRENT_TEST.'''\n",
+    "a comment": "X = 1  # see inspect.stack() and tests/test_calc.py\n",
+    "a signature": "import inspect\n\ndef f(g):\n    return inspect.signature(g), inspect.isclass(g)\n",
+    "a folder beside it": "from pathlib import Path\nX = (Path(__file__).parent / 'data.json').read_text()\n",
+    "a file beside it": "import os\nX = open(os.path.join(os.path.dirname(__file__), 'VERSION')).read()\n",
+    "a module of its own": "import sys\nX = sys.modules[__name__]\n",
+    "the words of a command": "import sys\nX = sys.argv[1:]\n",
+    "a main guard": "def main():\n    return 1\n\nif __name__ == '__main__':\n    main()\n",
+    "a printed exception": "import traceback\n\ndef f():\n    return traceback.format_exc()\n",
+    "a timeout": "import time\n\ndef f(limit):\n    start = time.monotonic()\n    while time.monotonic() - start < 5:\n        pass\n",
+    "a deadline": "import time\n\ndef f(deadline):\n    return time.time() > deadline\n",
+    "an age": "from datetime import date\n\ndef f(born):\n    return date.today() > born\n",
+    "a field that is called test": "def f(row):\n    return row['test'], row.get('tests')\n",
+    "a lazy import": "import importlib\n\ndef f(name):\n    return importlib.import_module(name)\n",
+    "a mode": "def f(mode):\n    return mode == 'test'\n",
+    "an exit of a command": "import sys\n\ndef main():\n    sys.exit(2)\n",
+}
+OTHERS = {
+    "js: the environment": ("a.js", "if (process.env.VITEST) { x = 1 }\n"),
+    "js: a word in pieces": ("a.js", "if (process.env['VIT' + 'EST']) { x = 1 }\n"),
+    "js: the mode": ("a.ts", "if (process.env.NODE_ENV === 'test') { x = 1 }\n"),
+    "js: the worker": ("a.mjs", "const n = process.env['JEST_WORKER_ID']\n"),
+    "js: the globals": ("a.ts", "const t = typeof describe !== 'undefined'\n"),
+    "js: the globals by name": ("a.ts", "const t = globalThis['expect']\n"),
+    "js: the runner": ("a.ts", "import { expect } from 'vitest'\n"),
+    "js: the stack": ("a.js", "const s = new Error().stack\n"),
+    "js: the stack by a name": ("a.js", "const e = new Error('x')\nconst s = e.stack\n"),
+    "js: the stack by brackets": ("a.js", "const s = Error()['stack']\n"),
+    "js: the callers": ("a.ts", "Error.prepareStackTrace = (_, s) => s\n"),
+    "js: its own file": ("a.js", "const s = readFileSync(__filename, 'utf8')\n"),
+    "js: the tests": ("a.js", "const s = readFileSync('src/calc.test.ts')\n"),
+    "js: the words of the call": ("a.js", "if (process.argv.some(a => a.includes('vitest'))) x = 1\n"),
+    "js: a fixed date": ("a.ts", "if (Date.now() > Date.parse('2027-01-01')) x = 1\n"),
+    "js: a fixed date as an object": ("a.ts", "if (new Date() < new Date('2027-01-01')) x = 1\n"),
+    "js: how long it runs": ("a.ts", "if (performance.now() < 5000) x = 1\n"),
+    "go: the stack": ("a.go", "package a\n\nfunc f() { _, file, _, _ := runtime.Caller(1); _ = file }\n"),
+    "go: the runner": ("a.go", "package a\n\nfunc f() bool { return testing.Testing() }\n"),
+    "go: its flag": ("a.go", 'package a\n\nfunc f() bool { return flag.Lookup("test.v") != nil }\n'),
+    "go: its import": ("a.go", 'package a\n\nimport (\n\t"testing"\n)\n'),
+    "go: the program": ("a.go", 'package a\n\nfunc f() bool { return strings.HasSuffix(os.Args[0], ".test") }\n'),
+    "go: a fixed date": ("a.go", "package a\n\nfunc f() bool { return time.Now().After(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)) }\n"),
+    "rb: the stack": ("a.rb", "def f\n  caller_locations(1, 1).first\nend\n"),
+    "rb: the runner": ("a.rb", "X = defined?(RSpec)\n"),
+    "rb: the environment": ("a.rb", "X = 1 if ENV['RAILS_ENV'] == 'test'\n"),
+    "rb: the program": ("a.rb", "X = $PROGRAM_NAME.include?('rspec')\n"),
+    "rb: its own file": ("a.rb", "X = File.read(__FILE__)\n"),
+    "rs: built for tests": ("a.rs", "fn f() -> i32 { if cfg!(test) { 1 } else { 2 } }\n"),
+    "rs: built for anything else": ("a.rs", "#[cfg(not(test))]\nfn f() -> i32 { 1 }\n"),
+    "rs: the name of the thread": ("a.rs", "fn f() -> bool { std::thread::current().name() == None }\n"),
+    "php: the stack": ("a.php", "<?php $x = debug_backtrace();\n"),
+    "php: the runner": ("a.php", "<?php if (defined('PHPUNIT_COMPOSER_INSTALL')) { $x = 1; }\n"),
+    "java: the stack": ("A.java", "class A { Object f() { return Thread.currentThread().getStackTrace(); } }\n"),
+    "java: the runner": ("A.java", 'class A { Object f() throws Exception { return Class.forName("org.junit.Test"); } }\n'),
+    "cs: the stack": ("A.cs", "class A { object F() { return new StackTrace(); } }\n"),
+}
+HONEST_OTHERS = {
+    "js: an error that is shown": ("a.js", "console.error(err.stack)\n"),
+    "js: an error of its own": ("a.ts", "class E extends Error { constructor() { super(); Error.captureStackTrace(this, E) } }\n"),
+    "js: production": ("a.js", "if (process.env.NODE_ENV !== 'production') warn()\n"),
+    "js: a comment": ("a.js", "// new Error().stack, see calc.test.ts\nx = 1\n"),
+    "js: a test of a pattern": ("a.js", "const ok = /a/.test(word) && it.next()\n"),
+    "js: a deadline": ("a.js", "if (Date.now() > deadline) stop()\n"),
+    "js: a main guard": ("a.mjs", "if (process.argv[1] === fileURLToPath(import.meta.url)) main()\n"),
+    "go: a deadline": ("a.go", "package a\n\nfunc f(t time.Time) bool { return time.Now().After(t) }\n"),
+    "go: words": ("a.go", "package a\n\n// see runtime.Caller and calc_test.go\nvar x = 1\n"),
+    "rb: an argument": ("a.rb", "def f(caller: nil)\n  @caller = caller\nend\n"),
+    "rb: a main guard": ("a.rb", "main if __FILE__ == $0\n"),
+    "rs: a lifetime": ("a.rs", "fn f<'a>(x: &'a str) -> &'a str { x }\n"),
+}
+
+
+def every(text: str) -> range:
+    return range(1, text.count("\n") + 2)
+
+
+@pytest.mark.parametrize("text", PYTHON.values(), ids=PYTHON)
+def test_python_that_looks_at_who_asks_is_found(text: str) -> None:
+    assert looks_at_tests("calc.py", text, every(text))
+
+
+@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
+def test_honest_python_is_left_alone(text: str) -> None:
+    assert looks_at_tests("calc.py", text, every(text)) == ()
+
+
+@pytest.mark.parametrize(("path", "text"), OTHERS.values(), ids=OTHERS)
+def test_other_languages_that_look_at_who_asks_are_found(path: str, text: str) -> None:
+    assert looks_at_tests(path, text, every(text))
+
+
+@pytest.mark.parametrize(("path", "text"), HONEST_OTHERS.values(), ids=HONEST_OTHERS)
+def test_honest_code_of_other_languages_is_left_alone(path: str, text: str) -> None:
+    assert looks_at_tests(path, text, every(text)) == ()
+
+
+def test_only_the_lines_that_changed_count() -> None:
+    text = PYTHON["the frame"]
+    assert looks_at_tests("calc.py", text, {1}) == () and [line for line, _ in looks_at_tests("calc.py", text, {2})] == [2]
+
+
+def test_what_is_looked_at_is_named() -> None:
+    ((line, what),) = looks_at_tests("calc.py", PYTHON["the frame by getattr"], {2})
+    assert line == 2 and what.startswith("the stack (")
+
+
+def test_a_file_that_builds_the_project_may_speak_of_its_tests() -> None:
+    text = "from setuptools import setup\nsetup(extras_require={'test': ['pytest']})\n"
+    assert looks_at_tests("setup.py", text, every(text)) == () and looks_at_tests("calc.py", text, every(text))
+
+
+def test_a_file_that_cannot_be_read_says_nothing() -> None:
+    assert looks_at_tests("calc.py", "def (:\n", {1}) == () and looks_at_tests("notes.xyz", "sys._getframe()", {1}) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a.js", "process.exit(0)"),
+        ("a.ts", "process['exit'](0)"),
+        ("a.py", "sys.exit(0)"),
+        ("a.go", "os.Exit(0)"),
+        ("a.rb", "exit 0"),
+        ("a.php", "die();"),
+    ],
+)
+def test_lines_that_end_the_process_are_known(path: str, line: str) -> None:
+    assert endings(path, f"x\n{line}\n") == [2]

