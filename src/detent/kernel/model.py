@@ -61,6 +61,8 @@ class Run(Value, Generic[D], frozen=True):
     flags: tuple[Flag, ...] = ()  # what was flagged on this branch and still stands
     asked: str = ""  # the tree whose flags a person is asked about
     accepted: str = ""  # the tree whose flags a person accepted
+    refused: str = ""  # why the last call was refused, if it was
+    refusals: tuple[int, int] = (0, 0)  # calls in a row that were refused: for this reason, and for any
     said: tuple[str, ...] = ()  # what people said that opened something, each with its channel; shown again where the branch lands
 
 
