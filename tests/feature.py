@@ -13,7 +13,7 @@ from detent.app.start_tdd import start_tdd
 from detent.interfaces.cli.tell import exit_code
 from detent.kernel.model import Flag, Run, Sent, Verdict
 from tests.cases import project, runs
-from tests.laid_out import home
+from tests.laid_out import home, vouch
 from tests.project import INI, Project, Ran
 from tests.repos import sh, write
 
@@ -148,6 +148,7 @@ def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Fea
     if kept.is_dir():
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(kept, place, symlinks=True)
+        vouch(place / "p")
         f = Feature(place / "p", config, files, made=True)
     elif phase == "START":
         shutil.rmtree(place, ignore_errors=True)

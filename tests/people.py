@@ -1,6 +1,7 @@
 """A person at a terminal of their own, for tests: a real terminal, no marks of agents, and no agent among the processes above."""
 
 import os
+import re
 import subprocess
 import tempfile
 import tty
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from detent.app.speaker import marked
 
-REFUSED = "is for a person"  # what only a person may say, and was not said by one
+REFUSED = re.compile("is for a person to say, and|to accept this is for a person")  # what only a person may say, and was not said by one
 
 
 def without_marks(env: Mapping[str, str]) -> dict[str, str]:

@@ -71,7 +71,7 @@ class Project:
     def run(self, *args: str, stdin: str = "", **env: str) -> Ran:
         """One call. What only a person may say is said again by one, at a terminal, where it is refused here."""
         done = self.alone(*args, stdin=stdin, **env)
-        if done.returncode == 2 and REFUSED in done.stderr + done.stdout:
+        if done.returncode == 2 and REFUSED.search(done.stderr + done.stdout):
             done = at_a_terminal(self.argv(*args), self.root, {**self.env, **env})
         assert done.returncode != 3, f"a bug: {done.stderr}"
         return Ran(done)

@@ -315,7 +315,7 @@ def test_a_signed_journal_is_not_taken_for_an_older_one(tmp_path: Path) -> None:
 
 # -- what git could be made to run -----------------------------------------------------------------------------------------------
 
-FILTER = '[filter "x"]\n\tclean = sh -c "touch {ran}; cat"\n\tsmudge = cat\n'
+FILTER = '[filter "x"]\n\tclean = "touch {ran}; cat"\n\tsmudge = cat\n'
 
 
 @pytest.mark.parametrize("how", ["copied", "gitfile", "started anew", "sub-key on the header's line"])

@@ -120,8 +120,8 @@ def test_the_link_hands_over_the_token_once_and_the_token_is_the_users_own(done:
         assert again.child.stderr is not None and again.child.stderr.read() == "", "nothing of a request is logged"
 
 
-def test_a_token_that_others_can_read_is_refused(done: tuple[Project, Served, str], tmp_path: Path) -> None:
-    p = done[0]
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p")
     file = tmp_path / "detent" / "web-token"
     file.parent.mkdir()
     file.write_text("x" * 43)

@@ -12,7 +12,7 @@ import msgspec
 
 from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
 from detent.kernel.codec import from_entry, to_entry
-from detent.kernel.decide import FLAGS, answer, decide, refusal, told_flags
+from detent.kernel.decide import FLAGS, answer, decide, is_worn, refusal, told_flags
 from detent.kernel.holder import Holder
 from detent.kernel.journal import Claim, Journal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
@@ -299,6 +299,8 @@ class Door:
             verdict = answer(table, decision, decision.run, found)
             after = Event(decision.run, on, before.state, self.hands.clock(), sent, found, decision.status, verdict, decision.owes)
             after = self._finish(table, after)
+            if is_worn(before, found):
+                return after
             try:
                 self.journal.append(to_entry(table, after), before.seq, claim)
                 break

@@ -14,7 +14,7 @@ from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
 from detent.evidence.testfiles import patterns_of
 from detent.git.repo import Git
-from detent.git.snapshot import untracked, why_left_out
+from detent.git.snapshot import hidden_changes, untracked, why_left_out
 from detent.git.workspace import choose_root
 from detent.workflows.ground import Ground
 
@@ -62,6 +62,7 @@ def is_clean(git: Git, way_out: str = "") -> None:
     changed = git.run("diff-index", "-z", "--name-only", "HEAD").items
     fresh = [p for p in untracked(git) if not why_left_out(git.place.root, p)]
     staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
+    hidden = [path for path in hidden_changes(git) if path not in changed]
     if staged:
         raise DetentError(f"{staged[0]} is staged and not committed ({len(staged)} in all)", f"commit it or unstage it{way_out}")
     if changed or fresh:
@@ -69,6 +70,11 @@ def is_clean(git: Git, way_out: str = "") -> None:
         raise DetentError(
             f"the checkout has changes that are not committed: {first} ({count} in all)",
             f"commit them, or put them aside with `git stash -u`{way_out}",
+        )
+    if hidden:
+        raise DetentError(
+            f"{hidden[0]} is changed, and git was told not to look at it ({len(hidden)} in all)",
+            f"bring it back or commit it: git update-index --no-assume-unchanged --no-skip-worktree {hidden[0]}{way_out}",
         )
 
 

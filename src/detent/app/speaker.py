@@ -113,13 +113,28 @@ def process_at(port: int, proc: Path = PROC) -> int:
     wanted = {f"socket:[{inode}]" for inode in inodes}
     if not wanted:
         return 0
-    for folder in proc.glob("[0-9]*/fd"):
-        try:
-            if any(os.readlink(entry.path) in wanted for entry in os.scandir(folder)):
-                return int(folder.parent.name)
-        except OSError:  # another user's, or gone
-            continue
-    return 0
+    return next(
+        (
+            pid
+            for pid in _numbers(proc)
+            if any(_leads_to(proc / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(proc / str(pid) / "fd"))
+        ),
+        0,
+    )
+
+
+def _numbers(folder: Path) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(folder) if name.isdigit()]
+    except OSError:  # another user's, or gone
+        return []
+
+
+def _leads_to(link: Path, wanted: set[str]) -> bool:
+    try:
+        return os.readlink(link) in wanted
+    except OSError:
+        return False
 
 
 def _sockets(table: str, port: int) -> Iterator[str]:

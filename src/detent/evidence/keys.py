@@ -4,6 +4,7 @@ A key is known by its form, or by its value where our own environment holds it. 
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 
 SHORTEST = 16  # of a value in the environment; a shorter one may be a word
@@ -39,12 +40,23 @@ def keys_in(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
             yield text.count("\n", 0, at), f"the value of {name}"
 
 
+def _plain(line: bytes) -> str:
+    """A line as whoever uses it would read it: whatever its encoding, without characters that are not seen, in plain letters.
+
+    Of UTF-16 and UTF-32, letters of ASCII are themselves between zero bytes, in either order.
+    """
+    text = line.replace(b"\0", b"").decode("utf-8", "replace")
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
+
+
 def added(patch: bytes) -> Iterator[tuple[str, int, str]]:
     """What a patch without context adds: path, first line and text of each piece."""
     path, line, piece = "", 0, list[str]()
     for raw in [*patch.split(b"\n"), b"@@ "]:
         if raw.startswith(b"+") and line:
-            piece.append(raw[1:].decode("utf-8", "replace"))
+            piece.append(_plain(raw[1:]))
             continue
         if raw.startswith((b"@@ ", b"diff ")):
             if piece:

@@ -67,9 +67,37 @@ def take(git: Git, run: str, created: Collection[str] = (), over: str = "") -> S
     else:
         index.unlink(missing_ok=True)
     index.with_name(index.name + ".lock").unlink(missing_ok=True)
+    look_at_all(git, index)
     snap = _tree(git, index, frozenset(created), over)
     keep(git, run, snap.tree)
     return snap
+
+
+def look_at_all(git: Git, index: Path) -> bool:
+    """Have git look at every file, also those that it was told not to look at (assume-unchanged, skip-worktree); whether there are any.
+
+    A file that is not there and skipped belongs to a sparse checkout, and is left so.
+    """
+    marks = (entry.partition(" ") for entry in git.run("ls-files", "-v", "-z", index=index).items)
+    shut = [path for mark, _, path in marks if mark.islower() or (mark == "S" and os.path.lexists(git.place.root / path))]
+    for word in ("--no-assume-unchanged", "--no-skip-worktree") if shut else ():
+        git.run("update-index", "-z", word, "--stdin", stdin=_listed(shut), index=index)
+    return bool(shut)
+
+
+def hidden_changes(git: Git) -> list[str]:
+    """The tracked files that differ from HEAD, if git was told not to look at some; none else, since git itself then says what differs."""
+    index, real = index_of(git, "all"), git.place.git_dir / "index"
+    if not real.exists():
+        return []
+    shutil.copy2(real, index)
+    try:
+        if not look_at_all(git, index):
+            return []
+        git.call("update-index", "-q", "--refresh", index=index)
+        return git.run("diff-index", "-z", "--name-only", "HEAD", index=index).items
+    finally:
+        index.unlink()
 
 
 def index_of(git: Git, run: str) -> Path:

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 
 import anyio
 import uvicorn
+from starlette.requests import ClientDisconnect
 
 from detent.errors import DetentError
 from detent.interfaces.ending import end_on_signal
-from detent.interfaces.guard import Asgi
+from detent.interfaces.guard import Asgi, Receive, Scope, Send
+from detent.interfaces.patience import Patient
 
 GRACE = 2  # seconds for open answers once the end has come
 
@@ -31,10 +33,24 @@ def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
         raise DetentError(said, "choose another one with --port, or 0 for any that is free") from e
 
 
+def leaving(app: Asgi) -> Asgi:
+    """A server to which a client that leaves in the middle of a request is nothing to write a traceback about."""
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except* ClientDisconnect:
+            pass
+
+    return call
+
+
 async def serve_until_signal(app: Asgi, listening: socket.socket, said: str, ending: asyncio.Event | None = None) -> int:
     """Serve, and say what people need once it can be called; 128 and the number of the signal that ended it. `ending` is set first of all,
     so that answers without an end of their own can come to one."""
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE, lifespan="on")
+    config = uvicorn.Config(
+        leaving(app), log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE, lifespan="on", http=Patient
+    )
     server, ended_by = Quiet(config), [0]
 
     def end() -> None:

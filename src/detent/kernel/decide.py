@@ -12,6 +12,7 @@ ERRORS = "errors"  # the counter of ERRORs in a row; every table has it
 FLAGS = "flags"  # the fact by which flags are told, as JSON
 SPOKEN = {"answer": "answered {decision} with {value}", "resume": "released the run", "steer": "told the agent"}  # what is shown at landing
 MOST_SAID, LONGEST = 40, 200
+MOST_ALIKE, MOST_REFUSED = 20, 60  # refusals in a row, for one reason and for any
 AGENT = "agent"  # the counter of agents in a row that ended without an answer
 
 
@@ -47,11 +48,30 @@ def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: 
     if found.unclear:
         return _error(table, run, sent, found)
     if found.refused or row is None:
-        return Decision(_next(run, run.state), "LOCKED" if found.locked else "REFUSED", found.refused, ())
+        return _refused(table, run, sent, found)
     way = row.fail if found.failed else row.to
     assert way is not None, f"{row.on} at {row.at} failed its proof and has no way for it"
     taken = way.spent if way.spent and _is_spent(way, run) else way
     return _take(table, taken, run, sent, found, found.failed)
+
+
+def _refused(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
+    """Nothing moves and nothing counts; but an agent that is refused again and again runs in a circle, and a person is asked."""
+    said = "\n".join(found.refused)
+    alike, every = run.refusals[0] + 1 if said == run.refused else 1, run.refusals[1] + 1
+    state = table.states[run.state]
+    if sent.by == state.actor == "agent" and not state.end and (alike >= MOST_ALIKE or every >= MOST_REFUSED):
+        times = f"{alike} times in a row for one reason" if alike >= MOST_ALIKE else f"{every} times in a row"
+        why = f"the agent's calls were refused {times}, so it waits for a person: {said}"
+        return _take(table, table.broken, run, sent, Found(unclear=why, output=why), (why,))
+    kept = msgspec.structs.replace(run, refused=said, refusals=(alike, every))
+    return Decision(_next(kept, run.state), "LOCKED" if found.locked else "REFUSED", found.refused, ())
+
+
+def is_worn(run: Run[T], found: Found) -> bool:
+    """Whether the journal holds this refusal often enough: it is answered, and no row is added."""
+    alike, every = run.refusals
+    return bool(found.refused) and ((alike >= MOST_ALIKE and "\n".join(found.refused) == run.refused) or every >= MOST_REFUSED)
 
 
 def _is_spent(way: Go[T], run: Run[T]) -> bool:
@@ -67,7 +87,7 @@ def _error(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
 
 
 def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, reasons: tuple[str, ...]) -> Decision:
-    after = flagged(settled(run, sent.by), found.flagged)
+    after = msgspec.structs.replace(flagged(settled(run, sent.by), found.flagged), refused="", refusals=(0, 0))
     if found.fixed and not found.failed:
         after = msgspec.structs.replace(after, fixed=tuple(sorted({*after.fixed, *found.fixed})))
     if sent.by == "agent":

@@ -62,6 +62,8 @@ class Run(Value, Generic[D], frozen=True):
     asked: str = ""  # the tree whose flags a person is asked about
     accepted: str = ""  # the tree whose flags a person accepted
     fixed: tuple[str, ...] = ()  # tests and commands that failed before the work began, and passed since
+    refused: str = ""  # why the last call was refused, if it was
+    refusals: tuple[int, int] = (0, 0)  # calls in a row that were refused: for this reason, and for any
     said: tuple[str, ...] = ()  # what people said that opened something, each with its channel; shown again where the branch lands
 
 

@@ -15,9 +15,13 @@ from detent.sandbox.protocol import Room
 
 PARTS = (
     "lib", "lib64", "libexec", "include", "share", "pkg", "src", "misc", "VERSION", "go.env",  # of most, and of go
-    "conf", "jmods", "legal", "release", "jre", "conda-meta", "condabin", "envs", "pkgs", "ssl",  # of java and of conda
+    "pyvenv.cfg", "conf", "jmods", "legal", "release", "jre", "conda-meta", "condabin", "envs", "pkgs", "ssl",  # of java and of conda
 )  # fmt: skip
 PACKAGES = "node_modules"
+SIGNS = (  # by which the folder above a `bin` is known as a toolchain
+    "pyvenv.cfg", "lib/python3*", "lib/node_modules/npm", "include/node", "pkg/tool", "lib/rustlib", "conda-meta", "jmods", "lib/modules",
+    "lib/ruby", "lib/php", "sdk/*/dotnet.dll",
+)  # fmt: skip
 MOST_LINKS = 2000  # programs of one PATH folder that are followed
 
 
@@ -98,7 +102,8 @@ def _on_path(folder: Path, home: Path) -> list[Path]:
     links = [entry.path for entry in sorted(os.scandir(folder), key=lambda e: e.name)[:MOST_LINKS] if entry.is_symlink()]
     targets = {target for target in map(os.path.realpath, links) if not target.startswith(f"{folder.resolve()}{os.sep}")}
     programs = [target for target in map(Path, targets) if target.is_file() and not is_system(target)]
-    return [folder, *_beside(folder, home), *_beside(folder.resolve(), home), *map(_whole, programs)]
+    needed = (path for program in programs for path in _needed(program, home.resolve()))
+    return [folder, *_beside(folder, home), *_beside(folder.resolve(), home), *needed]
 
 
 def _beside(folder: Path, home: Path) -> list[Path]:
@@ -109,11 +114,22 @@ def _beside(folder: Path, home: Path) -> list[Path]:
     return [above / part for part in PARTS if (above / part).exists()]
 
 
-def _whole(program: Path) -> Path:
-    """What a program that a link leads to cannot do without: its installation, the packages that it lies among, or nothing more."""
+def _needed(program: Path, home: Path) -> list[Path]:
+    """What a program that a link leads to cannot do without: the packages that it lies among, its installation, or nothing more.
+
+    Below the home, a folder with a `bin` may be anything, a project with its data too: of a toolchain the named parts are shown, of all else the program.
+    """
+    folder = program.parent
     if PACKAGES in program.parts:
-        return Path(*program.parts[: program.parts.index(PACKAGES) + 1])
-    return installation(program.parent) if program.parent.name == "bin" else program
+        return [Path(*program.parts[: program.parts.index(PACKAGES) + 1])]
+    if folder.name != "bin":
+        return [program]
+    if not program.is_relative_to(home):
+        return [installation(folder)]
+    hidden = program.relative_to(home).parts[0].startswith(".")  # where installers put things, and people do not
+    if hidden or any(any(folder.parent.glob(sign)) for sign in SIGNS):
+        return [folder, *_beside(folder, home)]
+    return [program]
 
 
 def installation(folder: Path) -> Path:

@@ -57,7 +57,8 @@ WAYS_OUT: Mapping[str, str] = {
     "flags": "The branch is finished and proved, and has flags that a person should look at first; they stand below. `detent answer FLAGS accept` "
     "lands it as it is. The work is squashed, so nothing here leads back to it: `detent rollback EVENT` does (`detent history` lists the events), and "
     "`detent answer FLAGS abort` ends the run.",
-    "errors": "Three times in a row the work could not be judged. Mend what the error names (runner, sandbox, reviewer), then `detent resume`.",
+    "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Mend what the error names "
+    "(runner, sandbox, reviewer, or what the agent gets wrong), then `detent resume`.",
     "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`; `--agent SPEC` names another one.",
     "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",
     "model": "The configured model is not available, and no other one is tried. Mend [agents], then `detent resume`; `--agent SPEC` names another one.",

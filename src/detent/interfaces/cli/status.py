@@ -107,6 +107,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "flags": [msgspec.to_builtins(flag) for flag in run_now.flags],
         "accepted": run_now.accepted or None,
         "known_failures": known_before(run_now),
+        "said": list(run_now.said),
         "last": {"on": event.on, "status": event.status, "reasons": list(event.verdict.reasons), "at": event.at},
         "unproven": list(table.unproven(run_now)),
         "owed": [o.effect for o in app.journal.owed(run_now.id)],

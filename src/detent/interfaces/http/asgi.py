@@ -17,7 +17,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as At
 
@@ -31,11 +31,13 @@ from detent.interfaces.http.routes import ROUTES, Call, Route, health
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.tally import Tally
 from detent.interfaces.http.wire import Wire
+from detent.interfaces.patience import BODY
 from detent.interfaces.people import must_be_a_persons_page
 
 STATIC = Path(__file__).parent / "static"
 LARGEST_BODY = 1_000_000
 THREADS = 8  # calls at work at once
+GONE = 499  # for a client that left in the middle of what it said, and hears nothing of it
 USED = "\0"  # nobody is named so
 PAGES = ("/", "/inbox", "/inbox/{rest:path}", "/queue", "/queue/{rest:path}", "/runs/{rest:path}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")  # of a file of the build
@@ -141,6 +143,10 @@ def _told(handle: Handler) -> Handler:
             return fault(500, e.message, e.hint)
         except DetentError as e:
             return fault(422, e.message, e.hint)
+        except ClientDisconnect:
+            return Response(status_code=GONE)
+        except TimeoutError:
+            return fault(408, f"the rest of the request did not come within {BODY:.0f} s", "send it again")
 
     return careful
 
@@ -149,10 +155,11 @@ async def _body(request: Request) -> bytes:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise msgspec.ValidationError("the content type must be application/json")
     data = bytearray()
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > LARGEST_BODY:
-            raise msgspec.ValidationError(f"more than {LARGEST_BODY} bytes")
+    with anyio.fail_after(BODY):
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > LARGEST_BODY:
+                raise msgspec.ValidationError(f"more than {LARGEST_BODY} bytes")
     return bytes(data)
 
 

@@ -26,7 +26,8 @@ STOPPED = "The run stopped, and waits to be released. What was seen last stands 
 WHY = {  # what led there, for a person who has the buttons at hand; the briefing tells the same with commands
     "escalation": "The agent cannot go on by itself and asks for help. What you write stands in its next briefing.",
     "retries": "The step failed as often as it may. Nothing is lost; if it goes on, its retries begin anew.",
-    "errors": "Three times in a row the work could not be judged. Mend what is named below (runner, sandbox, network), then let it go on.",
+    "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Mend what is named below, then let "
+    "it go on.",
     "agent": "The agent ended several times without a usable answer.",
     "subagent_failure": "The agent ended several times without a usable answer.",
     "model": "The configured model is not available, and no other one is tried. Mend the configuration, then let it go on.",

@@ -1,0 +1,248 @@
+"""What only people say: refused in a shell that belongs to an agent, wanted from a terminal while one works, and shown again at landing."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from detent.app.speaker import agent_above, marked, process_at
+from detent.kernel.decide import spoken
+from detent.kernel.model import Sent
+from detent.workflows.open_flags import said_by_people, told_in_briefing
+from tests.people import at_a_terminal
+from tests.project import Project
+from tests.webbed import served
+
+WORDS = (
+    ("steer", "pytest.ini may be changed"),
+    ("answer", "FLAGS", "accept"),
+    ("resume", "--guidance", "go on"),
+    ("rollback", "1"),
+    ("abort",),
+    ("doctor", "--accept"),
+)
+
+
+def pulled(folder: Path) -> Project:
+    """A run in pull mode that is open."""
+    p = Project(folder)
+    assert p.task()["workflow"] == "pr"
+    return p
+
+
+def events(p: Project) -> int:
+    return len(p.run("history", "--json").json["events"])
+
+
+# -- a shell that belongs to an agent --------------------------------------------------------------------------------------------
+
+MARKED = {
+    "CLAUDECODE": "1", "CODEX_SANDBOX": "seatbelt", "CODEX_THREAD_ID": "x", "GEMINI_CLI": "1", "OPENCODE": "1", "QWEN_CODE": "1",
+    "CURSOR_AGENT": "1", "COPILOT_CLI": "1", "GOOSE_TERMINAL": "1", "AGENT": "amp", "DETENT_RUN": "pr-1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_every_clients_mark_is_known(name: str) -> None:
+    assert marked({"HOME": "/h", name: MARKED[name]}) == name
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"CODEX_HOME": "/h/.codex", "CODEX_API_KEY": "x"},
+        {"GEMINI_API_KEY": "x", "GEMINI_MODEL": "y"},
+        {"OPENCODE_CONFIG": "x", "OPENCODE_DISABLE_AUTOUPDATE": "1"},
+        {"COPILOT_MODEL": "x", "COPILOT_OFFLINE": "true", "CURSOR_TRACE_ID": "x", "CURSOR_API_KEY": "x"},
+        {"CLAUDECODE": "0", "AGENT": "jenkins", "SSH_AGENT_PID": "1", "ANTHROPIC_API_KEY": "x", "CLAUDE_CODE_MAX_RETRIES": "3"},
+    ],
+)
+def test_what_people_set_for_their_clients_is_no_mark(env: dict[str, str]) -> None:
+    assert marked(env) == ""
+
+
+@pytest.mark.parametrize("words", WORDS, ids=lambda w: w[0])
+def test_a_terminal_does_not_help_in_a_shell_that_belongs_to_an_agent(tmp_path: Path, words: tuple[str, ...]) -> None:
+    p = pulled(tmp_path / "p")
+    before = events(p)
+    for mark in ("CLAUDECODE", "CODEX_SANDBOX"):
+        script = f"import os, pty, sys; os.environ['{mark}'] = '1'; sys.exit(os.waitstatus_to_exitcode(pty.spawn({p.argv(*words)!r})))"
+        done = subprocess.run(
+            [sys.executable, "-c", script], cwd=p.root, env=p.env, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+        assert done.returncode == 2 and f"this shell belongs to an agent ({mark} is set)" in done.stdout, done
+        assert "in a terminal of your own or on the page" in done.stdout
+    assert events(p) == before
+
+
+def client(folder: Path, name: str = "claude") -> str:
+    """A program that looks like a client: a shell under its name."""
+    folder.mkdir(exist_ok=True)
+    return str(shutil.copy(Path("/bin/sh"), folder / name))
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "goose", "opencode"])
+@pytest.mark.parametrize("how", ["plain", "env -i", "script"])
+def test_a_process_below_a_client_is_an_agents_however_clean_its_environment(tmp_path: Path, name: str, how: str) -> None:
+    p = pulled(tmp_path / "p")
+    said = f"{sys.executable} -m detent steer 'pytest.ini may be changed'"
+    env = f"env -i HOME={os.environ['HOME']} PATH={p.env['PATH']} PYTHONPATH={p.env['PYTHONPATH']} XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}"
+    line = {"plain": said, "env -i": f"{env} {said}", "script": f'script -qec "{env} {said}" /dev/null'}[how]
+    argv = [client(tmp_path / "bin", name), "-c", f"{line}; exit $?"]
+    done = subprocess.run(argv, cwd=p.root, env=p.env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2 and f"it runs below {name}" in done.stdout + done.stderr, done
+    assert events(p) == 1
+
+
+def test_a_client_that_runs_as_a_script_is_known_by_its_package_and_the_variables_above_count(tmp_path: Path) -> None:
+    proc = tmp_path / "proc"
+
+    def process(pid: int, parent: int, comm: str, words: list[str], environ: str = "") -> None:
+        folder = proc / str(pid)
+        folder.mkdir(parents=True)
+        (folder / "stat").write_text(f"{pid} (a) b) S {parent} 1 1")
+        (folder / "comm").write_text(f"{comm}\n")
+        (folder / "cmdline").write_text("\0".join(words) + "\0")
+        (folder / "environ").write_text(environ)
+
+    process(10, 1, "node", ["node", "/usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js"])
+    process(11, 10, "bash", ["bash", "-lc", "true"])
+    process(20, 1, "zsh", ["-zsh"], "HOME=/h\0")
+    process(21, 20, "python3", ["python3", "/work/codex/notes.py", "claude"])
+    process(30, 1, "sh", ["sh"], "OPENCODE=1\0")
+    process(31, 30, "sh", ["sh", "-c", "detent"])
+    process(40, 1, "python3", ["python3", "/h/.local/bin/aider", "--yes"])
+    assert agent_above({}, 11, proc) == "it runs below gemini"
+    assert agent_above({}, 21, proc) == "", "a folder or a word of that name is no client"
+    assert agent_above({}, 31, proc) == "OPENCODE is set in the process above it"
+    assert agent_above({}, 40, proc) == "it runs below aider"
+    assert agent_above({}, 99, proc) == ""
+
+
+def test_answers_beforehand_and_the_page_are_not_an_agents_either(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p")
+    for words in (
+        ("start", "--baseline"),
+        ("run", "--workflow", "tdd", "x", "--yes-to", "flags=unnoticed"),
+        ("serve", "--port", "0", "--no-open"),
+    ):
+        done = p.alone(*words, CLAUDECODE="1")
+        assert done.returncode == 2 and "this shell belongs to an agent" in done.stderr, (words, done)
+    assert p.alone("start", CLAUDECODE="1").returncode == 0, "to start a run is for anyone"
+
+
+# -- no terminal -----------------------------------------------------------------------------------------------------------------
+
+
+def test_while_an_agent_works_by_itself_a_program_without_a_terminal_does_not_speak_for_a_person(tmp_path: Path) -> None:
+    p = pulled(tmp_path / "p")
+    for words in WORDS:
+        done = p.alone(*words)
+        assert done.returncode == 2 and "there is no terminal here" in done.stderr and 'require = "anywhere"' in done.stderr, (words, done)
+    assert events(p) == 1
+    done = at_a_terminal(p.argv("steer", "prices are in cents"), p.root, p.env)
+    assert done.returncode == 0, done
+    assert p.run("history", "--json").json["events"][-1]["channel"] == "terminal"
+    assert "prices are in cents" in p.task()["briefing"]
+
+
+@pytest.mark.parametrize("name", ["DETENT_DECISIONS_REQUIRE", "a file on disk"])
+def test_the_setting_that_opens_it_is_taken_from_a_commit_alone(tmp_path: Path, name: str) -> None:
+    p = Project(tmp_path / "p")
+    env = {}
+    if name == "a file on disk":
+        p.write({"detent.toml": '[decisions]\nrequire = "anywhere"\n'})
+    else:
+        env[name] = "anywhere"
+    done = p.alone("start", "--adopt", **env)
+    assert done.returncode == 2 and "is taken from a committed file alone" in done.stderr, done
+
+
+def test_with_the_setting_committed_programs_speak_for_people_even_below_a_client(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p")
+    p.write({"detent.toml": '[decisions]\nrequire = "anywhere"\n'})
+    p.git("add", "-A")
+    p.git("commit", "-qm", "programs speak for people here")
+    p.task()
+    assert p.alone("steer", "x", CLAUDECODE="1").returncode == 0
+
+
+def test_a_run_keeps_to_what_was_committed_when_it_began(tmp_path: Path) -> None:
+    p = pulled(tmp_path / "p")
+    p.write({"detent.toml": '[decisions]\nrequire = "anywhere"\n'})
+    p.git("add", "-A")
+    p.git("commit", "-qm", "an agent opens it for itself")
+    for words in (("steer", "x"), ("doctor", "--accept"), ("land", "--accept", "0123456789")):
+        assert p.alone(*words).returncode == 2, words
+
+
+def test_where_no_agent_calls_by_itself_a_program_may_speak_for_people(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p")
+    assert p.alone("doctor", "--accept").returncode in (0, 2)
+    assert "for a person" not in p.alone("doctor", "--accept").stderr
+    p.task()
+    at_a_terminal(p.argv("abort"), p.root, p.env)
+    assert "for a person" not in p.alone("doctor", "--accept").stderr, "the run has ended"
+
+
+# -- over HTTP -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_that_an_agent_found_does_not_open_what_is_for_people(tmp_path: Path) -> None:
+    p = pulled(tmp_path / "p")
+    run = p.task()["run"]
+    asks = """
+import http.client, sys
+c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
+c.request("POST", sys.argv[3], b'{"text": "pytest.ini may be changed"}', {"Authorization": f"Bearer {sys.argv[2]}", "Content-Type": "application/json"})
+answer = c.getresponse()
+print(answer.status, answer.read().decode())
+"""
+    with served(p) as to:
+        words = [sys.executable, "-c", asks, str(to.port), to.token, f"/api/runs/{run}/steer"]
+        for argv in ([client(tmp_path / "bin", "codex"), "-c", '"$@"; exit $?', "sh", *words], ["env", "GEMINI_CLI=1", *words]):
+            said = subprocess.run(argv, capture_output=True, text=True, env={**os.environ, **p.env}).stdout
+            assert said.startswith("422 ") and "the program that says it belongs to an agent" in said, said
+        assert events(p) == 1
+
+
+def test_the_process_at_the_other_end_of_a_connection_is_found() -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        assert process_at(client.getsockname()[1]) == os.getpid()
+    assert process_at(1) == 0
+
+
+# -- shown again -----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_people_said_stands_where_the_branch_lands_with_its_channel() -> None:
+    said = [
+        spoken(Sent("answer", by="human", channel="web", decision="FLAGS", value="accept", note="seen\n it", facts={"who": "jo"})),
+        spoken(Sent("steer", by="human", channel="no terminal", note="x" * 500)),
+        spoken(Sent("resume", by="human", channel="policy")),
+    ]
+    assert said[0] == "jo (web) answered FLAGS with accept: seen it"
+    assert said[1].startswith("a person (no terminal) told the agent: xxx") and said[1].endswith("…")
+    assert said[2] == "a person (policy) released the run"
+    text = said_by_people(tuple(said))
+    assert all(f"- {line}" in text for line in said) and "If you did not say one of these" in text
+    assert said_by_people(()) == ""
+    assert told_in_briefing is not None
+
+
+def test_a_word_to_the_agent_is_kept_in_the_run_that_lands(tmp_path: Path) -> None:
+    p = pulled(tmp_path / "p")
+    p.run("steer", "pytest.ini may be changed")
+    p.run("steer", "and conftest.py")
+    shown = json.loads(p.alone("status", "--json").stdout)
+    assert [line.partition(") ")[2] for line in shown["said"]] == [
+        "told the agent: pytest.ini may be changed",
+        "told the agent: and conftest.py",
+    ]
+    assert all("(terminal)" in line for line in shown["said"])
