@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import detent
 from detent.app.cell import cell_of
 from detent.app.fit import patterns_at
 from detent.app.preload import preload
@@ -25,6 +26,7 @@ from detent.evidence.branch_look import Span as Trees
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
+from detent.evidence.toolchain import listing, stamps
 from detent.gates.judge import weighed
 from detent.git import fingerprint
 from detent.git.checkout import clean_checkout
@@ -116,6 +118,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
     with tempfile.TemporaryDirectory(prefix="detent-verify-") as store:
         collector = Collector(git, suite, "verify", env)
         collector.store = Path(store)  # nothing that was kept before is read
+        before = _looks(git, suite, Path(store))
         ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
@@ -127,6 +130,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         bare = () if off else bare_of(ground, steps, jobs, asked)
         flags = () if broken or steps[-1].found == "red" else _flags(ground, collector, proof, jobs)
         free = new_without_red(ground, steps)
+        broken = [*broken, *_touched(proof.span, before, _looks(git, suite, Path(store)))]
     wrong = (*broken, *(each for each in bare if asked), *_failing(proof.span, flags, asked))
     return proof._replace(
         broken=wrong,
@@ -139,6 +143,20 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         trees=len(trees),
         found=tuple(step.found for step in steps),
     )
+
+
+def _looks(git: Git, suite: Suite, cache: Path) -> dict[str, str]:
+    """How the installed test runner and Detent itself look."""
+    found = listing(suite.base, git.place.root, {"PATH": suite.path}, cache)
+    return stamps(found, Path(detent.__file__).parent)
+
+
+def _touched(span: Span, before: dict[str, str], now: dict[str, str]) -> list[Broken]:
+    """What judged must not have been written while tests ran."""
+    other = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+    more = f" and {len(other) - 1} more" if len(other) > 1 else ""
+    said = f"{other[0]}{more} was written while the tests ran, and it is part of what judges them" if other else ""
+    return [Broken("failed", span.tip, "", "toolchain", said)] if other else []
 
 
 def _ends_green(ground: Ground, proof: Proof) -> list[Broken]:

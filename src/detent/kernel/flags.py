@@ -20,5 +20,6 @@ KINDS: Mapping[str, Kind] = {
     "unnoticed": Kind("ask", "most of the changed code, or a check that was removed, is noticed by no test"),
     "vacuous-test": Kind("ask", "a new test that no small change of the code and no other expectation makes fail"),
     "rewritten-test": Kind("ask", "what an older test expects was changed or taken out"),
+    "toolchain": Kind("fail", "an installed package of the test runner changed since the run began, and no lock file did"),
     "judged-by": Kind("ask", "configuration that decides how the work is judged was changed"),
 }

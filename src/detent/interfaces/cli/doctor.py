@@ -15,7 +15,7 @@ import click
 from detent.app import journal_at, tables
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
-from detent.git.place import find_place
+from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_project import Check, project_checks
@@ -24,13 +24,14 @@ from detent.kernel.anchor import anchor_file
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--accept", is_flag=True, help="Accept journal, hooks and git configuration as they stand now.")
+@click.option("--accept", is_flag=True, help="Accept journal, hooks, git configuration and the installed test runner as they stand now.")
 def command(as_json: bool, accept: bool) -> int:
     """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
     if accept:
         place = find_place(Path.cwd())
         anchor_file(place.journal).unlink(missing_ok=True)
         fingerprint.remember(place)
+        _accept_installed(place)
     checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), disk_check(), *_clients()]
     if as_json:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
@@ -38,6 +39,17 @@ def command(as_json: bool, accept: bool) -> int:
         for c in checks:
             click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{indent(c.mend, ' ' * 17)}" if c.mend else ""))
     return 0 if _fit(checks) else 2
+
+
+def _accept_installed(place: Place) -> None:
+    """What is installed for the tests is as a person wants it."""
+    from detent.app.fit import accept_installed
+    from detent.app.kit import settings_at
+    from detent.git.repo import Git
+
+    git = Git(place, os.environ)
+    if git.head():
+        accept_installed(git, settings_at(git, "HEAD", os.environ), os.environ.get("PATH", os.defpath))
 
 
 def _clients() -> list[Check]:
