@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from detent.door import AnyRun
     from detent.evidence.collect import Collector
 
+INSIDE = (
+    ". They ran in the sandbox, where most of your home is hidden: if they pass outside it, name what they need in [sandbox] mounts "
+    'or [test] env, or set [sandbox] pull = "none"'
+)
 FIX_IT = "fix it first: every step is judged by running the tests"
 
 
@@ -29,7 +33,8 @@ def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool 
     red = red_preflight(collector, tree, setup.preflight)
     owed = owes_green and bool(bad) and not terms.baseline
     if ((bad and not owed) or red) and not terms.baseline:
-        raise RedStart((*bad, *red))
+        inside = setup.agent == "" and collector.suite.sandbox.name not in ("none", "outer")
+        raise RedStart((*bad, *red), INSIDE if inside else "")
     return msgspec.structs.replace(setup, baseline=() if owed else bad, owes_green=owed, red_preflight=red, reports=dict(collector.digests))
 
 
