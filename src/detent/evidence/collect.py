@@ -25,7 +25,7 @@ from detent.evidence.installed import fingerprint, interpreter, version_of
 from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
-from detent.evidence.runners.kept import folder_of
+from detent.evidence.runners.kept import folder_of, thrown_away
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.place import Place
@@ -102,6 +102,7 @@ class Collector:
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
+        self.fills = False  # it runs what the work began from, and may leave what it built for later runs
         self.runs = 0  # how often the suite was really run
         self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
 
@@ -263,7 +264,8 @@ class Collector:
 
     def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
         base = self.suite.base
-        with self._bytecode(self._env(cwd), cwd, not selectors) as env:
+        runner = base.runner if base else ""
+        with self._bytecode(self._env(cwd), cwd, not selectors) as own, thrown_away(runner, own, self.fills) as env:
             forget_bytecode(env, cwd)
             if base is not None and base.runner:
                 canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
