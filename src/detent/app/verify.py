@@ -17,7 +17,7 @@ from detent.app.fit import patterns_at
 from detent.app.preload import preload
 from detent.app.verify_bare import bare_of, new_without_red
 from detent.app.verify_span import Broken, Link, Sort, Span, links_of, span_of
-from detent.app.verify_steps import Ground, judged
+from detent.app.verify_steps import Ground, Judged, judged
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.apart import Apart
@@ -123,24 +123,30 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
         ground = ground._replace(baseline=known)
-        steps = judged(ground, proof.links, jobs, seen)
-        broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
-        asked = require_red or settings.evidence.mutation == "require"
-        off = broken or (settings.evidence.mutation == "off" and not asked)
-        bare = () if off else bare_of(ground, steps, jobs, asked)
-        flags = () if broken or steps[-1].found == "red" else _flags(ground, collector, proof, jobs)
-        free = new_without_red(ground, steps)
-        broken = [*broken, *_touched(proof.span, before, _looks(git, suite, Path(store)))]
-    wrong = (*broken, *(each for each in bare if asked), *_failing(proof.span, flags, asked))
+        proof = _weighed(ground, collector, proof, judged(ground, proof.links, jobs, seen), jobs, require_red)
+        broken = (*proof.broken, *_touched(proof.span, before, _looks(git, suite, Path(store))))
+    because = getattr(suite.sandbox, "because", "")
     return proof._replace(
-        broken=wrong,
+        broken=broken,
+        known=tuple(sorted(known)),
+        command=suite.base.text if suite.base else "",
+        sandbox=suite.sandbox.name + (f" ({because})" if because else ""),
+        trees=len(trees),
+    )
+
+
+def _weighed(ground: Ground, collector: Collector, proof: Proof, steps: list[Judged], jobs: int, require_red: bool) -> Proof:
+    """What broke; and if nothing did, what no RED speaks for, and what is flagged of the range as a whole."""
+    broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
+    mutation = ground.settings.evidence.mutation
+    asked = require_red or mutation == "require"
+    bare = () if broken or (mutation == "off" and not asked) else bare_of(ground, steps, jobs, asked)
+    flags = () if broken or steps[-1].found == "red" else _flags(ground, collector, proof, jobs)
+    return proof._replace(
+        broken=(*broken, *(bare if asked else ()), *_failing(proof.span, flags, asked)),
         code_without_red=bare,
         flags=tuple(flag for flag in flags if flag.level != "fail"),
-        known=tuple(sorted(known)),
-        without_red=free,
-        command=suite.base.text if suite.base else "",
-        sandbox=suite.sandbox.name,
-        trees=len(trees),
+        without_red=new_without_red(ground, steps),
         found=tuple(step.found for step in steps),
     )
 
