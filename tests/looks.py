@@ -130,6 +130,9 @@ class LiteralLook:
             self.was_read[path] = self.files[path]
         return self.files.get(path)
 
+    def toolchain(self) -> tuple[str, ...] | None:
+        return ()
+
     def tampered(self) -> tuple[str, ...]:
         return ()
 

@@ -3,8 +3,11 @@
 import os
 from pathlib import Path
 
+import pytest
+
+from detent.evidence.runners.kept import thrown_away
 from detent.evidence.suite import BYTECODE, Suite, environment
-from tests.cases import WRONG, project
+from tests.cases import WRONG
 from tests.project import RED, Project
 
 # Writes bytecode of pytest's own that lets one test pass whatever it does; in the run that writes it, nothing is different.
@@ -35,11 +38,13 @@ if sys.pycache_prefix:  # else it would hit whoever runs this test
 """
 
 
-def poisoned(folder: Path, *unset: str) -> Project:
-    """At a GREEN step, with bytecode that makes its test pass."""
-    p = project(folder, '[git]\nsquash = "auto"\nmerge = "branch"\n')
-    for name in ("DETENT_TEST_ENV", *unset):  # bytecode is kept where the project keeps it, not where all tests do
-        del p.env[name]
+def poisoned(folder: Path, keep: bool = False) -> Project:
+    """At a GREEN step, with bytecode that makes its test pass where it is read: that which tests write is kept, or Detent's own."""
+    p = Project(folder)
+    if keep:
+        p.env["PYTHONPYCACHEPREFIX"] = str(folder.parent / "bytecode")
+    else:  # bytecode is kept as Detent does, not where all tests do
+        del p.env["DETENT_TEST_ENV"]
     p.task()
     p.write_plan()
     p.submit()
@@ -49,24 +54,24 @@ def poisoned(folder: Path, *unset: str) -> Project:
     return p
 
 
-def test_a_step_is_not_proved_by_bytecode_that_a_test_wrote_anew(tmp_path: Path) -> None:
-    p = poisoned(tmp_path / "p", "DETENT_EVIDENCE_MUTATION")
-    verdict = p.green(WRONG)
-    assert verdict["status"] == "FAILURE", verdict
-    assert "clean checkout" in verdict["reasons"][0], verdict
+@pytest.mark.parametrize("level", ["none", pytest.param("auto", marks=pytest.mark.needs("namespaces"))])
+def test_a_step_is_not_proved_by_bytecode_that_a_test_wrote_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
+    monkeypatch.setenv("DETENT_SANDBOX_PULL", level)
+    verdict = poisoned(tmp_path / "p").green(WRONG)
+    assert verdict["status"] == "FAILURE" and "still fails" in verdict["reasons"][0], verdict
 
 
-def test_nothing_is_landed_by_it_where_new_tests_are_not_probed(tmp_path: Path) -> None:
+def test_bytecode_that_somebody_touched_is_made_anew(tmp_path: Path) -> None:
+    def kept() -> bytes:
+        return next(Path(os.environ["XDG_STATE_HOME"]).rglob("_pytest/python.*.pyc")).read_bytes()
+
     p = poisoned(tmp_path / "p")
-    assert p.green(WRONG)["status"] == "SUCCESS", "else this test shows nothing: the poison does not work"
-    p.task()
-    p.write({"FINDINGS.json": "[]"})
-    p.task()
-    p.mark_done()
-    p.submit()
-    task = p.task()
-    assert task["state"] == "HALTED" and "test_add" in task["briefing"]
-    assert p.git("log", "--format=%s", "main") == "start"
+    assert b"meant" in kept(), "without a sandbox a test can write it"
+    assert p.green()["status"] == "SUCCESS" and b"meant" not in kept()
+
+
+def test_the_poison_is_a_real_one(tmp_path: Path) -> None:
+    assert poisoned(tmp_path / "p", keep=True).green(WRONG)["status"] == "SUCCESS", "where a person has tests write it, it counts"
 
 
 def test_a_persons_own_place_for_bytecode_is_written_to_only_where_test_env_names_it(tmp_path: Path) -> None:
@@ -74,3 +79,22 @@ def test_a_persons_own_place_for_bytecode_is_written_to_only_where_test_env_name
     suite = Suite(None, 1.0, "")
     assert environment(suite, outer, tmp_path / "ours")[BYTECODE] == str(tmp_path / "ours")
     assert environment(suite._replace(also=(BYTECODE,)), outer, tmp_path / "ours")[BYTECODE] == str(tmp_path / "mine")
+
+
+# -- what compilers keep -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("runner", "name"), [("go", "GOCACHE"), ("ctest", "CCACHE_DIR")])
+def test_what_a_test_writes_into_a_compilers_cache_is_gone_with_its_run(tmp_path: Path, runner: str, name: str) -> None:
+    kept = tmp_path / "builds" / name.lower()
+    kept.mkdir(parents=True)
+    (kept / "00-a").write_text("of the base\n")
+    env = {name: str(kept), "PATH": os.environ["PATH"]}
+    for _ in range(2):
+        with thrown_away(runner, env, fills=False) as own:
+            assert [file.read_text() for file in Path(own[name]).iterdir()] == ["of the base\n"], "what is kept is read, and no more"
+            (Path(own[name]) / "00-a").write_text("poison\n")
+            (Path(own[name]) / "more").touch()
+    assert (kept / "00-a").read_text() == "of the base\n" and os.listdir(kept.parent) == [kept.name]
+    with thrown_away(runner, env, fills=True) as own:
+        assert own[name] == str(kept), "what the work began from may leave what it built"

@@ -64,7 +64,7 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
         "agents": ["model"], "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
-        "sandbox": ["level", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
+        "sandbox": ["level", "pull", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
         "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind"], "decisions": ["require"],
     }  # fmt: skip
 
@@ -93,7 +93,7 @@ def _another(name: str) -> str:
     """A value that is not the default, as text."""
     special = {
         "git.checkpoint": "agent", "git.squash": "auto", "git.merge": "branch", "git.branching": "false", "review.block_at": "MAJOR",
-        "evidence.mutation": "off", "sandbox.level": "none", "sandbox.memory": "1g", "queue.strategy": "tdd", "tracker.kind": "beads",
+        "evidence.mutation": "off", "sandbox.level": "none", "sandbox.pull": "none", "sandbox.memory": "1g", "queue.strategy": "tdd", "tracker.kind": "beads",
         "decisions.require": "terminal", "limits.usd": "2.5", "debug.hypothesize": "2", "debug.escalate": "11", "debug.reduce_scope": "7",
         "debug.instrument": "4", "flags.answered_by": "reviewer",
     }  # fmt: skip

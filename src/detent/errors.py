@@ -44,11 +44,11 @@ class Unwanted(DetentError):
 class RedStart(DetentError):
     """What a run would be judged by fails before it begins."""
 
-    def __init__(self, failing: tuple[str, ...]) -> None:
+    def __init__(self, failing: tuple[str, ...], more: str = "") -> None:
         rest = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
         super().__init__(
             f"the project is red before the run begins: {failing[0]}{rest}",
-            "fix it first, or let a person accept what fails as it is: detent start --baseline (or detent run --baseline)",
+            "fix it first, or let a person accept what fails as it is: detent start --baseline (or detent run --baseline)" + more,
         )
         self.failing = failing
 

@@ -263,6 +263,9 @@ class MemoryLook:
     def tampered(self) -> tuple[str, ...]:
         return ()
 
+    def toolchain(self) -> tuple[str, ...] | None:
+        return ()
+
     def output(self) -> str:
         return self._seen.output if self._seen else ""
 

@@ -47,7 +47,9 @@ class Cell(NamedTuple):
         """Start a program of the project: its folder is its own, and so is what it has for scratch."""
         if self.sandbox.name not in OPEN:
             env = {name: value for name, value in env.items() if name != "TMPDIR"}
-        return self._run(argv, cwd, env, timeout, self.room(cwd, writable), wanted)
+        bytecode = Path(env.get("PYTHONPYCACHEPREFIX") or "/nonexistent")
+        shown = (bytecode,) if bytecode.is_dir() and bytecode not in writable else ()
+        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, shown), wanted)
 
     @property
     def apart(self) -> bool:

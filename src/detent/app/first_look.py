@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from detent.door import AnyRun
     from detent.evidence.collect import Collector
 
+INSIDE = (
+    ". They ran in the sandbox, where most of your home is hidden: if they pass outside it, name what they need in [sandbox] mounts "
+    'or [test] env, or set [sandbox] pull = "none"'
+)
 FIX_IT = "fix it first: every step is judged by running the tests"
 
 
@@ -29,7 +33,8 @@ def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool 
     red = red_preflight(collector, tree, setup.preflight)
     owed = owes_green and bool(bad) and not terms.baseline
     if ((bad and not owed) or red) and not terms.baseline:
-        raise RedStart((*bad, *red))
+        inside = setup.agent == "" and collector.suite.sandbox.name not in ("none", "outer")
+        raise RedStart((*bad, *red), INSIDE if inside else "")
     return msgspec.structs.replace(setup, baseline=() if owed else bad, owes_green=owed, red_preflight=red, reports=dict(collector.digests))
 
 
@@ -39,10 +44,13 @@ def _tells_tests_apart(setup: Ground) -> bool:
 
 def suite_at(collector: "Collector", tree: str) -> TestReport:
     """The project's tests at a tree, before the run begins. A pass that is known is not run again."""
+    collector.fills = True  # nobody but people wrote this tree
     try:
         report = collector.passed(tree) or collector.clean(tree, lambda: True)
     except CannotTell as e:
         raise DetentError(f"the tests cannot be run here: {e}", FIX_IT) from e
+    finally:
+        collector.fills = False
     if report.fault:
         raise DetentError(f"the tests cannot be run here: {report.fault}", report.output[-600:].strip() or "run them by hand and look")
     return report

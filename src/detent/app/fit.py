@@ -13,6 +13,7 @@ from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
 from detent.evidence.testfiles import patterns_of
+from detent.evidence.toolchain import Listing, accept, listing, take
 from detent.git.repo import Git
 from detent.git.snapshot import hidden_changes, untracked, why_left_out
 from detent.git.workspace import choose_root
@@ -98,7 +99,22 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
         agent=agent,
         workspace=str(choose_root(git.place, run)) if agent else "",
         patterns=patterns_at(command, Folder(root, path), settings.test.files),
+        toolchain="" if settings.workspace.setup and agent else taken(git, command, path),
     )
+
+
+def taken(git: Git, command: Command | None, path: str) -> str:
+    """The digest of what is installed for the tests."""
+    return take(_installed(git, command, path))
+
+
+def accept_installed(git: Git, settings: Settings, path: str) -> None:
+    """A person takes what is installed for the tests now, whatever it was when a run began."""
+    accept(git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command), path))
+
+
+def _installed(git: Git, command: Command | None, path: str) -> Listing:
+    return listing(command, git.place.root, {"PATH": path}, git.place.common_dir / "detent" / "evidence")
 
 
 def patterns_at(command: Command | None, files: Files, configured: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import detent
 from detent.app.cell import cell_of
 from detent.app.fit import patterns_at
 from detent.app.preload import preload
 from detent.app.verify_bare import bare_of, new_without_red
 from detent.app.verify_span import Broken, Link, Sort, Span, links_of, span_of
-from detent.app.verify_steps import Ground, judged
+from detent.app.verify_steps import Ground, Judged, judged
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.apart import Apart
@@ -25,6 +26,7 @@ from detent.evidence.branch_look import Span as Trees
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
+from detent.evidence.toolchain import listing, stamps
 from detent.gates.judge import weighed
 from detent.git import fingerprint
 from detent.git.checkout import clean_checkout
@@ -116,29 +118,51 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
     with tempfile.TemporaryDirectory(prefix="detent-verify-") as store:
         collector = Collector(git, suite, "verify", env)
         collector.store = Path(store)  # nothing that was kept before is read
+        before = _looks(git, suite, Path(store))
         ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
         ground = ground._replace(baseline=known)
-        steps = judged(ground, proof.links, jobs, seen)
-        broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
-        asked = require_red or settings.evidence.mutation == "require"
-        off = broken or (settings.evidence.mutation == "off" and not asked)
-        bare = () if off else bare_of(ground, steps, jobs, asked)
-        flags = () if broken or steps[-1].found == "red" else _flags(ground, collector, proof, jobs)
-        free = new_without_red(ground, steps)
-    wrong = (*broken, *(each for each in bare if asked), *_failing(proof.span, flags, asked))
+        proof = _weighed(ground, collector, proof, judged(ground, proof.links, jobs, seen), jobs, require_red)
+        broken = (*proof.broken, *_touched(proof.span, before, _looks(git, suite, Path(store))))
+    because = getattr(suite.sandbox, "because", "")
     return proof._replace(
-        broken=wrong,
+        broken=broken,
+        known=tuple(sorted(known)),
+        command=suite.base.text if suite.base else "",
+        sandbox=suite.sandbox.name + (f" ({because})" if because else ""),
+        trees=len(trees),
+    )
+
+
+def _weighed(ground: Ground, collector: Collector, proof: Proof, steps: list[Judged], jobs: int, require_red: bool) -> Proof:
+    """What broke; and if nothing did, what no RED speaks for, and what is flagged of the range as a whole."""
+    broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
+    mutation = ground.settings.evidence.mutation
+    asked = require_red or mutation == "require"
+    bare = () if broken or (mutation == "off" and not asked) else bare_of(ground, steps, jobs, asked)
+    flags = () if broken or steps[-1].found == "red" else _flags(ground, collector, proof, jobs)
+    return proof._replace(
+        broken=(*broken, *(bare if asked else ()), *_failing(proof.span, flags, asked)),
         code_without_red=bare,
         flags=tuple(flag for flag in flags if flag.level != "fail"),
-        known=tuple(sorted(known)),
-        without_red=free,
-        command=suite.base.text if suite.base else "",
-        sandbox=suite.sandbox.name,
-        trees=len(trees),
+        without_red=new_without_red(ground, steps),
         found=tuple(step.found for step in steps),
     )
+
+
+def _looks(git: Git, suite: Suite, cache: Path) -> dict[str, str]:
+    """How the installed test runner and Detent itself look."""
+    found = listing(suite.base, git.place.root, {"PATH": suite.path}, cache)
+    return stamps(found, Path(detent.__file__).parent)
+
+
+def _touched(span: Span, before: dict[str, str], now: dict[str, str]) -> list[Broken]:
+    """What judged must not have been written while tests ran."""
+    other = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+    more = f" and {len(other) - 1} more" if len(other) > 1 else ""
+    said = f"{other[0]}{more} was written while the tests ran, and it is part of what judges them" if other else ""
+    return [Broken("failed", span.tip, "", "toolchain", said)] if other else []
 
 
 def _ends_green(ground: Ground, proof: Proof) -> list[Broken]:

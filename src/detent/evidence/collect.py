@@ -12,18 +12,20 @@ from copy import copy
 from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 from threading import get_ident
 from typing import Protocol
 
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.bytecode import Bytecode, read_only, scratch_folder, without
 from detent.evidence.canary import canary_of
-from detent.evidence.installed import fingerprint, version_of
+from detent.evidence.installed import fingerprint, interpreter, version_of
 from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
-from detent.evidence.runners.kept import folder_of
+from detent.evidence.runners.kept import folder_of, thrown_away
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.place import Place
@@ -103,6 +105,7 @@ class Collector:
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
+        self.fills = False  # it runs what the work began from, and may leave what it built for later runs
         self.runs = 0  # how often the suite was really run
         self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
 
@@ -191,15 +194,14 @@ class Collector:
         """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which nothing tells from a plain run."""
         with self.checkout(tree, overlay or {}, name) as folder:
             self.runs += 1
-            report = self._apart()._run(selectors, folder, wanted, command, near)
-            forget_bytecode(self.env, folder)
+            report = self._run(selectors, folder, wanted, command, near)
         if overlay and report.canary == "broken" and not report.outcomes:
             raise CannotTell(report.canary_said)  # of a probe, no report is no answer
         return report if overlay or selectors or command else self.keep(tree, report, clean=True)
 
     def away(self, folder: Path) -> Mapping[str, str]:
         """The environment of programs in a clean checkout."""
-        return self._apart()._env(folder)
+        return self._reading(self._env(folder))
 
     @contextmanager
     def checkout(self, tree: str, overlay: Overlay | None = None, name: str = "") -> Iterator[Path]:
@@ -227,14 +229,14 @@ class Collector:
                 return preflight(commands, self.suite, self.home, folder, self.away(folder), wanted)
         for command in commands:
             with self._our_run(f"`{command}`"):
-                said = preflight((command,), self.suite, self.home, self.root, self._env(self.root), wanted)
+                said = preflight((command,), self.suite, self.home, self.root, self.away(self.root), wanted)
             if said[0]:
                 return said
         return None, ""
 
     def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
         """One command line in a clean checkout, with the environment that tests have there."""
-        ran = run_line(command, self.suite, folder, self._apart()._env(folder), wanted)
+        ran = run_line(command, self.suite, folder, self.away(folder), wanted)
         return ran._replace(output=self.redact(ran.output))
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
@@ -267,32 +269,53 @@ class Collector:
         return msgspec.structs.replace(report, output=self.redact(report.output), messages=said, fault=self.redact(report.fault))
 
     def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
-        env = self._env(cwd)
         base = self.suite.base
-        forget_bytecode(env, cwd)
-        if base is not None and base.runner:
-            canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
-            if cwd == self.root and not isinstance(canary, str):
-                seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
-            return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
-        if not command and base is None:
-            raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
-        return run_command(base.text if base else command, self.suite, cwd, env, wanted)
+        runner = base.runner if base else ""
+        with self._bytecode(self._env(cwd), cwd, not selectors) as own, thrown_away(runner, own, self.fills) as env:
+            forget_bytecode(env, cwd)
+            if base is not None and base.runner:
+                canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
+                if cwd == self.root and not isinstance(canary, str):
+                    seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
+                return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
+            if not command and base is None:
+                raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
+            return run_command(base.text if base else command, self.suite, cwd, env, wanted)
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
         """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""
         return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")])}
 
-    def _apart(self) -> "Collector":
-        """Itself, for a clean checkout: without the bytecode that is kept between runs, which earlier tests could write anew.
+    # -- bytecode --------------------------------------------------------------------------------------------------------------
 
-        That of what is installed lies where it is installed, and is as good as that.
-        """
+    @contextmanager
+    def _bytecode(self, env: Mapping[str, str], cwd: Path, whole: bool) -> Iterator[Mapping[str, str]]:
+        """The environment of a run that reads no bytecode which a test could have written. The first whole one of an environment shows what is needed."""
+        kept = self._kept_bytecode() if whole else None
+        if kept is None or kept.holds():
+            yield self._reading(env) if kept is None else read_only(env, kept)
+            return
+        scratch = scratch_folder()
+        try:
+            yield {**env, BYTECODE: str(scratch)}
+            kept.fill(scratch, cwd)
+        finally:
+            rmtree(scratch, ignore_errors=True)
+
+    def _reading(self, env: Mapping[str, str]) -> Mapping[str, str]:
         if BYTECODE in self.suite.also:
-            return self
-        apart = copy(self)
-        apart.env = {**{name: value for name, value in self.env.items() if name != BYTECODE}, "PYTHONDONTWRITEBYTECODE": "1"}
-        return apart
+            return env
+        kept = self._kept_bytecode()
+        return read_only(env, kept) if kept is not None and kept.folder.is_dir() and kept.holds() else without(env)
+
+    def _kept_bytecode(self) -> Bytecode | None:
+        """Where a Python runner's bytecode is kept; None where it is not, or where a person keeps their own."""
+        base = self.suite.base
+        if BYTECODE in self.suite.also or base is None or base.runner not in ("pytest", "unittest"):
+            return None
+        python = interpreter(base, self.home, self.env)
+        kept = Bytecode(self.home, sha256(f"{fingerprint(base, self.home, self.env, self.store)}\n{python}".encode()).hexdigest(), python)
+        return kept if kept.python else None
 
     # -- what our own runs leave in the workspace ----------------------------------------------------------------------------
 

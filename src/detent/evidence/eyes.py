@@ -50,6 +50,7 @@ class Scene(NamedTuple):
     wanted: Callable[[], bool]
     red_preflight: tuple[str, ...] = ()  # commands of it that failed before the work began
     quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
+    toolchain: Callable[[], tuple[str, ...] | None] = tuple  # files of the test runner that changed since the run began
     keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
 
 
@@ -103,6 +104,9 @@ class RepoLook:
         if self._tampered is None:
             self._tampered = self.scene.tampered()
         return self._tampered
+
+    def toolchain(self) -> tuple[str, ...] | None:
+        return self.scene.toolchain()
 
     # -- tests ---------------------------------------------------------------------------------------------------------------
 

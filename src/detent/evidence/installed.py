@@ -52,6 +52,11 @@ def packages(command: Command, root: Path, env: Mapping[str, str], cache: Path) 
     return list(dict.fromkeys([*own, *_packages_of(_behind(_program(command, root), env), env, cache)]))
 
 
+def interpreter(command: Command, root: Path, env: Mapping[str, str]) -> Path | None:
+    """The Python behind a command; None if it is another program."""
+    return _behind(_program(command, root), env)
+
+
 def _program(command: Command, root: Path) -> str:
     first = command.argv[0]
     return str(root / first) if "/" in first and not first.startswith("/") else first

@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.bytecode import NEVER, PREFIX
 from detent.evidence.canary import BESIDE, judged, planted
 from detent.evidence.ids import without_root
 from detent.evidence.report import TestReport
@@ -23,7 +24,7 @@ from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
 CACHE = "__pycache__"
-BYTECODE = "PYTHONPYCACHEPREFIX"  # a folder that tests write to: a person's own only if test.env names it
+BYTECODE = PREFIX  # a folder that tests write to: a person's own only if test.env names it
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
 TOOLCHAINS = (
     "GOROOT",
@@ -202,7 +203,8 @@ def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
 
 
 def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:
-    ours = (*(Path(env[name]) for name in (BYTECODE,) if name in env), *caches(suite.base.runner if suite.base else "", env))
+    written = (BYTECODE,) if BYTECODE in env and NEVER not in env else ()
+    ours = (*(Path(env[name]) for name in written), *caches(suite.base.runner if suite.base else "", env))
     for folder in ours:
         folder.mkdir(parents=True, exist_ok=True)
     try:

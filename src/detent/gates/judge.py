@@ -7,6 +7,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.look import Look
+from detent.gates.toolchain import toolchain_kept
 from detent.kernel.model import Flag, Found
 from detent.kernel.rows import Gate, Row, Said
 
@@ -17,7 +18,7 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         refused = tuple(line for gate in row.gates if isinstance(said := gate(look), str) for line in said.splitlines())
         if refused:
             return Found(refused=refused, tree=look.tree)
-        failed, flagged = _proved(row.prove, look)
+        failed, flagged = _proved((toolchain_kept, *row.prove) if row.prove else (), look)
     except CannotTell as e:
         return Found(unclear=str(e), tree=look.tree, output=look.output(), evidence=look.evidence(), record=look.record())
     return Found(

@@ -37,4 +37,5 @@ KINDS: Mapping[str, Kind] = {
     "executable-bits": Kind("ask", "a file can be run as a program that could not be before"),
     "new-dependencies": Kind("ask", "a package of others is asked for that the project did not depend on"),
     "ci-permissions": Kind("ask", "a CI file may do more than before"),
+    "toolchain": Kind("fail", "an installed package of the test runner changed since the run began, and no lock file did"),
 }

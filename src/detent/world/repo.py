@@ -151,9 +151,21 @@ class RepoWorld:
             left_out=self.newest.left_out,
             wanted=wanted,
             red_preflight=tuple(c for c in run.data.setup.red_preflight if c not in run.fixed),
+            toolchain=lambda: self._toolchain(run),
             keys=keys_of(self.outer),
         )
         return RepoLook(scene)
+
+    def _toolchain(self, run: AnyRun) -> tuple[str, ...] | None:
+        """The files of the test runner that are neither as the run found them nor as a person accepted them since."""
+        if not run.data.setup.toolchain:
+            return ()
+        from detent.evidence.toolchain import accepted, changed, listing
+
+        kit, collect = self.kit_of(run), self.collector(run)
+        now = listing(kit.suite.base, kit.home, {"PATH": kit.suite.path}, collect.store)
+        since = changed(run.data.setup.toolchain, now)
+        return () if since != () and (word := accepted(kit.home)) and changed(word, now) == () else since
 
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")

@@ -16,7 +16,7 @@ from detent.app import journal_at, tables
 from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
-from detent.git.place import find_place
+from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_project import Check, project_checks
@@ -24,7 +24,7 @@ from detent.interfaces.cli.doctor_project import Check, project_checks
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--accept", is_flag=True, help="Accept journal, hooks and git configuration as they stand now.")
+@click.option("--accept", is_flag=True, help="Accept journal, hooks, git configuration and the installed test runner as they stand now.")
 def command(as_json: bool, accept: bool) -> int:
     """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
     if accept:
@@ -33,6 +33,7 @@ def command(as_json: bool, accept: bool) -> int:
         if said := accept_journal(place):
             click.echo(f"Accepted: {said}.", err=True)
         fingerprint.remember(place)
+        _accept_installed(place)
     checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), disk_check(), *_clients()]
     if as_json:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
@@ -58,6 +59,17 @@ def _may_accept() -> None:
             raise DetentError(f"to accept this is for a person at a terminal to say: {e.message}", WAY_ON) from e
     else:
         allowed(here(), channel())
+
+
+def _accept_installed(place: Place) -> None:
+    """What is installed for the tests is as a person wants it."""
+    from detent.app.fit import accept_installed
+    from detent.app.kit import settings_at
+    from detent.git.repo import Git
+
+    git = Git(place, os.environ)
+    if git.head():
+        accept_installed(git, settings_at(git, "HEAD", os.environ), os.environ.get("PATH", os.defpath))
 
 
 def _clients() -> list[Check]:
