@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.verify import ALREADY, verify
+from detent.app.verify import verify
+from detent.app.verify_bare import ALREADY
 from detent.evidence.about import lines_about, words_of
 from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.evidence.look import Changed
@@ -130,4 +131,4 @@ def test_verify_does_not_take_satisfied_already_for_a_red(tmp_path: Path, test: 
     publish(git, REF, {git.head(): written(seal(Claim("r", "pr", (step,)), git.head()))}, {step.tree})
     proof = verify(p.root, "HEAD", 2, {**p.env, "DETENT_EVIDENCE_MUTATION": "warn"}, lambda done, total, what: None, required)
     assert proof.answer == answer, proof.broken
-    assert answer != "verified" or [each.says for each in proof.code_without_red] == [ALREADY]
+    assert answer != "verified" or [each.says.partition(": ")[2] for each in proof.code_without_red] == [ALREADY]

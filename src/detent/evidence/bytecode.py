@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from detent.kernel import seal
-from detent.kernel.anchor import state_dir
+from detent.kernel.state import state_dir
 from detent.sandbox.process import run
 
 PREFIX, NEVER = "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"
