@@ -138,7 +138,7 @@ BROKEN = {
             ),
         ],
     ),
-    "what is owed is not in the journal": ("kernel/journal.py", [("for seq, owes in owing ", "for seq, owes in () ")]),
+    "what is owed is not in the journal": ("kernel/journal_rows.py", [("for seq, owes in owing ", "for seq, owes in () ")]),
     "a dead holder counts as alive": ("kernel/journal.py", [("if held and is_alive(held):", "if held:")]),
 }
 
