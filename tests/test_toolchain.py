@@ -189,9 +189,9 @@ TOUCHED: dict[str, tuple[Callable[[Path], object], int]] = {
 @pytest.mark.parametrize("name", TOUCHED)
 def test_packages_of_other_runners_are_looked_at_too(tmp_path: Path, name: str) -> None:
     root, command = laid(tmp_path / "p"), Command(("npx", "vitest", "run"), "vitest")
-    digest = take(listing(command, root, {}, tmp_path / "cache"))
-    assert changed(digest, listing(command, root, {}, tmp_path / "cache")) == ()
+    digest = take(listing(command, root, {}, tmp_path / "cache"), tmp_path)
+    assert changed(digest, listing(command, root, {}, tmp_path / "cache"), tmp_path) == ()
     touch, count = TOUCHED[name]
     touch(root)
-    assert len(changed(digest, listing(command, root, {}, tmp_path / "cache")) or ()) == count
-    assert changed("0" * 64, {}) is None, "a record that is gone is known to be"
+    assert len(changed(digest, listing(command, root, {}, tmp_path / "cache"), tmp_path) or ()) == count
+    assert changed("0" * 64, {}, tmp_path) is None, "a record that is gone is known to be"

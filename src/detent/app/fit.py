@@ -13,7 +13,7 @@ from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
 from detent.evidence.testfiles import patterns_of
-from detent.evidence.toolchain import Listing, accept, listing, take
+from detent.evidence.toolchain import Listing, accept, listing, place_of, records, take
 from detent.git.repo import Git
 from detent.git.snapshot import hidden_changes, untracked, why_left_out
 from detent.git.workspace import choose_root
@@ -104,8 +104,9 @@ def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: 
 
 
 def taken(git: Git, command: Command | None, path: str) -> str:
-    """The digest of what is installed for the tests."""
-    return take(_installed(git, command, path))
+    """The digest of what is installed for the tests, and where."""
+    digest = take(_installed(git, command, path), records(git.place.common_dir))
+    return f"{digest}@{place_of(git.place.root)}" if digest else ""
 
 
 def accept_installed(git: Git, settings: Settings, path: str) -> None:

@@ -1,7 +1,7 @@
 """The test runner as it is installed: its own packages, their plugins, and what Python or Node load before them. Taken when a run starts.
 
 What judges must not change while it judges. Files are told apart by size and times, and read only where those differ. What was taken lies
-in the user's state dir under its own digest, and the run's first event holds that digest. Knows paths and bytes; runs nothing.
+in the git dir under its own digest, and the run's first event holds that digest. Knows paths and bytes; runs nothing.
 """
 
 import json
@@ -47,13 +47,13 @@ def stamps(found: Listing, *folders: Path) -> dict[str, str]:
     return {path: _stamp(path) for path in paths}
 
 
-def take(found: Listing) -> str:
-    """Keep what is installed now; its digest. Empty where there is nothing to take."""
+def take(found: Listing, folder: Path) -> str:
+    """Keep what is installed now in a folder; its digest. Empty where there is nothing to take."""
     if not found:
         return ""
     text = json.dumps(found, sort_keys=True)
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    file = _folder() / f"{digest}.json"
+    file = folder / f"{digest}.json"
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         scratch = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
@@ -62,12 +62,12 @@ def take(found: Listing) -> str:
     return digest
 
 
-def changed(digest: str, now: Listing) -> tuple[str, ...] | None:
+def changed(digest: str, now: Listing, folder: Path) -> tuple[str, ...] | None:
     """The paths that differ from what was taken, the telling ones first; None if that is not known any more."""
     if not digest:
         return ()
     try:
-        text = (_folder() / f"{digest}.json").read_bytes()
+        text = (folder / f"{digest}.json").read_bytes()
         then: Listing = json.loads(text)
     except (OSError, ValueError):
         return None
@@ -80,12 +80,23 @@ def changed(digest: str, now: Listing) -> tuple[str, ...] | None:
 
 def accept(home: Path, now: Listing) -> None:
     """A person takes what is installed now for the runner of a checkout."""
-    seal.keep(_accepted(home), take(now))
+    seal.keep(_accepted(home), take(now, _folder()))
 
 
-def accepted(home: Path) -> str:
-    """The digest of what a person accepted last for a checkout; empty if none did."""
-    return seal.kept(_accepted(home)) or "" if _accepted(home).is_file() else ""
+def is_accepted(home: Path, now: Listing) -> bool:
+    """Whether what is installed is what a person accepted last for a checkout."""
+    said = seal.kept(_accepted(home)) if _accepted(home).is_file() else ""
+    return bool(said) and changed(said or "", now, _folder()) == ()
+
+
+def place_of(home: Path) -> str:
+    """This machine and this checkout: elsewhere other files are installed, and nothing can be compared."""
+    return sha256(f"{os.uname().nodename}\n{home.resolve()}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def records(common: Path) -> Path:
+    """Where a repository keeps what runs found installed."""
+    return common / "detent" / "toolchains"
 
 
 # -- which files ---------------------------------------------------------------------------------------------------------------

@@ -17,5 +17,5 @@ class Ground(Value, frozen=True):
     patterns: tuple[str, ...] = ()  # which files are tests, as the project and its configuration say
     red_preflight: tuple[str, ...] = ()  # preflight commands that failed before the run began
     owes_green: bool = False  # a RED was taken over: the tests that failed before the run began are to pass
-    toolchain: str = ""  # the digest of what was installed for the tests when the run began; empty: a workspace installs its own
+    toolchain: str = ""  # the digest of what was installed for the tests when the run began, and where; empty: a workspace installs its own
     accepts: tuple[str, ...] = ()  # kinds of flags that a person accepted beforehand

@@ -160,12 +160,15 @@ class RepoWorld:
         """The files of the test runner that are neither as the run found them nor as a person accepted them since."""
         if not run.data.setup.toolchain:
             return ()
-        from detent.evidence.toolchain import accepted, changed, listing
+        from detent.evidence.toolchain import changed, is_accepted, listing, place_of, records
 
         kit, collect = self.kit_of(run), self.collector(run)
+        digest, _, place = run.data.setup.toolchain.partition("@")
+        if place != place_of(kit.home):
+            return ()  # on another machine, or in a copy
         now = listing(kit.suite.base, kit.home, {"PATH": kit.suite.path}, collect.store)
-        since = changed(run.data.setup.toolchain, now)
-        return () if since != () and (word := accepted(kit.home)) and changed(word, now) == () else since
+        since = changed(digest, now, records(self.place.common_dir))
+        return () if since != () and is_accepted(kit.home, now) else since
 
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")
