@@ -11,6 +11,7 @@ from detent.app import App, open_app
 from detent.app.fit import Terms
 from detent.app.start_tdd import start_tdd
 from detent.interfaces.cli.tell import exit_code
+from detent.kernel.anchor import anchor_file
 from detent.kernel.model import Flag, Run, Sent, Verdict
 from tests.cases import project, runs
 from tests.laid_out import home, vouch
@@ -152,6 +153,7 @@ def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Fea
         f = Feature(place / "p", config, files, made=True)
     elif phase == "START":
         shutil.rmtree(place, ignore_errors=True)
+        anchor_file(place / "p" / ".git" / "detent" / "journal.db").unlink(missing_ok=True)  # of what stood here earlier in the test
         f = Feature(place / "p", config, files)
     else:
         f = at(PHASES[PHASES.index(phase) - 1], config, files)

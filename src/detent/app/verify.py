@@ -140,7 +140,7 @@ def _weighed(ground: Ground, collector: Collector, proof: Proof, steps: list[Jud
     broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
     mutation = ground.settings.evidence.mutation
     asked = require_red or mutation == "require"
-    bare = () if broken or (mutation == "off" and not asked) else bare_of(ground, steps, jobs, asked)
+    bare = () if broken or (mutation == "off" and not asked) else bare_of(ground, steps, jobs)
     flags = () if broken or steps[-1].found == "red" else _flags(ground, collector, proof, jobs)
     return proof._replace(
         broken=(*broken, *(bare if asked else ()), *_failing(proof.span, flags, asked)),

@@ -23,13 +23,13 @@ def new_without_red(ground: Ground, steps: list[Judged]) -> tuple[str, ...]:
     return tuple(sorted(new.union(*({each.place for each in look.rewritten()} for look in work))))
 
 
-def bare_of(ground: Ground, steps: list[Judged], jobs: int, asked: bool) -> tuple[Broken, ...]:
+def bare_of(ground: Ground, steps: list[Judged], jobs: int) -> tuple[Broken, ...]:
     """Everything that changed, that no RED shows a test failing for, and that no test fails for now either; and what else work leaves in doubt."""
     with ThreadPoolExecutor(jobs) as pool:
-        return tuple(each for found in pool.map(lambda step: list(_bare(step, asked)), steps) for each in found)
+        return tuple(each for found in pool.map(lambda step: list(_bare(step)), steps) for each in found)
 
 
-def _bare(step: Judged, asked: bool) -> Iterator[Broken]:
+def _bare(step: Judged) -> Iterator[Broken]:
     link = step.link
     if step.found in ("work", "green"):
         for place in step.look.untested(step.found == "work"):
@@ -37,7 +37,7 @@ def _bare(step: Judged, asked: bool) -> Iterator[Broken]:
     if step.found == "work":
         for check, said in _doubts(step.look):
             yield Broken("failed", link.commit.hash, link.name, check, said)
-    if asked and link.phase == "already":
+    if link.phase == "already":
         yield Broken("failed", link.commit.hash, link.name, "code_without_red", f"{link.step.about or link.commit.subject}: {ALREADY}")
 
 
