@@ -429,7 +429,7 @@ def test_an_answer_to_a_question_that_no_longer_stands_lapses(project: Project, 
             assert (await agent.task())["state"] == "INITIALIZING"
 
     play(story)
-    assert people(project) == [("resume", "no terminal")]
+    assert people(project) == [("resume", "terminal")]
 
 
 def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

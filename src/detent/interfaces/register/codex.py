@@ -11,6 +11,7 @@ SECONDS = 60
 SERVER = """[mcp_servers.detent]
 command = {command}
 args = {args}
+env_vars = ["XDG_STATE_HOME"]
 required = true
 startup_timeout_sec = 30
 tool_timeout_sec = 3600
