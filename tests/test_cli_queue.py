@@ -112,9 +112,8 @@ def test_what_cannot_be_is_said_in_a_sentence(till: Till) -> None:
 def test_a_worker_takes_items_to_pushed_branches_in_the_order_of_their_needs(till: Till) -> None:
     one, two, bad = till.file("Add prices"), till.file("Add taxes"), till.file("Add nothing")
     till.project.run("items", "dep", two, one)
-    taxes = {
-        "tests/test_taxes.py": WORKS["write"]["tests/test_add.py"].replace("test_add", "test_taxes")
-    }  # calc.py comes from what it needs
+    taxed = "from calc import add\nfrom taxes import tax\n\n\ndef test_taxes():\n    assert tax(add(1, 2)) == 6\n"
+    taxes = {"tests/test_taxes.py": taxed, "taxes.py": "def tax(n):\n    return n * 2\n"}  # calc.py comes from what it needs
     queue(
         till,
         "add",

@@ -33,7 +33,9 @@ def erred(p: Project, before: dict[str, Any], verdict: dict[str, Any], says: str
 
 def with_environment(folder: Path, config: str = "") -> Project:
     """A project that has an environment of its own, which stands for pytest as it is installed."""
-    p = project(folder, config, {".gitignore": "__pycache__/\n.venv/\n"})
+    p = project(
+        folder, f"{config}\n[flags]\ntoolchain = 'allow'\n", {".gitignore": "__pycache__/\n.venv/\n"}
+    )  # what it stands for breaks in the middle
     write(p.root, {".venv/bin/python": REAL, ".venv/bin/pytest": REAL})
     install(p, REAL)
     return p

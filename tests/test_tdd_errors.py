@@ -29,6 +29,7 @@ INSTALLED = {
     ".venv/bin/python": REAL,
     ".venv/bin/pytest": REAL,
 }  # an environment of the project's own, which stands for pytest as it is installed
+BREAKS = "[flags]\ntoolchain = 'allow'\n"  # and breaks in the middle of a run
 
 
 def install(f: Feature, python: str) -> None:
@@ -40,7 +41,7 @@ def install(f: Feature, python: str) -> None:
 
 
 def test_a_runner_that_does_not_work_is_an_error_and_no_attempt_and_leaves_the_work_alone() -> None:
-    f = at("RED", files=INSTALLED).lay({"tests/test_add.py": RED})
+    f = at("RED", BREAKS, INSTALLED).lay({"tests/test_add.py": RED})
     before = standing(f)
     for python, says in BROKEN.values():
         if python:
@@ -58,7 +59,7 @@ def test_a_runner_that_does_not_work_is_an_error_and_no_attempt_and_leaves_the_w
 
 @pytest.mark.parametrize("phase", ["GREEN", pytest.param("REFACTOR", marks=pytest.mark.slow)])
 def test_an_error_rolls_nothing_back_and_keeps_the_count_of_retries(phase: str) -> None:
-    f = at(phase, files=INSTALLED)
+    f = at(phase, BREAKS, INSTALLED)
     failed(
         f,
         f.lay({"calc.py": WRONG}).submit(),
@@ -77,7 +78,7 @@ def test_an_error_rolls_nothing_back_and_keeps_the_count_of_retries(phase: str) 
 
 
 def test_three_errors_in_a_row_halt_the_run_and_resume_goes_back_to_the_phase() -> None:
-    f = at("GREEN", files=INSTALLED).lay({"calc.py": GREEN})
+    f = at("GREEN", BREAKS, INSTALLED).lay({"calc.py": GREEN})
     install(f, "#!/bin/sh\nkill -9 $$\n")
     before = standing(f)
     for count in (1, 2):
@@ -145,7 +146,7 @@ def test_notes_that_cannot_be_written_stop_the_run_with_exit_2_and_are_repaired(
 
 
 def test_the_command_line_says_error_by_its_words_and_its_exit_code() -> None:
-    f = at("RED", files=INSTALLED).lay({"tests/test_add.py": RED})
+    f = at("RED", BREAKS, INSTALLED).lay({"tests/test_add.py": RED})
     install(f, "#!/bin/sh\nkill -9 $$\n")
     said = f.cli("submit-work", "-", "--json", stdin=json.dumps({"summary": "s"}))
     assert (said.code, said.json["status"], said.json["state"]) == (1, "ERROR", "RED")

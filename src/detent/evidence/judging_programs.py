@@ -66,7 +66,7 @@ def _named(line: str, paths: Collection[str]) -> Iterator[str]:
 
 def _of_call(words: list[str], paths: Collection[str]) -> Iterator[str]:
     runs, after = True, ""  # the next plain word is what is run
-    for word in words:
+    for word in words if words[:1] not in (["test"], ["["]) else ():
         option, _, given = word.partition("=")
         if after == "-m" and (module := _there(word.replace(".", "/"), paths)):
             yield module
