@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from detent.app.cell import PULL, cell_of
 from detent.app.kit import DEFAULT, home_of
 from detent.app.terms import Driving, Wired, driving
@@ -35,7 +37,8 @@ def asking_with(app: Wired, run: AnyRun, terms: Driving, budget: "Budget") -> As
         from detent.agents import Turn
         from detent.tools import Toolbox
 
-        cell = cell_of(settings, bool(run.data.setup.agent), app.world.outer, home_of(run, settings, app.place))
+        own = replace(settings, sandbox=replace(settings.sandbox, pull=PULL))  # a person's own reviewer has its log-in in the person's home
+        cell = cell_of(own, bool(run.data.setup.agent), app.world.outer, home_of(run, settings, app.place))
         shell = cell.shell(folder, env, float(settings.bash.timeout), app.worlds.gear.wanted)
         kept_in = cell.sandbox.name != PULL  # a model gets no shell that nothing holds
         return Turn(

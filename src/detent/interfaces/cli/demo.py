@@ -57,7 +57,7 @@ def _show(repo: Path, folder: Path, env: dict[str, str]) -> int:
     _make(repo, env, folder)
     app = open_app(repo, create=True, env=env)
     click.echo("A throw-away repository with a plan of two pull requests; git and pytest are real, the agent is scripted.")
-    click.echo(f"Sandbox: none (the demo's own code runs as you). Journal: {app.place.journal}\n")
+    click.echo(f"Its tests run in a sandbox where one can be had. Journal: {app.place.journal}\n")
     run = start_pr(app, Sent("start", by="human", channel="demo"))
     _line("state", "step", "the agent", "verdict", "", bold=True)
     tally: dict[str, int] = {}
