@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from detent.app.speaker import marked
+from tests.machine import need
 
 REFUSED = re.compile("is for a person to say, and|to accept this is for a person")  # what only a person may say, and was not said by one
 
@@ -23,6 +24,7 @@ def without_marks(env: Mapping[str, str]) -> dict[str, str]:
 
 def at_a_terminal(argv: list[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run a program with a terminal as input and output, cut loose from the processes above this one."""
+    need("terminals")
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     told, tells = os.pipe()

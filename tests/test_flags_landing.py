@@ -16,6 +16,7 @@ from detent.kernel.model import Sent
 from tests.driven import ALONE, CYCLE, GREENS, PLANS, REDS, REFACTORS, driven, driven_on, project, scripted
 from tests.executions import BRANCH, CONFIG, WORKS, Till
 from tests.laid_out import laid_out
+from tests.machine import need
 from tests.project import Project, Ran
 from tests.sessions import CODE_ADD, JUDGES, LEAN, TEST_ADD, plays, session, till
 from tests.test_land import branch as finished_branch
@@ -48,6 +49,7 @@ class Flagged(Project):
 
 def at_a_terminal(p: Project, *args: str) -> int:
     """A command at a terminal of its own; its exit code."""
+    need("terminals")
     ours, theirs = pty.openpty()
     child = subprocess.Popen(p.argv(*args), cwd=p.root, env=p.env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)

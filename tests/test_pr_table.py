@@ -219,9 +219,10 @@ def test_where_decisions_need_a_terminal_nothing_else_will_do(tmp_path: Path) ->
 def test_the_channel_a_person_spoke_through_is_recorded(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     project.task()
+    assert project.alone("steer", "mind the gap").returncode == 2, "an agent is at work, and nobody sits at a terminal"
     assert project.run("steer", "mind the gap").code == 0
     last = project.run("history", "--json").json["events"][-1]
-    assert (last["on"], last["channel"]) == ("steer", "no terminal")
+    assert (last["on"], last["channel"]) == ("steer", "terminal")
     assert "mind the gap" in project.task()["briefing"]
 
 
