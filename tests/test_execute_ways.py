@@ -100,7 +100,14 @@ def test_a_project_without_any_test_gets_its_first_suite(tmp_path: Path) -> None
 
 # -- what it needs -----------------------------------------------------------------------------------------------------------
 
-TWICE = {"tests/test_twice.py": "from calc import add\n\n\ndef test_twice():\n    assert add(2, 2) == 4\n"}
+TWICE = {
+    "twice.py": "from calc import add\n\n\ndef twice(n):\n    return add(n, n)\n",
+    "tests/test_twice.py": "from twice import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
+}
+THRICE = {
+    path.replace("twice", "thrice"): text.replace("twice", "thrice").replace("add(n, n)", "add(n, add(n, n))").replace("== 4", "== 6")
+    for path, text in TWICE.items()
+}
 
 
 def needing(till: Till) -> str:
@@ -128,7 +135,7 @@ def test_an_execution_begins_with_the_finished_work_that_its_item_needs(tmp_path
     assert landed.code == 0 and {row["item"]: row["outcome"] for row in landed.json["branches"]} == {"it-1": "landed", two: "landed"}
     third = till.file("Add thrice")
     till.project.run("items", "dep", third, "it-1", two)
-    assert till.execute(third, {**WORKS, "write": {"tests/test_thrice.py": TWICE["tests/test_twice.py"]}}).code == 0
+    assert till.execute(third, {**WORKS, "write": THRICE}).code == 0
     assert till.run("execute-it-3-1").data.base == till.git("rev-parse", "main"), "what has landed is in main"
 
 
