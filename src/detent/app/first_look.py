@@ -20,6 +20,7 @@ INSIDE = (
     ". They ran in the sandbox, where most of your home is hidden: if they pass outside it, name what they need in [sandbox] mounts "
     'or [test] env, or set [sandbox] pull = "none"'
 )
+CLEAN = "they run in a clean checkout: name files that git does not have in [workspace] copy, or make them with [workspace] setup"
 FIX_IT = "fix it first: every step is judged by running the tests"
 
 
@@ -52,7 +53,9 @@ def suite_at(collector: "Collector", tree: str) -> TestReport:
     finally:
         collector.fills = False
     if report.fault:
-        raise DetentError(f"the tests cannot be run here: {report.fault}", report.output[-600:].strip() or "run them by hand and look")
+        raise DetentError(
+            f"the tests cannot be run here: {report.fault}", f"{report.output[-600:].strip() or 'run them by hand and look'}\n{CLEAN}"
+        )
     return report
 
 
