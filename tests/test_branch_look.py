@@ -89,6 +89,7 @@ def test_a_test_rewritten_to_what_the_broken_code_answers_is_flagged_with_both_v
         "tests/test_calc.py": BASE["tests/test_calc.py"].replace("double(2) == 4", "double(2) == 6"),
     }
     found = card(tmp_path, wrong)
+    assert kinds(found) == {"rewritten-test"}, found
     (flag,) = [flag for flag in found.asks if flag.kind == "rewritten-test"]
     assert "double(2) == 4" in flag.before and "double(2) == 6" in flag.after
 
