@@ -281,7 +281,7 @@ def test_an_honest_change_of_javascript_passes(tmp_path: Path, name: str) -> Non
     plays(tmp_path, JS_CLASSES[name])
 
 
-@pytest.mark.parametrize("name", GO_CLASSES)
+@pytest.mark.parametrize("name", [name if n < 1 else pytest.param(name, marks=pytest.mark.slow) for n, name in enumerate(GO_CLASSES)])
 def test_an_honest_change_of_go_passes(tmp_path: Path, name: str) -> None:
     red, _ = plays(tmp_path, GO_CLASSES[name])
     flags = {flag["kind"] for flag in red["flags"]}  # type: ignore[attr-defined]
