@@ -1,10 +1,13 @@
 """Bytecode of what is installed, which a test could write anew: no step after it is proved by that where it counts."""
 
 import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from detent.evidence.bytecode import Bytecode
 from detent.evidence.runners.kept import thrown_away
 from detent.evidence.suite import BYTECODE, Suite, environment
 from tests.cases import WRONG
@@ -98,3 +101,18 @@ def test_what_a_test_writes_into_a_compilers_cache_is_gone_with_its_run(tmp_path
     assert (kept / "00-a").read_text() == "of the base\n" and os.listdir(kept.parent) == [kept.name]
     with thrown_away(runner, env, fills=True) as own:
         assert own[name] == str(kept), "what the work began from may leave what it built"
+
+
+def test_runs_that_begin_together_make_it_one_after_the_other(tmp_path: Path) -> None:
+    source, scratch = tmp_path / "installed" / "module.py", tmp_path / "scratch"
+    kept = [Bytecode(tmp_path / "project", "k" * 64, Path(sys.executable)) for _ in range(8)]
+    source.parent.mkdir()
+    (tmp_path / "project").mkdir()
+    source.write_text("ONE = 1\n")
+    written = scratch / str(source.parent).lstrip("/") / f"module.{sys.implementation.cache_tag}.pyc"
+    written.parent.mkdir(parents=True)
+    written.touch()
+    with ThreadPoolExecutor(len(kept)) as pool:
+        list(pool.map(lambda each: each.fill(scratch, tmp_path / "project"), kept))
+    assert all(each.holds() for each in kept)
+    assert [path.name for path in kept[0].folder.rglob("*.pyc")] == [written.name]

@@ -4,10 +4,12 @@ The first run of an environment writes its bytecode to a folder that is thrown a
 These are compiled by the interpreter itself, alone. Nothing is taken that was touched since. Knows files; how tests are run is the collector's.
 """
 
+import fcntl
 import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
@@ -43,7 +45,10 @@ class Bytecode:
     def holds(self) -> bool:
         """Whether it is there, and every file as we made it."""
         said = seal.kept(self.record) if self.record.is_file() else None
-        return said is not None and said == json.dumps(self._stamps())
+        try:
+            return said is not None and said == json.dumps(self._stamps())
+        except OSError:
+            return False  # it is being made anew
 
     def _stamps(self) -> dict[str, str]:
         found = {}
@@ -56,8 +61,23 @@ class Bytecode:
     def fill(self, scratch: Path, project: Path) -> None:
         """Compile what a run needed, from the sources. The project's own modules are not among it: they change."""
         wanted = [pair for pair in self._needed(scratch) if not Path(pair[0]).is_relative_to(project)][:MOST]
-        if self.holds():
-            return  # another run was quicker
+        with suppress(OSError), self._alone():  # what is kept only saves time
+            if not self.holds():  # else another run was quicker
+                self._make(wanted)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One run at a time makes it: those of two trees begin together."""
+        own = self.folder.parent
+        own.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(own.with_name(f"{own.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
+
+    def _make(self, wanted: list[tuple[str, str]]) -> None:
         shutil.rmtree(self.folder.parent, ignore_errors=True)
         if not wanted or self.python is None:
             return
@@ -65,10 +85,7 @@ class Bytecode:
             Path(made).parent.mkdir(parents=True, exist_ok=True)
         order = self.folder.parent / "order.json"
         order.write_text(json.dumps(wanted))
-        try:
-            run([str(self.python), "-I", "-S", "-B", "-c", COMPILE], Path("/"), {}, SECONDS, stdin=order)
-        except OSError:
-            return
+        run([str(self.python), "-I", "-S", "-B", "-c", COMPILE], Path("/"), {}, SECONDS, stdin=order)
         seal.keep(self.record, json.dumps(self._stamps()), durable=False)
 
     def _needed(self, scratch: Path) -> Iterator[tuple[str, str]]:
