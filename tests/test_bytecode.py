@@ -1,8 +1,9 @@
 """Bytecode of what is installed, which a test could write anew: no step after it is proved by that where it counts."""
 
+import fcntl
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from detent.evidence.bytecode import Bytecode
 from detent.evidence.runners.kept import thrown_away
 from detent.evidence.suite import BYTECODE, Suite, environment
 from tests.cases import WRONG
+from tests.patience import LONG
 from tests.project import RED, Project
 
 # Writes bytecode of pytest's own that lets one test pass whatever it does; in the run that writes it, nothing is different.
@@ -104,15 +106,21 @@ def test_what_a_test_writes_into_a_compilers_cache_is_gone_with_its_run(tmp_path
 
 
 def test_runs_that_begin_together_make_it_one_after_the_other(tmp_path: Path) -> None:
-    source, scratch = tmp_path / "installed" / "module.py", tmp_path / "scratch"
-    kept = [Bytecode(tmp_path / "project", "k" * 64, Path(sys.executable)) for _ in range(8)]
+    project, source, scratch = tmp_path / "project", tmp_path / "installed" / "module.py", tmp_path / "scratch"
+    project.mkdir()
     source.parent.mkdir()
-    (tmp_path / "project").mkdir()
     source.write_text("ONE = 1\n")
     written = scratch / str(source.parent).lstrip("/") / f"module.{sys.implementation.cache_tag}.pyc"
     written.parent.mkdir(parents=True)
     written.touch()
-    with ThreadPoolExecutor(len(kept)) as pool:
-        list(pool.map(lambda each: each.fill(scratch, tmp_path / "project"), kept))
-    assert all(each.holds() for each in kept)
-    assert [path.name for path in kept[0].folder.rglob("*.pyc")] == [written.name]
+    kept = Bytecode(project, "k" * 64, Path(sys.executable))
+    lock = kept.folder.parent.with_name(f"{kept.folder.parent.name}.lock")
+    lock.parent.mkdir(parents=True)
+    other = threading.Thread(target=kept.fill, args=(scratch, project))
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # another run makes it
+        other.start()
+        other.join(1)
+        assert other.is_alive() and not kept.folder.exists()
+    other.join(LONG)
+    assert kept.holds() and [path.name for path in kept.folder.rglob("*.pyc")] == [written.name]
