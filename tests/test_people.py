@@ -112,7 +112,7 @@ def test_a_client_that_runs_as_a_script_is_known_by_its_package_and_the_variable
     process(10, 1, "node", ["node", "/usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js"])
     process(11, 10, "bash", ["bash", "-lc", "true"])
     process(20, 1, "zsh", ["-zsh"], "HOME=/h\0")
-    process(21, 20, "python3", ["python3", "/work/codex/notes.py", "claude"])
+    process(21, 20, "python3", ["python3", "/srv/codex/notes.py", "claude"])
     process(30, 1, "sh", ["sh"], "OPENCODE=1\0")
     process(31, 30, "sh", ["sh", "-c", "detent"])
     process(40, 1, "python3", ["python3", "/h/.local/bin/aider", "--yes"])

@@ -35,7 +35,7 @@ class Late:
         for file in (spec.origin, spec.cached) if spec is not None else ():
             if file and _changed(Path(file)) > self.moment:
                 raise DetentError(
-                    f"{file} was written while tests ran, so it is not loaded", f"install {detent.__name__} anew, and look at these tests"
+                    f"{file} was written while tests ran, so it is not loaded", f"reinstall {detent.__name__}, and look at these tests"
                 )
         return None
 

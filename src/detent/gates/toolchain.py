@@ -8,7 +8,7 @@ LOCKS = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock.toml", "requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "pyproject.toml",
     "setup.py", "setup.cfg", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "package.json", "Gemfile.lock", "composer.lock",
 )  # fmt: skip
-BACK = "Install it anew as the lock file says. If it was you, accept it: detent doctor --accept"
+BACK = "Reinstall it as the lock file says. If it was you, accept it: detent doctor --accept"
 
 
 def toolchain_kept(look: Look[Data]) -> Said:

@@ -1,4 +1,4 @@
-"""`detent doctor`: what is there, what would not work, and how to mend it."""
+"""`detent doctor`: what is there, what would not work, and how to fix it."""
 
 import json
 import os

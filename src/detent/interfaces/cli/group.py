@@ -16,7 +16,7 @@ COMMANDS = {
     "bench": "Measure the gates with honest and cheating agents.",
     "decisions": "Show what people are asked, and what they answered.",
     "demo": "Watch a run in a throw-away world.",
-    "doctor": "Say what is there, what would not work, and how to mend it.",
+    "doctor": "Say what is there, what would not work, and how to fix it.",
     "escalate-for-external-help": "Halt the run and show a person a report.",
     "get-task": "Print the briefing for the next step.",
     "graph": "Draw a workflow as a table or as a mermaid diagram.",
