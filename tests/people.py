@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from detent.app.speaker import marked
+from tests import warm
 from tests.machine import need
 
 REFUSED = re.compile("is for a person to say, and|to accept this is for a person")  # what only a person may say, and was not said by one
@@ -22,22 +23,19 @@ def without_marks(env: Mapping[str, str]) -> dict[str, str]:
     return left
 
 
-def at_a_terminal(argv: list[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a program with a terminal as input and output, cut loose from the processes above this one."""
+def at_a_terminal(args: list[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run `detent` with a terminal as input and output, cut loose from the processes above this one."""
     need("terminals")
     ours, theirs = os.openpty()
     tty.setraw(theirs)
-    told, tells = os.pipe()
     with tempfile.TemporaryFile() as errors:
-        words = ["setsid", "--fork", "sh", "-c", f'"$@"; echo $? >/proc/self/fd/{tells}', "sh", *argv]
-        subprocess.run(words, cwd=cwd, env=without_marks(env), stdin=theirs, stdout=theirs, stderr=errors, pass_fds=(tells,), check=True)
-        os.close(tells)
+        told = warm.begin(args, cwd, without_marks(env), (theirs, theirs, errors.fileno()))
         os.close(theirs)
         out = _all_of(ours)
-        code = int(_all_of(told))
+        code = warm.ended(told)
         errors.seek(0)
         err = errors.read().decode("utf-8", "replace")
-    return subprocess.CompletedProcess(argv, code, out, err)
+    return subprocess.CompletedProcess(["detent", *args], code, out, err)
 
 
 def _all_of(fd: int) -> str:

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests import warm
 from tests.laid_out import laid_out
 from tests.people import REFUSED, at_a_terminal
 from tests.repos import PLAIN, make_repo, sh, write
@@ -72,15 +73,22 @@ class Project:
         """One call. What only a person may say is said again by one, at a terminal, where it is refused here."""
         done = self.alone(*args, stdin=stdin, **env)
         if done.returncode == 2 and REFUSED.search(done.stderr + done.stdout):
-            done = at_a_terminal(self.argv(*args), self.root, {**self.env, **env})
+            return self.in_person(*args, **env)
+        assert done.returncode != 3, f"a bug: {done.stderr}"
+        return Ran(done)
+
+    def in_person(self, *args: str, **env: str) -> Ran:
+        """One call by a person at a terminal."""
+        done = at_a_terminal([*args], self.root, {**self.env, **env})
         assert done.returncode != 3, f"a bug: {done.stderr}"
         return Ran(done)
 
     def alone(self, *args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
         """One call by a program that has no terminal."""
-        return subprocess.run(
-            self.argv(*args), cwd=self.root, env={**self.env, **env}, input=stdin, capture_output=True, text=True, errors="replace"
-        )
+        whole = {**self.env, **env}
+        if warm.can(whole):
+            return warm.run([*args], self.root, whole, stdin)
+        return subprocess.run(self.argv(*args), cwd=self.root, env=whole, input=stdin, capture_output=True, text=True, errors="replace")
 
     def task(self) -> dict[str, Any]:
         return self.run("get-task", "--json").json

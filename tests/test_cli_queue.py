@@ -23,7 +23,6 @@ from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 from tests.patience import LONG
 from tests.queues import lives
-from tests.test_pr_table import at_a_terminal
 
 SLEEPS = (
     "import os, subprocess, sys, time\nopen(sys.argv[1], 'a').write(f'{os.getpid()}\\n')\nprint('at work', flush=True)\ntime.sleep(600)\n"
@@ -94,7 +93,7 @@ def test_where_decisions_need_a_terminal_the_queue_takes_none_from_elsewhere(tmp
         assert ran.code == 2 and "this is for a person at a terminal to say (decisions.require)" in ran.err, (args, ran)
     listed = queue(till, "list")
     assert ([e["state"] for e in listed["executions"]], listed["paused"], till.item(one).status) == (["ready"], None, "open")
-    assert at_a_terminal(till.project, "queue", "cancel", one) == 0
+    assert till.project.in_person("queue", "cancel", one).code == 0
     assert till.run("execute-it-1-1").state == "CANCELLED"
 
 

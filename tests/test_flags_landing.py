@@ -4,9 +4,6 @@ What raises a flag here is a changed conftest.py: it decides how the work is jud
 """
 
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,6 @@ from detent.kernel.model import Sent
 from tests.driven import ALONE, CYCLE, GREENS, PLANS, REDS, REFACTORS, driven, driven_on, project, scripted
 from tests.executions import BRANCH, CONFIG, WORKS, Till
 from tests.laid_out import laid_out
-from tests.machine import need
 from tests.project import Project, Ran
 from tests.sessions import CODE_ADD, JUDGES, LEAN, TEST_ADD, plays, session, till
 from tests.test_land import branch as finished_branch
@@ -45,21 +41,6 @@ class Flagged(Project):
         self.mark_done()
         assert self.submit()["state"] == "PLAN_UPDATED"
         return self
-
-
-def at_a_terminal(p: Project, *args: str) -> int:
-    """A command at a terminal of its own; its exit code."""
-    need("terminals")
-    ours, theirs = pty.openpty()
-    child = subprocess.Popen(p.argv(*args), cwd=p.root, env=p.env, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    try:
-        while os.read(ours, 65536):
-            pass
-    except OSError:
-        pass  # it has ended
-    os.close(ours)
-    return child.wait()
 
 
 def events(p: Project, *names: str, run: str = "") -> list[Json]:
@@ -112,7 +93,7 @@ def test_a_branch_with_open_flags_waits_for_a_person_and_is_asked_about_once(p: 
 
 def test_a_person_at_a_terminal_accepts_and_the_branch_lands(p: Flagged) -> None:
     p.task()
-    assert at_a_terminal(p, "answer", "FLAGS", "accept", "--note", "the fixture is meant") == 0
+    assert p.in_person("answer", "FLAGS", "accept", "--note", "the fixture is meant").code == 0
     (said,) = events(p, "accept-flags")
     assert (said["by"], said["channel"], said["note"], said["state"]) == ("human", "terminal", "the fixture is meant", "MERGING_BRANCH")
     assert said["who"]
@@ -141,7 +122,7 @@ def test_decisions_that_are_for_a_terminal_are_not_taken_elsewhere(tmp_path: Pat
     p.finished()
     p.task()
     assert p.run("answer", "FLAGS", "accept").code == 2
-    assert at_a_terminal(p, "answer", "FLAGS", "accept") == 0
+    assert p.in_person("answer", "FLAGS", "accept").code == 0
 
 
 def test_a_tree_that_changed_after_the_answer_is_asked_about_again(p: Flagged) -> None:

@@ -13,7 +13,6 @@ from detent.app.speaker import agent_above, marked, process_at
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
 from detent.workflows.open_flags import said_by_people, told_in_briefing
-from tests.people import at_a_terminal
 from tests.project import Project
 from tests.webbed import served
 
@@ -144,8 +143,8 @@ def test_while_an_agent_works_by_itself_a_program_without_a_terminal_does_not_sp
         done = p.alone(*words)
         assert done.returncode == 2 and "there is no terminal here" in done.stderr and 'require = "anywhere"' in done.stderr, (words, done)
     assert events(p) == 1
-    done = at_a_terminal(p.argv("steer", "prices are in cents"), p.root, p.env)
-    assert done.returncode == 0, done
+    done = p.in_person("steer", "prices are in cents")
+    assert done.code == 0, done
     assert p.run("history", "--json").json["events"][-1]["channel"] == "terminal"
     assert "prices are in cents" in p.task()["briefing"]
 
@@ -185,7 +184,7 @@ def test_where_no_agent_calls_by_itself_a_program_may_speak_for_people(tmp_path:
     assert p.alone("doctor", "--accept").returncode in (0, 2)
     assert "for a person" not in p.alone("doctor", "--accept").stderr
     p.task()
-    at_a_terminal(p.argv("abort"), p.root, p.env)
+    p.in_person("abort")
     assert "for a person" not in p.alone("doctor", "--accept").stderr, "the run has ended"
 
 

@@ -1,9 +1,6 @@
 """The `pr` table by itself: walked, and its pure parts on literal values."""
 
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 
 import msgspec
@@ -18,7 +15,6 @@ from detent.kernel.walk import problems
 from detent.workflows.briefs import brief
 from detent.workflows.pr import PR
 from detent.workflows.pr_data import PrData, Setup, keep_findings, keep_review
-from tests.machine import need
 from tests.project import Project
 
 SMALL = {"debug": 3, "reduce_scope": 1, "escalate": 2, "replans": 1, "review": 1, "agent": 1, "errors": 2}
@@ -192,16 +188,6 @@ def test_the_default_preflight_knows_the_other_places_where_tools_are_configured
     assert len(missing_preflight(files.get, tmp_path, "/nowhere")) == len(commands)
 
 
-def at_a_terminal(project: Project, *args: str) -> int:
-    """Run a command as a person at a terminal would."""
-    need("terminals")
-    ours, theirs = pty.openpty()
-    done = subprocess.run(project.argv(*args), cwd=project.root, env=project.env, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    os.close(ours)
-    return done.returncode
-
-
 def test_where_decisions_need_a_terminal_nothing_else_will_do(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     project.write({"detent.toml": "[decisions]\nrequire = 'terminal'\n"})
@@ -211,7 +197,7 @@ def test_where_decisions_need_a_terminal_nothing_else_will_do(tmp_path: Path) ->
     refused = project.run("abort")
     back = project.run("rollback", "1")
     assert all(told.code == 2 and "decisions.require" in told.err for told in (refused, back)), back
-    assert at_a_terminal(project, "abort", "--reason", "enough") == 0
+    assert project.in_person("abort", "--reason", "enough").code == 0
     last = project.run("history", "--json").json["events"][-1]
     assert (last["on"], last["by"], last["channel"], last["state"]) == ("abort", "human", "terminal", "ABORTED")
 

@@ -1,6 +1,5 @@
 """Small holes, each with its kin: what a link shows, what git runs and does not look at, keys in other encodings, clients that leave, endless refusals."""
 
-import json
 import os
 import socket
 import subprocess
@@ -14,7 +13,6 @@ from detent.git.snapshot import hidden_changes, take
 from detent.interfaces import patience
 from detent.kernel.decide import MOST_ALIKE, MOST_REFUSED
 from detent.sandbox.visible import toolchains
-from tests.people import at_a_terminal
 from tests.project import Project
 from tests.repos import git_at, make_repo, sh, write
 from tests.webbed import Served, served
@@ -263,8 +261,8 @@ def test_an_agent_that_is_refused_for_one_reason_again_and_again_waits_for_a_per
     for _ in range(MOST_ALIKE + 5):
         assert refused(p)["status"] == "REFUSED"
     assert p.run("status", "--json").json["events"] == before + MOST_ALIKE, "no row repeats without a bound"
-    done = at_a_terminal(p.argv("resume", "--json"), p.root, p.env)
-    assert json.loads(done.stdout)["status"] == "SUCCESS", done
+    done = p.in_person("resume", "--json")
+    assert done.json["status"] == "SUCCESS", done
     assert refused(p)["status"] == "REFUSED", "and it begins anew"
 
 

@@ -1,0 +1,197 @@
+"""The command line, called hundreds of times: a process that has imported it is forked for each call, so that no test pays for the imports.
+
+A call is made with the arguments, folder, environment and files of its own, and ends as any process does. What a fork cannot have (variables that Python
+reads as it starts) is left to a process that is started as usual.
+"""
+
+import atexit
+import gc
+import json
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+import detent
+from detent.interfaces.cli.main import main
+
+SOURCE = Path(__file__).parent.parent / "src"
+AT_START = ("PYTHON", "LANG", "LC_", "COVERAGE_", "LD_")  # how the names begin of what is read as Python starts
+MEANS_NOTHING = {"PYTHONPATH", "PYTHONPYCACHEPREFIX"}  # the first is the same for all; the second is set by the fork
+HEAVY = (
+    "detent.interfaces.mcp",
+    "detent.interfaces.http",
+    "detent.queue",
+    "detent.kernel.journal_postgres",
+    "detent.__main__",
+)  # few calls need them
+
+
+def run(args: list[str], cwd: Path, env: Mapping[str, str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """`detent` with these arguments, to its end."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin.encode())
+        given.seek(0)
+        code = ended(begin(args, cwd, env, (given.fileno(), out.fileno(), err.fileno())))
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace").replace("\r\n", "\n"))
+    return subprocess.CompletedProcess(["detent", *args], code, *texts)
+
+
+def begin(args: list[str], cwd: Path, env: Mapping[str, str], files: tuple[int, int, int]) -> int:
+    """Let `detent` run with these three files; the one that it is told in how it ended."""
+    told, tells = os.pipe()
+    with tempfile.TemporaryFile() as asked:
+        asked.write(json.dumps({"args": args, "cwd": str(cwd), "env": dict(env)}).encode())
+        asked.flush()
+        socket.send_fds(_server(env).mine, [b"call"], [asked.fileno(), *files, tells])
+    os.close(tells)
+    return told
+
+
+def ended(told: int) -> int:
+    """Wait for the end, and how it ended."""
+    with open(told, "rb") as answer:
+        code = answer.read()
+    assert code, "the process that is forked for each call of the command line is gone"
+    return int(code)
+
+
+def can(env: Mapping[str, str]) -> bool:
+    """Whether a fork can have this environment."""
+    return not env.get("COVERAGE_PROCESS_CONFIG") and _server(env).at_start == _at_start(env)
+
+
+def _at_start(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name.startswith(AT_START) and name not in MEANS_NOTHING}
+
+
+class Server:
+    """The process that is forked, seen from the tests. Nobody is above it, so that a call at a terminal is a person's; it ends when the tests do."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.at_start = _at_start(env)
+        self.mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        whole = {**env, "PYTHONPATH": f"{SOURCE}{os.pathsep}{SOURCE.parent}"}
+        words = ["setsid", "--fork", sys.executable, "-m", "tests.warm", str(theirs.fileno())]
+        with theirs:
+            subprocess.run(words, env=whole, stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(),), check=True)
+        atexit.register(self.mine.close)
+
+
+SERVERS: list[Server] = []
+
+
+def _server(env: Mapping[str, str]) -> Server:
+    """The one of this process, started with the environment of the first who asks."""
+    if not SERVERS:
+        SERVERS.append(Server(env))
+    return SERVERS[0]
+
+
+# -- the process that is forked ------------------------------------------------------------------------------------------------
+
+
+def serve(asked: socket.socket) -> Any:
+    """Fork for each call, and tell how each ended. None where there are no more calls; in a fork, what it is to do."""
+    waiting: dict[int, tuple[int, int]] = {}
+    with selectors.DefaultSelector() as ready:
+        ready.register(asked, selectors.EVENT_READ)
+        while True:
+            for key, _ in ready.select():
+                if key.fileobj is asked:
+                    call = _begin(asked, waiting, ready)
+                    if call is not True:
+                        return call
+                else:
+                    _end(key.fd, waiting, ready)
+
+
+def _begin(asked: socket.socket, waiting: dict[int, tuple[int, int]], ready: selectors.BaseSelector) -> Any:
+    """True, and in the fork what it is to do; None if nobody will ask any more."""
+    said, fds, _, _ = socket.recv_fds(asked, 16, 5)
+    if not said:
+        return None
+    words, *files, tells = fds
+    pid = os.fork()
+    if not pid:
+        asked.close()
+        os.close(tells)
+        for handle, (_, tell) in waiting.items():
+            os.close(handle)
+            os.close(tell)
+        for place, fd in enumerate(files):
+            os.dup2(fd, place)
+            os.close(fd)
+        with open(words, "rb") as f:
+            f.seek(0)
+            return json.loads(f.read())
+    for fd in (words, *files):
+        os.close(fd)
+    handle = os.pidfd_open(pid)
+    waiting[handle] = (pid, tells)
+    ready.register(handle, selectors.EVENT_READ)
+    return True
+
+
+def _end(handle: int, waiting: dict[int, tuple[int, int]], ready: selectors.BaseSelector) -> None:
+    pid, tells = waiting.pop(handle)
+    ready.unregister(handle)
+    os.close(handle)
+    _, status = os.waitpid(pid, 0)
+    os.write(tells, str(os.waitstatus_to_exitcode(status)).encode())
+    os.close(tells)
+
+
+def become(call: dict[str, Any]) -> None:
+    """Be the command line with these arguments, in this folder and environment."""
+    os.environ.clear()
+    os.environ.update(call["env"])
+    sys.pycache_prefix = call["env"].get("PYTHONPYCACHEPREFIX")
+    sys.argv = ["detent", *call["args"]]
+    sys.path[:] = [place for place in sys.path if place != str(SOURCE.parent)]
+    os.chdir(call["cwd"])
+    code: object = 1
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:  # noqa: BLE001 as Python does it, whatever it is
+        traceback.print_exc()
+    leave(code if isinstance(code, int) else 0)
+
+
+def leave(code: int) -> None:
+    """End as Python does, but for taking all modules apart: that would copy what the fork shares."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def warm_up() -> None:
+    """Import what most calls need, and keep it out of the way of the garbage collector, so that forks share it."""
+    for module in walk_packages(detent.__path__, "detent."):
+        if not module.name.startswith(HEAVY):
+            import_module(module.name)
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    warm_up()
+    with socket.socket(fileno=int(sys.argv[1])) as asking:
+        found = serve(asking)
+    if found is not None:
+        become(found)
