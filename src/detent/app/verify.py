@@ -3,7 +3,6 @@
 The test command and all settings come from the commit that the range starts from, never from a claim.
 """
 
-import os
 import tempfile
 import threading
 import time
@@ -12,27 +11,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 import detent
-from detent.app.cell import cell_of
-from detent.app.fit import patterns_at
 from detent.app.preload import preload
+from detent.app.suite_at import read_at, suite_at
 from detent.app.verify_bare import bare_of, new_without_red
 from detent.app.verify_span import Broken, Link, Sort, Span, links_of, span_of
 from detent.app.verify_steps import Ground, Judged, judged
-from detent.config import Settings, load
+from detent.config import load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.apart import Apart
 from detent.evidence.branch_look import OF_PROBES, look_over
 from detent.evidence.branch_look import Span as Trees
 from detent.evidence.collect import Collector
-from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.evidence.toolchain import listing, stamps
 from detent.gates.judge import weighed
 from detent.git import fingerprint
-from detent.git.checkout import clean_checkout
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
-from detent.git.workspace import borrow
 from detent.kernel.model import Flag
 
 Watch = Callable[[int, int, str], None]  # how much is done, of how much, and what it was
@@ -72,7 +67,7 @@ def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Wat
         raise DetentError(
             "this clone is shallow, so commits and trees are missing", "fetch all of it: git fetch --unshallow (in CI: depth 0)"
         )
-    span = span_of(git, text, load(lambda path: _read(git, "HEAD", path), env).git.main)
+    span = span_of(git, text, load(lambda path: read_at(git, "HEAD", path), env).git.main)
     links, broken, claimed = links_of(git, span)
     proof = Proof(span, tuple(links), tuple(broken), (), (), (), (), "", "none", 0, 0.0)
     if not broken:
@@ -80,32 +75,11 @@ def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Wat
     return proof._replace(seconds=time.monotonic() - begun)
 
 
-def _read(git: Git, rev: str, path: str) -> str | None:
-    data = git.read(rev, path)
-    return data.decode("utf-8", "replace") if data is not None else None
-
-
-def _suite(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings]:
-    """How the tests are run: as the commit that the range starts from says. A file that lies in the checkout is not asked."""
-    settings = load(lambda path: _read(git, base, path), env)
-    path, home = env.get("PATH", os.defpath), git.place.root
-    with clean_checkout(git, git.tree(base)) as folder:
-        borrow(home, folder)
-        command: Command | None = find_command(Folder(folder, path), settings.test.command)
-        patterns = patterns_at(command, Folder(folder, path), settings.test.files)
-    if command is None or not command.runner:
-        said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"
-        raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
-    cell = cell_of(settings, False, env, home)
-    timeout = float(settings.test.timeout or settings.bash.timeout)
-    return Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox, patterns), settings
-
-
 def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool) -> Proof:
     """Run the tests of every tree, then let the gates of every step judge what was seen."""
     base = proof.span.base
     try:
-        suite, settings = _suite(git, base, env)
+        suite, settings = suite_at(git, base, env)
     except (CannotTell, GitError) as e:
         return proof._replace(broken=(Broken("could-not-verify", base, "", "tests", str(e)),))
     trees = list(dict.fromkeys((git.tree(base), *(t for link in proof.links for t in (link.start, link.step.over, link.step.tree) if t))))

@@ -63,31 +63,29 @@ class Link(NamedTuple):
 def span_of(git: Git, text: str, main: str) -> Span:
     """The range that a person means: `A..B`, one commit, or else what this branch has over main."""
     if text and ".." not in text:
-        tip = _commit(git, text)
-        base = _commit(git, f"{tip}^1", f"{text} has no parent, so there is nothing that it could be proved over")
+        tip = commit_named(git, text)
+        base = commit_named(git, f"{tip}^1", f"{text} has no parent, so there is nothing that it could be proved over")
     elif text:
         old, _, new = text.partition("..")
-        tip = _commit(git, new.lstrip(".") or "HEAD")
-        base = _common(git, _commit(git, old or "HEAD"), tip)
+        tip = commit_named(git, new.lstrip(".") or "HEAD")
+        base = common_base(git, commit_named(git, old or "HEAD"), tip)
     else:
-        tip = _commit(git, "HEAD")
+        tip = commit_named(git, "HEAD")
         base = _own_base(git, tip, main)
-    commits = tuple(_commits(git, base, tip))
+    commits = tuple(commits_between(git, base, tip))
     if not commits:
-        raise DetentError(
-            f"there is no commit in {text or 'this branch'} that {base[:12]} does not have", "name a range: detent verify A..B"
-        )
+        raise DetentError(f"there is no commit in {text or 'this branch'} that {base[:12]} does not have", "name a range: A..B")
     return Span(base, tip, commits)
 
 
-def _commit(git: Git, name: str, otherwise: str = "") -> str:
+def commit_named(git: Git, name: str, otherwise: str = "") -> str:
     found = git.resolve(f"{name}^{{commit}}")
     if not found:
-        raise DetentError(otherwise or f"there is no commit '{name}' here", "fetch it, or name another: detent verify A..B")
+        raise DetentError(otherwise or f"there is no commit '{name}' here", "fetch it, or name another range: A..B")
     return found
 
 
-def _common(git: Git, old: str, new: str) -> str:
+def common_base(git: Git, old: str, new: str) -> str:
     out = git.call("merge-base", old, new)
     if out.code != 0:
         raise DetentError(f"{old[:12]} and {new[:12]} have no commit in common", "fetch the whole history: git fetch --unshallow")
@@ -96,14 +94,14 @@ def _common(git: Git, old: str, new: str) -> str:
 
 def _own_base(git: Git, tip: str, main: str) -> str:
     """Where this branch left main. On main itself: where the run that was landed last began."""
-    newest = _main(git, main)
-    base = _common(git, newest, tip)
+    newest = main_commit(git, main)
+    base = common_base(git, newest, tip)
     if base != tip:
         return base
     notes = list_notes(git, REF)
     lines = [line.split() for line in git.run("log", "--first-parent", "--format=%H %P", tip).text.splitlines()]
     if len(lines[0]) > 2 or tip not in notes:
-        return _commit(git, f"{tip}^1", f"{tip[:12]} is the first commit, so there is nothing that it could be proved over")
+        return commit_named(git, f"{tip}^1", f"{tip[:12]} is the first commit, so there is nothing that it could be proved over")
     began = _began(git, notes, tip)
     return next((commit for commit, *_ in lines if _began(git, notes, commit) != began), lines[-1][0])
 
@@ -114,7 +112,7 @@ def _began(git: Git, notes: Mapping[str, str], commit: str) -> str | None:
     return claim.base if claim else None
 
 
-def _main(git: Git, configured: str) -> str:
+def main_commit(git: Git, configured: str) -> str:
     try:
         return git.resolve(f"{main_branch(git, configured)}^{{commit}}")
     except DetentError:
@@ -125,7 +123,7 @@ def _main(git: Git, configured: str) -> str:
         return found
 
 
-def _commits(git: Git, base: str, tip: str) -> list[Commit]:
+def commits_between(git: Git, base: str, tip: str) -> list[Commit]:
     out = git.run("log", "--reverse", "--topo-order", "--format=%H%x00%T%x00%P%x00%s", f"{base}..{tip}", "--").text
     rows = (line.split("\0") for line in out.split("\n") if line)
     return [Commit(row[0], row[1], tuple(row[2].split()), row[3]) for row in rows]

@@ -68,7 +68,9 @@ def look_over(span: Span) -> Card:
 
 def _card(span: Span) -> Card:
     look = _eyes(span)
-    if not span.collector.suite.base or not span.collector.suite.base.runner:
+    if not span.collector.suite.base:
+        return _without_tests(span, look)
+    if not span.collector.suite.base.runner:
         return _by_exit_code(span, look)
     span.say("running the tests of base and tip")
     before, tip = look.tests_before(), look.tests()
@@ -160,11 +162,35 @@ def _whole(collector: Collector, tree: str) -> TestReport | None:
     return known if known is not None and not known.partial else None
 
 
+def _without_tests(span: Span, look: RepoLook) -> Card:
+    """No test framework is recognised: whatever changed is proved by nothing."""
+    flags = (*no_proof(look, frozenset(), span.about), *_judged_by(look), *look.read_through())
+    said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
+    return Card(span.base, span.tip, flags=(said, *flags))
+
+
 def _by_exit_code(span: Span, look: RepoLook) -> Card:
-    """Only an exit code can be read: nothing can be told apart, and that is said."""
-    said = "only an exit code is read of the tests, so no test can be shown to need this change"
-    flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
-    return Card(span.base, span.tip, flags=(Flag("weak-evidence", said, level="note"), *flags))
+    """Only an exit code can be read: no test can be told from another, and that is said. Where no run has, the command is run on all three trees."""
+    said = "only an exit code is read of the tests, so they count as one"
+    flags = (Flag("weak-evidence", said, level="note"), *can_end_itself(look.changes), *_judged_by(look), *look.read_through())
+    if span.run is not None:
+        return Card(span.base, span.tip, flags=flags)
+    span.say("running the test command on base and tip")
+    before, tip = (span.collector.clean(tree, span.wanted) for tree in (span.base, span.tip))
+    if tip.bad or tip.fault:
+        known = (*before.bad,) if before.bad and not tip.fault else ()
+        wrong = f"`{tip.command}` {'passed before and fails now' if not before.bad else 'fails'}{f': {tip.fault}' if tip.fault else ''}"
+        return Card(span.base, span.tip, failed=() if known else (wrong,), known=known, flags=flags)
+    overlay = look.changes.overlay(span.base)
+    mixed = span.collector.clean(span.base, span.wanted, (), overlay) if overlay else before
+    proved = frozenset({tip.command} if mixed.bad else ())
+    return Card(
+        span.base,
+        span.tip,
+        proved=tuple(proved),
+        kept=0 if proved or before.bad else 1,
+        flags=(*flags, *no_proof(look, proved, span.about)),
+    )
 
 
 # -- what the tests say ----------------------------------------------------------------------------------------------------------

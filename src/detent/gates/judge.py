@@ -1,11 +1,12 @@
 """Judging: the gates of one row over one look. First what is asked, then what must be proved; CannotTell is neither yes nor no."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from detent.errors import CannotTell
+from detent.evidence.card import Card
 from detent.evidence.look import Look
 from detent.gates.toolchain import toolchain_kept
 from detent.kernel.model import Flag, Found
@@ -66,3 +67,10 @@ def weighed(flag: Flag, setting: Callable[[str], str]) -> Flag | None:
 
 def name_of(gate: Gate) -> str:
     return str(getattr(gate, "__name__", gate))
+
+
+def weighed_card(card: Card, settings: Mapping[str, str]) -> Card:
+    """The card as the settings weigh its flags: what is allowed goes, what must fail is a failure."""
+    flags = [flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None]
+    failed = tuple(f"{flag.sentence} ({flag.kind})" for flag in flags if flag.level == "fail")
+    return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *failed))

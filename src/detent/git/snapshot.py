@@ -73,6 +73,12 @@ def take(git: Git, run: str, created: Collection[str] = (), over: str = "") -> S
     return snap
 
 
+def tree_of_files(git: Git, index: Path) -> str:
+    """The tree of what lies in the checkout, by way of an index of our own. It is kept nowhere: git removes it some day."""
+    look_at_all(git, index)
+    return _tree(git, index, frozenset(), "").tree
+
+
 def look_at_all(git: Git, index: Path) -> bool:
     """Have git look at every file, also those that it was told not to look at (assume-unchanged, skip-worktree); whether there are any.
 

@@ -1,7 +1,6 @@
 """The look at a whole branch before it lands: outcomes from base to tip, what no test notices, and every flag. Kept by its two trees."""
 
 import os
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import msgspec
 from detent.door import AnyRun
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
-from detent.gates.judge import weighed
+from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
 from detent.gates.tree import asked
 from detent.kernel.flags import KINDS
@@ -29,7 +28,7 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     card = _looked(world, run, base, tip, wish)
     card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
-    return _weighed(msgspec.structs.replace(card, flags=tuple(said.values())), world.kit_of(run).settings)
+    return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.kit_of(run).settings)
 
 
 def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> Card:
@@ -73,10 +72,3 @@ def _file(collector: Collector, base: str, tip: str, how: str) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
     digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}\n{how}".encode()).hexdigest()[:24]
     return collector.store / f"card-{digest}.json"
-
-
-def _weighed(card: Card, settings: Mapping[str, str]) -> Card:
-    """The card as the configuration weighs its flags: what is allowed goes, what must fail is a failure."""
-    flags = [flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None]
-    failed = tuple(f"{flag.sentence} ({flag.kind})" for flag in flags if flag.level == "fail")
-    return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *failed))

@@ -14,6 +14,7 @@ COMMANDS = {
     "abort": "End a run for good.",
     "answer": "Answer what a run asks a person.",
     "bench": "Measure the gates with honest and cheating agents.",
+    "check": "Say what any change proves, without a run.",
     "decisions": "Show what people are asked, and what they answered.",
     "demo": "Watch a run in a throw-away world.",
     "doctor": "Say what is there, what would not work, and how to fix it.",

@@ -1,0 +1,124 @@
+"""What `check` looks at: a range of commits, what is staged, or what lies in the checkout. Runs no test, and leaves the checkout as it is."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from detent.app.verify_span import Commit, commit_named, commits_between, common_base, main_commit
+from detent.errors import DetentError
+from detent.git.repo import Git, GitError
+from detent.git.snapshot import tree_of_files
+
+What = Literal["range", "staged", "worktree"]
+DECLARES = "Detent-Change"  # the trailer by which a commit says what it is
+DECLARED = ("refactor", "docs", "chore")
+UNSHALLOW = "fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0)"
+
+
+class Change(NamedTuple):
+    """What is checked: everything that one tree has over another."""
+
+    name: str  # as people say it
+    base: str  # the commit that it starts from
+    before: str  # the trees
+    after: str
+    commits: tuple[Commit, ...]  # none where it is not committed
+    declared: str  # what it says of itself: refactor, docs, chore; empty: nothing
+    paths: tuple[str, ...]
+
+
+def change_of(git: Git, what: What, text: str, main: str, declared: str = "") -> Change:
+    """The change that a person means. `declared`: what they say it is, whatever its commits say."""
+    if not git.head():
+        raise DetentError("this repository has no commit yet, so there is nothing to compare with", "make a first one: git commit")
+    found = {"range": _range, "staged": _staged, "worktree": _worktree}[what](git, text, main)
+    paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", found.before, found.after).items)
+    return found._replace(declared=declared or _declared(git, found.commits), paths=paths)
+
+
+def each_of(git: Git, change: Change) -> list[Change]:
+    """The change commit by commit, along the first parents."""
+    firsts = git.run("rev-list", "--reverse", "--first-parent", f"{change.base}..{change.commits[-1].hash}", "--").text.split()
+    by_hash = {commit.hash: commit for commit in change.commits}
+    return [_one(git, by_hash[name]) for name in firsts if by_hash[name].parents]
+
+
+def _one(git: Git, commit: Commit) -> Change:
+    base = commit.parents[0]
+    paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", git.tree(base), commit.tree).items)
+    return Change(f"{commit.hash[:12]} {commit.subject}", base, git.tree(base), commit.tree, (commit,), _declared(git, (commit,)), paths)
+
+
+def _range(git: Git, text: str, main: str) -> Change:
+    if text and ".." not in text:
+        tip = commit_named(git, text)
+        old, name = commit_named(git, f"{tip}^1", f"{text} has no parent, so there is nothing to compare it with"), text
+    elif text:
+        left, _, right = text.partition("..")
+        right = right.lstrip(".") or "HEAD"
+        tip, old, name = commit_named(git, right), commit_named(git, left or "HEAD"), f"{left or 'HEAD'}…{right}"
+    else:
+        tip, old, name = commit_named(git, "HEAD"), main_commit(git, main), f"{main or 'main'}…HEAD"
+    base = _base(git, old, tip)
+    if base == tip:
+        raise _empty(text, old, tip)
+    return Change(name, base, git.tree(base), git.tree(tip), tuple(commits_between(git, base, tip)), "", ())
+
+
+def _base(git: Git, old: str, tip: str) -> str:
+    try:
+        return common_base(git, old, tip)
+    except DetentError as e:
+        shallow = git.call("rev-parse", "--is-shallow-repository").text == "true"
+        raise DetentError(f"{e.message}, as far as this shallow clone goes", UNSHALLOW) if shallow else e from None
+
+
+def _empty(text: str, old: str, tip: str) -> DetentError:
+    """Why there is nothing to check."""
+    if not text:
+        return DetentError(
+            "there is nothing to check: HEAD has no commit that main does not have",
+            "name a range: detent check HEAD~1..HEAD; or look at what is not committed: detent check --worktree",
+        )
+    if old == tip:
+        return DetentError(f"{text} is empty: both ends are {tip[:12]}", "name a range: detent check A..B")
+    left, _, right = text.partition("..")
+    return DetentError(
+        f"{text} is empty: {right.lstrip('.') or 'HEAD'} is older than {left}", f"turn it round: {right.lstrip('.')}..{left}"
+    )
+
+
+def _staged(git: Git, text: str, main: str) -> Change:
+    try:
+        tree = git.run("write-tree").text
+    except GitError as e:
+        raise DetentError(f"what is staged cannot be read: {e}", "finish the merge, or unstage what conflicts") from e
+    return _uncommitted(git, "what is staged", tree, "stage something first: git add PATH")
+
+
+def _worktree(git: Git, text: str, main: str) -> Change:
+    with tempfile.TemporaryDirectory(prefix="detent-check-") as folder:
+        index = Path(folder) / "index"
+        if (real := git.place.git_dir / "index").exists():
+            shutil.copy2(real, index)
+        tree = tree_of_files(git, index)
+    return _uncommitted(git, "the checkout", tree, "change something first, or name a range: detent check A..B")
+
+
+def _uncommitted(git: Git, name: str, tree: str, hint: str) -> Change:
+    head = git.head()
+    if tree == git.tree(head):
+        raise DetentError(f"there is nothing to check: {name} is as HEAD has it", hint)
+    return Change(name, head, git.tree(head), tree, (), "", ())
+
+
+def _declared(git: Git, commits: tuple[Commit, ...]) -> str:
+    """What the commits say they are, if every one says so."""
+    words = [_trailer(git, commit.hash) for commit in commits]
+    return "+".join(sorted(set(words))) if words and all(word in DECLARED for word in words) else ""
+
+
+def _trailer(git: Git, commit: str) -> str:
+    wish = f"--format=%(trailers:key={DECLARES},valueonly,separator=%x2C)"
+    return git.run("show", "-s", wish, commit).text.strip().lower()

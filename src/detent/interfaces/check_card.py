@@ -1,0 +1,168 @@
+"""The proof card of `check` as text for a terminal, as markdown, and as an object for programs. Pure."""
+
+from typing import Any
+
+from detent.app.check import Checked
+from detent.evidence.card import Card
+from detent.kernel.model import Flag
+from detent.workflows.open_flags import hunk_of
+
+WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
+CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
+WIDTH = 11  # of the labels
+MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
+SCHEMA = 1
+
+
+def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[str]:
+    """The card as a person reads it: at most a screen, unless everything is wanted."""
+    card = checked.card
+    head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
+    rows = [
+        *_named("proved", "fail without this change and pass with it", card.proved, verbose, width),
+        *_named("pins", "are new and pass on both sides", card.pins, verbose, width),
+        *_kept(card),
+        *_named("known", "failed before and fail still", card.known, verbose, width),
+    ]
+    declared = [_row("declared", checked.change.declared)] if checked.change.declared else []
+    wrong = [row for said in card.failed for row in _wrapped("failed", said, width)]
+    unclear = _wrapped("unclear", card.unclear, width) if card.unclear else []
+    return [*head, *declared, *rows, *wrong, *unclear, *_flags(card, verbose, width), _end(checked)]
+
+
+def _size(checked: Checked) -> str:
+    commits = [_many(len(checked.change.commits), "commit")] if checked.change.commits else []
+    return ", ".join([*commits, _many(len(checked.change.paths), "file")])
+
+
+def _named(label: str, what: str, names: tuple[str, ...], verbose: bool, width: int) -> list[str]:
+    if not names:
+        return [_row(label, "no test fails without this change and passes with it")] if label == "proved" else []
+    shown = names if verbose else names[: MOST["names"]]
+    verb = what if len(names) > 1 else what.replace("fail ", "fails ").replace("pass ", "passes ").replace("are ", "is ")
+    more = [_row("", f"and {len(names) - len(shown)} more (--verbose)")] if len(names) > len(shown) else []
+    return [_row(label, f"{_many(len(names), 'test')} {verb}"), *(_row("", f"  {_cut(name, width - WIDTH - 2)}") for name in shown), *more]
+
+
+def _kept(card: Card) -> list[str]:
+    if not card.kept:
+        return []
+    lost = "" if card.failed else "; none lost, none newly skipped"
+    return [_row("kept", f"{_many(card.kept, 'old test')} {'pass' if card.kept > 1 else 'passes'} as before{lost}")]
+
+
+def _flags(card: Card, verbose: bool, width: int) -> list[str]:
+    """Those that a person is asked about first; notes in a line each."""
+    flags = [*card.asks, *(flag for flag in card.flags if flag.level != "ask")]
+    shown = flags if verbose else flags[: MOST["flags"]]
+    rows = [row for flag in shown for row in _flag(flag, verbose, width)]
+    return rows + ([_row("", f"and {len(flags) - len(shown)} more (--verbose)")] if len(flags) > len(shown) else [])
+
+
+def _flag(flag: Flag, verbose: bool, width: int) -> list[str]:
+    label = "flag" if flag.level == "ask" else "note"
+    said = "  ".join(filter(None, (flag.kind, flag.place)))
+    hunk = hunk_of(flag, 40 if verbose else MOST["lines"]) if flag.level == "ask" else ()
+    rows = [_row(label, _cut(said, width - WIDTH)), *(row for row in _wrapped("", flag.sentence, width, "  "))]
+    return [*rows, *(_row("", f"  {_cut(line, width - WIDTH - 2)}") for line in hunk)]
+
+
+def _end(checked: Checked) -> str:
+    asks = len(checked.card.asks)
+    to_look = f"{asks} to look at" if checked.answer == "flagged" else ""
+    suites = f", {checked.card.suites:g} test runs" if checked.card.suites else ""
+    cost = "known from before" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
+    return f"{WORDS[checked.answer]:<{WIDTH}}{'  '.join(filter(None, (to_look, cost)))}"
+
+
+def _row(label: str, text: str) -> str:
+    return f"{label:<{WIDTH}}{text}".rstrip()
+
+
+def _wrapped(label: str, text: str, width: int, indent: str = "") -> list[str]:
+    import textwrap
+
+    parts = textwrap.wrap(" ".join(text.split()), max(width - WIDTH - len(indent), 20), break_on_hyphens=False) or [""]
+    return [_row(label if n == 0 else "", f"{indent}{part}") for n, part in enumerate(parts)]
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+# -- for programs and for pull requests ------------------------------------------------------------------------------------------
+
+
+def object_of(checked: Checked) -> dict[str, Any]:
+    """The card for programs; docs/check.md says what each field means."""
+    change, card = checked.change, checked.card
+    return {
+        "schema": SCHEMA,
+        "answer": checked.answer,
+        "exit_code": CODES[checked.answer],
+        "range": change.name,
+        "base": change.base,
+        "commits": [{"hash": c.hash, "subject": c.subject} for c in change.commits],
+        "trees": {"base": card.base, "tip": card.tip},
+        "files": list(change.paths),
+        "declared": change.declared,
+        "proved": list(card.proved),
+        "pins": list(card.pins),
+        "kept": card.kept,
+        "known_failures": list(card.known),
+        "failed": list(card.failed),
+        "flags": [
+            {"kind": f.kind, "level": f.level, "place": f.place, "says": f.sentence, "before": f.before, "after": f.after}
+            for f in card.flags
+        ],
+        "unclear": card.unclear,
+        "command": checked.command,
+        "sandbox": checked.sandbox,
+        "test_runs": card.suites,
+        "seconds": round(card.seconds, 1),
+        "known_before": checked.kept,
+    }
+
+
+def markdown_of(checked: Checked) -> str:
+    """The card for a pull request's text, a comment or a step summary."""
+    card = checked.card
+    rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
+    rows += [("pins", _listed(card.pins))] if card.pins else []
+    rows += [("kept", f"{_many(card.kept, 'old test')}")] if card.kept else []
+    rows += [("known before", _listed(card.known))] if card.known else []
+    rows += [("declared", checked.change.declared)] if checked.change.declared else []
+    table = ["| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)]
+    wrong = ["", "**What fails**", "", *(f"- {_safe(said)}" for said in card.failed)] if card.failed else []
+    unclear = ["", f"Could not be verified: {_safe(card.unclear)}"] if card.unclear else []
+    asked = ["", "**To look at**", "", *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
+    notes = [flag for flag in card.flags if flag.level != "ask"]
+    told = (
+        ["", "<details><summary>Notes</summary>", "", *(line for flag in notes for line in _bullet(flag)), "", "</details>"]
+        if notes
+        else []
+    )
+    head = f"### Detent: {WORDS[checked.answer].lower()} — {_safe(checked.change.name)}, {_size(checked)}"
+    foot = f"<sub>{_safe(checked.command) or 'no tests'} · {card.seconds:.0f} s · sandbox {_safe(checked.sandbox)}</sub>"
+    return "\n".join([head, "", *table, *wrong, *unclear, *asked, *told, "", foot, ""])
+
+
+def _bullet(flag: Flag) -> list[str]:
+    hunk = hunk_of(flag)
+    place = f" `{flag.place.replace('`', '')}`" if flag.place else ""
+    body = ["", "  ~~~~diff", *(f"  {line.replace('~~~~', '')}" for line in hunk), "  ~~~~"] if hunk else []
+    return [f"- **{flag.kind}**{place}: {_safe(flag.sentence)}", *body]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(f"`{name.replace('`', '').replace('|', '¦')}`" for name in names[: MOST["names"]])
+    return shown + (f" and {len(names) - MOST['names']} more" if len(names) > MOST["names"] else "")
+
+
+def _safe(text: str) -> str:
+    """Words of others in one line of markdown: they open no tag, no table cell and no mention."""
+    return " ".join(text.split()).replace("<", "&lt;").replace("|", "¦").replace("@", "@\u200b")

@@ -1,0 +1,121 @@
+"""What `check` found, in the forms of others: SARIF, JUnit XML, GitHub's annotations and step summary."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from detent import __version__
+from detent.app.check import Checked
+from detent.interfaces.check_card import markdown_of
+from detent.kernel.flags import KINDS
+
+SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS = {"fail": "error", "ask": "warning", "note": "note"}
+ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+class Result(NamedTuple):
+    """One thing to show at a place."""
+
+    rule: str
+    level: str  # error, warning, note
+    place: str
+    says: str
+
+    @property
+    def path(self) -> str:
+        """The file of the place, if it names one."""
+        path = self.place.partition("::")[0]
+        return re.sub(r":\d+$", "", path)
+
+    @property
+    def line(self) -> int:
+        found = re.search(r":(\d+)$", self.place.partition("::")[0])
+        return max(int(found[1]), 1) if found else 1
+
+
+def results_of(checked: Checked) -> Iterator[Result]:
+    """Failures first, then flags; what could not be verified is one too."""
+    for said in checked.card.failed:
+        place = said.partition(" ")[0]
+        yield Result("failed", "error", place if "/" in place or "::" in place else "", said)
+    if checked.card.unclear:
+        yield Result("could-not-verify", "error", "", checked.card.unclear)
+    for flag in checked.card.flags:
+        yield Result(flag.kind, LEVELS[flag.level], flag.place, flag.sentence)
+
+
+def sarif_of(found: Sequence[Checked]) -> dict[str, Any]:
+    """SARIF 2.1.0: one run, one rule for each kind of flag."""
+    rules = {"failed": "What the change breaks.", "could-not-verify": "The tests could not be run as they must be."}
+    rules |= {name: f"{kind.when[0].upper()}{kind.when[1:]}." for name, kind in KINDS.items()}
+    return {
+        "$schema": SARIF,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "Detent",
+                        "semanticVersion": __version__,
+                        "rules": [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()],
+                    }
+                },
+                "results": [_sarif(result) for one in found for result in results_of(one)],
+            }
+        ],
+    }
+
+
+def _sarif(result: Result) -> dict[str, Any]:
+    at = {"physicalLocation": {"artifactLocation": {"uri": _uri(result.path)}, "region": {"startLine": result.line}}}
+    where = {"locations": [at]} if result.path else {}
+    return {"ruleId": result.rule, "level": result.level, "message": {"text": result.says or result.rule}, **where}
+
+
+def _uri(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+def junit_of(found: Sequence[Checked]) -> str:
+    """JUnit XML: each thing that fails or is to be looked at is a test case that failed; each proof is one that passed."""
+    cases, bad = [], 0
+    for one in found:
+        cases += [f"  <testcase classname={quoteattr('proved')} name={quoteattr(_xml(name))}/>" for name in one.card.proved]
+        for result in results_of(one):
+            head = f"  <testcase classname={quoteattr(result.rule)} name={quoteattr(_xml(result.place or one.change.name))}>"
+            if result.level == "note":
+                cases.append(f"{head}<system-out>{escape(_xml(result.says))}</system-out></testcase>")
+                continue
+            bad += 1
+            body = f"<failure message={quoteattr(_xml(result.says))} type={quoteattr(result.rule)}/>"
+            cases.append(f"{head}{body}</testcase>")
+    head = f'<testsuite name="detent check" tests="{len(cases)}" failures="{bad}" errors="0" skipped="0">'
+    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', head, *cases, "</testsuite>"])
+
+
+def _xml(text: str) -> str:
+    """Without what XML cannot hold."""
+    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+
+
+def tell_github(found: Sequence[Checked], summary: str, echo: Callable[[str], None]) -> None:
+    """Annotations on the lines, and the card in the step summary."""
+    for one in found:
+        for result in results_of(one):
+            where = f" file={_property(result.path)},line={result.line},title={result.rule}" if result.path else f" title={result.rule}"
+            echo(f"::{ANNOTATIONS[result.level]}{where}::{_data(result.says)}")
+    if summary:
+        with open(summary, "a", encoding="utf-8") as out:
+            out.write("\n".join(markdown_of(one) for one in found))
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
