@@ -44,14 +44,12 @@ def _tells_tests_apart(setup: Ground) -> bool:
 
 
 def suite_at(collector: "Collector", tree: str) -> TestReport:
-    """The project's tests at a tree, before the run begins. A pass that is known is not run again."""
-    collector.fills = True  # nobody but people wrote this tree
+    """The project's tests at a tree, before the run begins. A pass that is known is not run again, if what later runs build upon is there."""
+    collector.began = tree  # nobody but people wrote it
     try:
-        report = collector.passed(tree) or collector.clean(tree, lambda: True)
+        report = (collector.passed(tree) if collector.warm else None) or collector.clean(tree, lambda: True)
     except CannotTell as e:
         raise DetentError(f"the tests cannot be run here: {e}", FIX_IT) from e
-    finally:
-        collector.fills = False
     if report.fault:
         raise DetentError(
             f"the tests cannot be run here: {report.fault}", f"{report.output[-600:].strip() or 'run them by hand and look'}\n{CLEAN}"

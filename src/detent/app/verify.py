@@ -118,6 +118,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
     with tempfile.TemporaryDirectory(prefix="detent-verify-") as store:
         collector = Collector(git, suite, "verify", env)
         collector.store = Path(store)  # nothing that was kept before is read
+        collector.began = git.tree(base)
         before = _looks(git, suite, Path(store))
         ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))

@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from detent.errors import CannotTell
+from detent.evidence.runners.kept import for_agents
 from detent.git.repo import Git
 from detent.git.workspace import borrow
 from detent.kernel.seal import keep, kept
@@ -86,7 +87,7 @@ def _set_up(git: Git, kit: Kit, command: str, env: Mapping[str, str], wanted: Ca
         return
     before = _ignored(git)
     try:
-        ran = kit.start(["sh", "-c", command], git.place.root, env, PATIENCE, wanted)
+        ran = kit.start(["sh", "-c", command], git.place.root, for_agents(env), PATIENCE, wanted)
     except OSError as e:
         raise CannotTell(f"[workspace] setup could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
