@@ -4,6 +4,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -11,15 +12,23 @@ from pathlib import Path
 import pytest
 
 from detent.app.cell import Cell
+from detent.effects.merge import Ways
+from detent.errors import CannotTell
 from detent.evidence.builds import RENEWED, Build
 from detent.evidence.runners import Command
 from detent.evidence.runners.kept import CACHES, FINISHED, for_agents, lent
 from detent.evidence.suite import Suite, environment, preflight, run_line
+from detent.git.place import find_place
+from detent.git.repo import Git
+from detent.git.workspace import make_workspace
 from detent.sandbox import choose
+from detent.sandbox.process import run
+from detent.world.furnish import furnish, furnish_checkout
+from detent.world.kit import Kit
 from tests.machine import need_runner
 from tests.patience import LONG
 from tests.project import PLAN, START, Project
-from tests.repos import write
+from tests.repos import PLAIN, make_repo, sh, write
 
 RUNNERS = [(runner, name) for runner, names in CACHES.items() for name in names]
 FILES = {"go": "00/ab-d", "cargo": "debug/deps/libdep-1.rlib", "ctest": "0/aR", "gradle": "caches/a.jar"}  # what a later run would read
@@ -199,6 +208,69 @@ def test_runs_wait_while_it_is_added_to(tmp_path: Path) -> None:
         assert reader.is_alive() and not found
     reader.join(LONG)
     assert found == [{"a-d": "1"}]
+
+
+# -- what set-ups make -----------------------------------------------------------------------------------------------------------
+
+
+class SetUps:
+    """A project whose set-up runs a script of its own, and workspaces of it."""
+
+    def __init__(self, folder: Path) -> None:
+        files = {"install.sh": "mkdir -p made && echo honest > made/lib\n", "uv.lock": "a\n", ".gitignore": "made/\n"}
+        self.root, self.folder = make_repo(folder / "p", files), folder
+        self.git = Git(find_place(self.root), {**os.environ, **PLAIN})
+        start = lambda argv, cwd, env, timeout, wanted: run(argv, cwd, env, timeout, wanted)  # noqa: E731  it is short
+        there = {"workspace.setup": "sh install.sh", "workspace.copy": "[]"}
+        self.kit = Kit(suite("go"), there, (), Ways("main", "origin", "auto", ""), "", "", start, self.root, self.root)
+
+    def furnished(self, name: str, commit: str = "main") -> Git:
+        sh(self.root, "git", "branch", f"b-{name}", commit)
+        made = make_workspace(self.git, self.folder / name, f"refs/heads/b-{name}", self.git.resolve(commit))
+        furnish(made, self.kit, self.root, {"PATH": os.environ["PATH"]}, lambda: True)
+        return made
+
+    def clean(self, git: Git) -> str:
+        """What a set-up made, as it lies in a clean checkout."""
+        with tempfile.TemporaryDirectory() as folder:
+            furnish_checkout(git, self.kit, Path(folder))
+            return (Path(folder) / "made/lib").read_text()
+
+
+def test_a_set_up_that_is_made_by_files_of_a_branch_serves_that_tree_alone(tmp_path: Path) -> None:
+    s = SetUps(tmp_path)
+    sh(s.root, "git", "checkout", "-q", "-b", "agents")
+    write(s.root, {"install.sh": "mkdir -p made && echo forged > made/lib\n"})
+    sh(s.root, "git", "commit", "-qam", "an agent's")
+    one = s.furnished("one", "agents")
+    assert (one.place.root / "made/lib").read_text() == "forged\n" and s.clean(one) == "forged\n", (
+        "in its own workspace, as in its own tree"
+    )
+    two = s.furnished("two")
+    assert (two.place.root / "made/lib").read_text() == "honest\n" and s.clean(two) == "honest\n"
+    three = s.furnished("three", "agents")
+    assert (three.place.root / "made/lib").read_text() == "honest\n", "what main made for the same lock files is there for every tree"
+
+
+@pytest.mark.parametrize("way", ["another text", "another file", "one more"])
+def test_a_kept_set_up_that_somebody_touched_is_in_no_checkout(tmp_path: Path, way: str) -> None:
+    s = SetUps(tmp_path)
+    one = s.furnished("one")
+    (lib,) = s.root.glob(".git/detent/setups/*/files/made/lib")
+    seen = lib.stat()
+    if way == "another file":
+        lib.rename(lib.with_name("was"))
+        lib.symlink_to("was")
+    elif way == "one more":
+        lib.with_name("more").touch()
+    else:
+        lib.write_text("FORGED\n")
+        os.utime(lib, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    with pytest.raises(CannotTell, match="was changed since it was made"):
+        s.clean(one)
+    two = s.furnished("two")
+    assert os.listdir(two.place.root / "made") == ["lib"] and (two.place.root / "made/lib").read_text() == "honest\n"
+    assert s.clean(one) == "honest\n", "it was made anew"
 
 
 # -- an attack from end to end -------------------------------------------------------------------------------------------------

@@ -25,6 +25,32 @@ MOST_OWN = 8  # folders of runs that are kept for the next ones
 RENEWED = 30 * 24 * 3600.0  # seconds after which the base builds all of it anew: nothing else ever takes away what is not needed any more
 
 
+class Look(NamedTuple):
+    """What a kept file looks like. Who writes to it, or puts another in its place, changes that: nobody sets the last of its times."""
+
+    here: str
+    to: str  # where a link leads
+    size: int
+    mode: int
+    node: int
+    written: int
+    touched: int
+
+
+def looks(folder: Path) -> dict[str, Look]:
+    """Every file below a folder, by its path in it."""
+    found = {}
+    for here, path in _files(folder):
+        seen = os.lstat(here)
+        to = os.readlink(here) if stat.S_ISLNK(seen.st_mode) else ""
+        found[path] = Look(here, to, seen.st_size, seen.st_mode, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns)
+    return found
+
+
+def digest(seen: Mapping[str, Look]) -> str:
+    return sha256(os.fsencode(repr(sorted((path, *look[1:]) for path, look in seen.items())))).hexdigest()
+
+
 class Piece(NamedTuple):
     """A file of what is kept, as a run gets it."""
 
@@ -73,23 +99,19 @@ class Build:
     def _read(self, most: float) -> Pieces | None:
         """What is kept; None if somebody touched it, or if it is older than some seconds (0: it may be of any age)."""
         said = seal.kept(self.record) if self.record.is_file() else None
-        digest, _, since = (said or "").partition(" ")
+        known, _, since = (said or "").partition(" ")
         if said is None or (most and time.time() - float(since) > most):
             return None
         with suppress(OSError):
-            pieces, looks = self._look()
-            return pieces if looks == digest else None
+            pieces, looked = self._look()
+            return pieces if looked == known else None
         return None  # it is being made anew
 
     def _look(self) -> tuple[Pieces, str]:
         """Every file, and a digest of what they look like."""
-        pieces, found = dict[str, Piece](), []
-        for here, path in _files(self.folder):
-            seen = os.lstat(here)
-            to = os.readlink(here) if stat.S_ISLNK(seen.st_mode) else ""
-            found.append(f"{path} {seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino} {seen.st_mode} {to}")
-            pieces[path] = Piece(here, to or (here if self._is_finished(path) else ""))
-        return pieces, sha256(os.fsencode("\n".join(sorted(found)))).hexdigest()
+        seen = looks(self.folder)
+        pieces = {path: Piece(look.here, look.to or (look.here if self._is_finished(path) else "")) for path, look in seen.items()}
+        return pieces, digest(seen)
 
     def _is_finished(self, path: str) -> bool:
         return any(fnmatch(os.path.basename(path), name) for name in self.finished)
