@@ -17,7 +17,7 @@ from detent.errors import CannotTell
 from detent.evidence.builds import RENEWED, Build
 from detent.evidence.runners import Command
 from detent.evidence.runners.kept import CACHES, FINISHED, for_agents, lent
-from detent.evidence.suite import Suite, environment, preflight, run_line
+from detent.evidence.suite import Suite, _scratch, environment, preflight, run_line
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace
@@ -208,6 +208,16 @@ def test_runs_wait_while_it_is_added_to(tmp_path: Path) -> None:
         assert reader.is_alive() and not found
     reader.join(LONG)
     assert found == [{"a-d": "1"}]
+
+
+def test_nothing_that_a_run_left_beside_installed_packages_is_there_for_the_next(tmp_path: Path) -> None:
+    """Packages that a configuration asks for are looked for in the folder that vite writes it to, before those that are installed."""
+    folder = tmp_path / "node_modules" / ".vite-temp"
+    left = {"node_modules/vitest/config.js": "forged", "package.json": "{}", "vite.config.ts.timestamp-1-2.mjs": "of a run that starts"}
+    write(folder, left)
+    (folder / "link").symlink_to(tmp_path)
+    assert _scratch(("node_modules/.vite-temp",), tmp_path) == [folder]
+    assert os.listdir(folder) == ["vite.config.ts.timestamp-1-2.mjs"]
 
 
 # -- what set-ups make -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from shutil import rmtree
 from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
@@ -24,6 +25,7 @@ from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
 CACHE = "__pycache__"
+STARTING = ".timestamp-"  # in the name of what vite writes while it starts; another name each time
 BYTECODE = PREFIX  # a folder that tests write to: a person's own only if test.env names it
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
 TOOLCHAINS = (
@@ -177,11 +179,19 @@ def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) ->
 
 
 def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:
-    """Folders beside installed packages that a runner writes to while it starts; nothing else there may be written."""
+    """Folders beside installed packages that a runner writes to while it starts; nothing else there may be written.
+
+    Whatever an earlier run left there is taken away: packages are looked for there first. What a run that starts just now has written stays.
+    """
     found = [(root / name).resolve() for name in names if (root / name).parent.is_dir()]
     for folder in found:
         if os.access(folder.parent, os.W_OK):
             folder.mkdir(exist_ok=True)
+            for each in folder.iterdir():
+                if each.is_symlink() or (each.is_file() and STARTING not in each.name):
+                    each.unlink(missing_ok=True)
+                elif each.is_dir():
+                    rmtree(each, ignore_errors=True)
     return [folder for folder in found if folder.is_dir()]
 
 
