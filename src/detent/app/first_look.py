@@ -10,6 +10,8 @@ from detent.errors import CannotTell, DetentError, RedStart
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.suite import preflight
+from detent.kernel.decide import heard, spoken
+from detent.kernel.model import Sent
 from detent.workflows.ground import Ground
 
 if TYPE_CHECKING:
@@ -37,6 +39,16 @@ def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool 
         inside = setup.agent == "" and collector.suite.sandbox.name not in ("none", "outer")
         raise RedStart((*bad, *red), INSIDE if inside else "")
     return msgspec.structs.replace(setup, baseline=() if owed else bad, owes_green=owed, red_preflight=red, reports=dict(collector.digests))
+
+
+def said_at_start(run: "AnyRun", sent: Sent) -> "AnyRun":
+    """The run with the word of whoever accepted what fails before it begins: it is shown again where the branch lands."""
+    setup: Ground = run.data.setup
+    known = (*setup.baseline, *setup.red_preflight)
+    if not known or sent.by != "human":
+        return run
+    told = msgspec.structs.replace(sent, note=f"{known[0]}" + (f" and {len(known) - 1} more" if len(known) > 1 else ""))
+    return msgspec.structs.replace(run, said=heard(run.said, spoken(told)))
 
 
 def _tells_tests_apart(setup: Ground) -> bool:
