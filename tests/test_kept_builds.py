@@ -152,6 +152,13 @@ def test_nothing_large_is_copied_for_a_run(kept: Kept) -> None:
         assert (Path(own.env[kept.name]) / kept.file).is_symlink() == (kept.runner in FINISHED)
 
 
+def test_one_folder_has_one_seal_whatever_name_leads_there(kept: Kept, tmp_path: Path) -> None:
+    kept.run({kept.file: "of the base"}, fills=True)
+    (tmp_path / "other").symlink_to(kept.folder.parent)
+    kept.env[kept.name] = str(tmp_path / "other" / kept.folder.name)
+    assert kept.run({}) == {kept.file: "of the base"}
+
+
 def test_agents_build_elsewhere(kept: Kept) -> None:
     assert for_agents(kept.env)[kept.name] == str(kept.folder.parent / "of-agents" / kept.folder.name)
 

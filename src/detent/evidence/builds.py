@@ -65,8 +65,8 @@ class Build:
     """One kept folder. `finished` are the names of files that no program writes to once they are there."""
 
     def __init__(self, folder: Path, finished: tuple[str, ...] = ()) -> None:
-        self.folder, self.finished = folder, finished
-        name = sha256(os.fsencode(folder.absolute())).hexdigest()[:32]
+        self.folder, self.finished = Path(os.path.realpath(folder)), finished  # one folder has one seal, whatever name leads there
+        name = sha256(os.fsencode(self.folder)).hexdigest()[:32]
         self.record = state_dir() / "builds" / f"{name}.json"
 
     def holds(self) -> bool:
