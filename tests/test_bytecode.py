@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.bytecode import Bytecode
-from detent.evidence.runners.kept import thrown_away
 from detent.evidence.suite import BYTECODE, Suite, environment
 from tests.cases import WRONG
 from tests.patience import LONG
@@ -84,25 +83,6 @@ def test_a_persons_own_place_for_bytecode_is_written_to_only_where_test_env_name
     suite = Suite(None, 1.0, "")
     assert environment(suite, outer, tmp_path / "ours")[BYTECODE] == str(tmp_path / "ours")
     assert environment(suite._replace(also=(BYTECODE,)), outer, tmp_path / "ours")[BYTECODE] == str(tmp_path / "mine")
-
-
-# -- what compilers keep -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("runner", "name"), [("go", "GOCACHE"), ("ctest", "CCACHE_DIR")])
-def test_what_a_test_writes_into_a_compilers_cache_is_gone_with_its_run(tmp_path: Path, runner: str, name: str) -> None:
-    kept = tmp_path / "builds" / name.lower()
-    kept.mkdir(parents=True)
-    (kept / "00-a").write_text("of the base\n")
-    env = {name: str(kept), "PATH": os.environ["PATH"]}
-    for _ in range(2):
-        with thrown_away(runner, env, fills=False) as own:
-            assert [file.read_text() for file in Path(own[name]).iterdir()] == ["of the base\n"], "what is kept is read, and no more"
-            (Path(own[name]) / "00-a").write_text("poison\n")
-            (Path(own[name]) / "more").touch()
-    assert (kept / "00-a").read_text() == "of the base\n" and os.listdir(kept.parent) == [kept.name]
-    with thrown_away(runner, env, fills=True) as own:
-        assert own[name] == str(kept), "what the work began from may leave what it built"
 
 
 def test_runs_that_begin_together_make_it_one_after_the_other(tmp_path: Path) -> None:

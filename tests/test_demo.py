@@ -94,6 +94,28 @@ def test_the_queue_demo_works_six_items_off_and_lands_what_is_done(tmp_path: Pat
     assert not [*made.iterdir()] and not (tmp_path / "state").exists()
 
 
+LANDED = {"pr": "main", "tdd": "detent/*", "pipeline": "detent/*", "queue": "main"}  # the branches that a demo leaves
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.needs("namespaces", "bubblewrap")
+@pytest.mark.parametrize("name", LANDED)
+def test_what_a_demo_leaves_is_verified_in_the_sandbox(tmp_path: Path, name: str) -> None:
+    (made := tmp_path / "made").mkdir()
+    state = str(tmp_path / "state")
+    assert Project(tmp_path / "p").run("demo", name, "--keep", XDG_STATE_HOME=state, TMPDIR=str(made)).code == 0
+    (place,) = [each.parent for each in made.glob("*/*/.git")]
+    p = Project(place, made=True)
+    branches = p.git("for-each-ref", "--format=%(refname:short)", f"refs/heads/{LANDED[name]}").splitlines()
+    assert branches
+    for branch in branches:
+        p.git("checkout", "-q", branch)
+        ran = p.run("verify", XDG_STATE_HOME=state, DETENT_SANDBOX_PULL="auto")
+        assert ran.code == 0 and "VERIFIED: every claim holds again" in ran.out, ran
+        assert "sandbox bubblewrap" in ran.out, ran
+
+
 def test_a_command_that_breaks_ends_the_demo(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     p = Project(tmp_path / "p")
     with pytest.raises(DetentError, match="the demo ends here: `detent queue` ended with 2"):

@@ -291,6 +291,42 @@ def test_a_script_that_a_command_names_judges_and_what_it_checks_does_not(g: Gro
     assert {c.path: c.sort for c in seen.all()} == {name: "config", "calc.py": "production"}
 
 
+PACKAGE = {
+    **PY,
+    "goods/__init__.py": "",
+    "goods/__main__.py": "",
+    "goods/selfcheck.py": "",
+    "src/cli.js": "",
+    "scripts/lint/__init__.py": "",
+}
+PACKAGE |= {"scripts/lint/__main__.py": "", "lint_all.py": "", "generate.py": ""}
+PRODUCT_RUNS = {
+    "python -m goods --version": ("goods/__init__.py", "goods/__main__.py"),
+    "uv run python -m goods": ("goods/__init__.py",),
+    "python -m calc": ("calc.py",),
+    "python goods/__main__.py check": ("goods/__main__.py",),
+    "node src/cli.js --help": ("src/cli.js",),
+}
+JUDGE_RUNS = {
+    "python -m scripts.lint": ("scripts/lint/__init__.py", "scripts/lint/__main__.py"),
+    "python -m goods.selfcheck": ("goods/selfcheck.py",),
+    "python -m lint_all": ("lint_all.py",),
+    "python generate.py": ("generate.py",),
+}
+
+
+@pytest.mark.parametrize("command", PRODUCT_RUNS)
+def test_the_product_that_a_command_runs_is_not_frozen_by_that(g: Ground, command: str) -> None:
+    seen = g.changes(PACKAGE, dict.fromkeys(PRODUCT_RUNS[command], "# new\nX = 2\n"), PYTEST, (command,))
+    assert {c.path: c.sort for c in seen.all()} == dict.fromkeys(PRODUCT_RUNS[command], "production")
+
+
+@pytest.mark.parametrize("command", JUDGE_RUNS)
+def test_a_module_that_judges_is_frozen_wherever_it_lies(g: Ground, command: str) -> None:
+    seen = g.changes(PACKAGE, dict.fromkeys(JUDGE_RUNS[command], "# new\nX = 2\n"), PYTEST, (command,))
+    assert {c.path: c.sort for c in seen.all()} == dict.fromkeys(JUDGE_RUNS[command], "config")
+
+
 @pytest.mark.parametrize(
     "text",
     [

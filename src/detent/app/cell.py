@@ -42,14 +42,21 @@ class Cell(NamedTuple):
         return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*seen, *also), self.network, sealed)
 
     def tests(
-        self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
+        self,
+        argv: list[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        wanted: Callable[[], bool],
+        writable: tuple[Path, ...],
+        readable: tuple[Path, ...] = (),
     ) -> Ran:
         """Start a program of the project: its folder is its own, and so is what it has for scratch."""
         if self.sandbox.name not in OPEN:
             env = {name: value for name, value in env.items() if name != "TMPDIR"}
         bytecode = Path(env.get("PYTHONPYCACHEPREFIX") or "/nonexistent")
         shown = (bytecode,) if bytecode.is_dir() and bytecode not in writable else ()
-        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, shown), wanted)
+        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, (*shown, *readable)), wanted)
 
     @property
     def apart(self) -> bool:

@@ -24,6 +24,7 @@ from detent.drive import Crew, Seen, drive
 from detent.drive.spent import limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
+from detent.evidence.runners.kept import for_agents
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.workflows.prompts import system_prompt
@@ -130,7 +131,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
     world = app.worlds.of(run)
     root: Path = world.place.root
     cell = cell._replace(only=only(briefing, root))
-    env = {**world.collector(run).env, "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
+    env = {**for_agents(world.collector(run).env), "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
     return Turn(

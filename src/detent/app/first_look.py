@@ -10,6 +10,8 @@ from detent.errors import CannotTell, DetentError, RedStart
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.suite import preflight
+from detent.kernel.decide import heard, spoken
+from detent.kernel.model import Sent
 from detent.workflows.ground import Ground
 
 if TYPE_CHECKING:
@@ -39,19 +41,27 @@ def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool 
     return msgspec.structs.replace(setup, baseline=() if owed else bad, owes_green=owed, red_preflight=red, reports=dict(collector.digests))
 
 
+def said_at_start(run: "AnyRun", sent: Sent) -> "AnyRun":
+    """The run with the word of whoever accepted what fails before it begins: it is shown again where the branch lands."""
+    setup: Ground = run.data.setup
+    known = (*setup.baseline, *setup.red_preflight)
+    if not known or sent.by != "human":
+        return run
+    told = msgspec.structs.replace(sent, note=f"{known[0]}" + (f" and {len(known) - 1} more" if len(known) > 1 else ""))
+    return msgspec.structs.replace(run, said=heard(run.said, spoken(told)))
+
+
 def _tells_tests_apart(setup: Ground) -> bool:
     return bool(setup.command) and bool(msgspec.json.decode(setup.command, type=Command).runner)
 
 
 def suite_at(collector: "Collector", tree: str) -> TestReport:
-    """The project's tests at a tree, before the run begins. A pass that is known is not run again."""
-    collector.fills = True  # nobody but people wrote this tree
+    """The project's tests at a tree, before the run begins. A pass that is known is not run again, if what later runs build upon is there."""
+    collector.began = tree  # nobody but people wrote it
     try:
-        report = collector.passed(tree) or collector.clean(tree, lambda: True)
+        report = (collector.passed(tree) if collector.warm else None) or collector.clean(tree, lambda: True)
     except CannotTell as e:
         raise DetentError(f"the tests cannot be run here: {e}", FIX_IT) from e
-    finally:
-        collector.fills = False
     if report.fault:
         raise DetentError(
             f"the tests cannot be run here: {report.fault}", f"{report.output[-600:].strip() or 'run them by hand and look'}\n{CLEAN}"

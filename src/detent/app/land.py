@@ -111,7 +111,7 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
             try:
                 seen = _looked(app, each, ref, back, partial(watch, each.branch))
                 if seen.open:
-                    told.append(Told(each.branch, each.item, "flagged", reason=question_of(seen.open), tree=seen.tree, flags=seen.open))
+                    told.append(Told(each.branch, each.item, "flagged", reason=_question(seen), tree=seen.tree, flags=seen.open))
                     continue
                 done = _landed(git, each, seen, ways, prove, partial(watch, each.branch))
             except CannotTell as e:
@@ -128,6 +128,11 @@ def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str]
         return Seen(git.tree(each.tip))
     say("looking at the whole branch")
     return look_at(app, each.branch, each.tip, git.resolve(ref), back.accepts)
+
+
+def _question(seen: Seen) -> str:
+    """What a person is asked, with what was said in people's names on the way."""
+    return question_of(seen.open) + (f" Said by people on the way: {'; '.join(seen.said)}." if seen.said else "")
 
 
 def _landed(git: Git, each: Candidate, seen: Seen, ways: Ways, prove: Prove, say: Callable[[str], None]) -> Landing:

@@ -16,7 +16,7 @@ from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Run
 from detent.workflows.execute_data import ExecuteData
-from detent.workflows.open_flags import line_of
+from detent.workflows.open_flags import line_of, said_in_trailers
 from detent.world.before_landing import looked_at
 
 SHORTEST = 7  # characters of a tree's name that a person may give
@@ -37,6 +37,7 @@ class Seen(NamedTuple):
     failed: str = ""
     open: tuple[Flag, ...] = ()
     note: str = ""
+    said: tuple[str, ...] = ()  # what people said on the way, for whoever is asked
 
 
 def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> Seen:
@@ -51,14 +52,15 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> See
         raise CannotTell(card.unclear)
     if card.failed:
         return Seen(tree, failed="\n".join(card.failed))
+    said = before.said if before is not None else ()
     if not card.asks:
-        return Seen(tree)
+        return Seen(tree, note=_recorded((), "", said))
     if before is not None and before.accepted == tree:
-        return Seen(tree, note=_recorded(card.asks, f"before it was pushed ({before.id})"))
+        return Seen(tree, note=_recorded(card.asks, f"before it was pushed ({before.id})", said))
     by_tree = any(len(name) >= SHORTEST and tree.startswith(name) for name in accepts.trees)
     if by_tree or {flag.kind for flag in card.asks} <= set(accepts.kinds):
-        return Seen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}"))
-    return Seen(tree, open=card.asks)
+        return Seen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}", said))
+    return Seen(tree, open=card.asks, said=said)
 
 
 def _execution(app: App, branch: str) -> AnyRun | None:
@@ -68,6 +70,7 @@ def _execution(app: App, branch: str) -> AnyRun | None:
     return max(runs, key=lambda run: app.worlds.gear.when(run.id, run.seq), default=None)
 
 
-def _recorded(flags: tuple[Flag, ...], how: str) -> str:
-    """The trailers of the merge commit, one for each flag that was accepted."""
-    return "\n".join(f"Flag-Accepted: {line_of(flag)} ({how})" for flag in flags)
+def _recorded(flags: tuple[Flag, ...], how: str, said: tuple[str, ...]) -> str:
+    """The trailers of the merge commit: one for each flag that was accepted, and what people said on the way."""
+    accepted = [f"Flag-Accepted: {line_of(flag)} ({how})" for flag in flags]
+    return "\n".join([*accepted, *filter(None, [said_in_trailers(said)])])

@@ -10,6 +10,7 @@ from detent.app.kit import DEFAULT, home_of
 from detent.app.terms import Driving, Wired, driving
 from detent.config import Settings
 from detent.door import AnyRun
+from detent.evidence.runners.kept import for_agents
 from detent.world.reviewer import Asking
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def asking_of(app: Wired, run: AnyRun) -> Asking:
 
 def asking_with(app: Wired, run: AnyRun, terms: Driving, budget: "Budget") -> Asking:
     settings = terms.settings
-    env = app.worlds.own.collector(run).env
+    env = for_agents(app.worlds.own.collector(run).env)
     file = app.place.common_dir / "detent" / "transcripts" / run.id / f"{run.id}.{run.seq}.review.jsonl"
 
     def turn(folder: Path) -> "Turn":

@@ -12,6 +12,7 @@ from detent.git.commits import bring_to, marker, switch
 from detent.git.repo import ZERO, Git
 from detent.git.snapshot import take
 from detent.kernel.codec import from_entry
+from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
 from detent.world.tdd import tick_list
 
@@ -32,9 +33,11 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
-    first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=())
+    sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}")
+    said = heard(now.said, spoken(sent))  # of what was said since, nothing is lost
+    first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=(), said=said)
     git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
-    app.door.start(first, Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}"))
+    app.door.start(first, sent)
     if first.workflow == "tdd":
         tick_list(app.worlds.of(first), first)
     app.worlds.settle("publish", app.door.load(fresh))

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from detent.app import App, now
-from detent.app.first_look import accepted
+from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
 from detent.app.kit import settings_at
 from detent.app.policy import kinds_of, may_answer
@@ -58,6 +58,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     if not setup.workspace:
         first = _first_state(app, git, setup, run_id, settings)
     first = msgspec.structs.replace(first, data=msgspec.structs.replace(first.data, setup=setup))
+    first = said_at_start(first, sent)
     event = app.door.start(msgspec.structs.replace(first, limits=limits_of(settings), worktree=str(app.place.root)), sent)
     publish(world.place, {n: t for n, t in published(event.run).items() if n != PLAN_FILE or t is not None})
     return run_id

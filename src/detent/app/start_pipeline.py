@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from detent.app import App, now
-from detent.app.first_look import accepted
+from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.kit import settings_at
 from detent.app.policy import FLAGS, kinds_of, may_answer
@@ -57,7 +57,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
     fingerprint.begin(app.place, app.busy)
     run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
-    app.door.start(run, sent)
+    app.door.start(said_at_start(run, sent), sent)
     app.worlds.of(run)
     return run_id
 

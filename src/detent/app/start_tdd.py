@@ -7,7 +7,7 @@ import secrets
 import msgspec
 
 from detent.app import App
-from detent.app.first_look import accepted
+from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.kit import settings_at
 from detent.app.policy import kinds_of, may_answer
@@ -40,7 +40,7 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
     run = Run(run_id, "tdd", "PLAN", 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
     fingerprint.begin(app.place, app.busy)
     run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
-    app.door.start(run, sent)
+    app.door.start(said_at_start(run, sent), sent)
     app.worlds.of(run)
     return run_id
 

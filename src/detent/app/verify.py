@@ -7,6 +7,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,12 +94,16 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
     with tempfile.TemporaryDirectory(prefix="detent-verify-") as store:
         collector = Collector(git, suite, "verify", env)
         collector.store = Path(store)  # nothing that was kept before is read
+        collector.began = git.tree(base)
         before = _looks(git, suite, Path(store))
         ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
         ground = ground._replace(baseline=known)
-        proof = _weighed(ground, collector, proof, judged(ground, proof.links, jobs, seen), jobs, require_red)
+        with ThreadPoolExecutor(1) as beside:  # the range as a whole is looked at while its steps are judged
+            look = partial(_flags, ground, collector, proof, jobs)
+            flags = beside.submit(look).result if jobs > 1 else look
+            proof = _weighed(ground, proof, judged(ground, proof.links, jobs, seen), jobs, require_red, flags)
         broken = (*proof.broken, *_touched(proof.span, before, _looks(git, suite, Path(store))))
     because = getattr(suite.sandbox, "because", "")
     return proof._replace(
@@ -109,13 +115,15 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
     )
 
 
-def _weighed(ground: Ground, collector: Collector, proof: Proof, steps: list[Judged], jobs: int, require_red: bool) -> Proof:
+def _weighed(
+    ground: Ground, proof: Proof, steps: list[Judged], jobs: int, require_red: bool, seen: Callable[[], tuple[Flag, ...]]
+) -> Proof:
     """What broke; and if nothing did, what no RED speaks for, and what is flagged of the range as a whole."""
     broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
     mutation = ground.settings.evidence.mutation
     asked = require_red or mutation == "require"
     bare = () if broken or (mutation == "off" and not asked) else bare_of(ground, steps, jobs)
-    flags = () if broken or steps[-1].found == "red" else _flags(ground, collector, proof, jobs)
+    flags = () if broken or steps[-1].found == "red" else seen()
     return proof._replace(
         broken=(*broken, *(bare if asked else ()), *_failing(proof.span, flags, asked)),
         code_without_red=bare,

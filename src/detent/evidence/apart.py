@@ -24,6 +24,11 @@ class Apart:
 
     def run_all(self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None]) -> None:
         """Run the tests of all these trees. Whatever cannot be told is told to whoever asks for the tree. `stop` ends what runs."""
+        first = [] if self._collector.warm else [tree for tree in trees if tree == self._collector.began]
+        for tree in first:  # what it builds is there for the others then
+            self._run(tree, lambda: not stop.is_set())
+            done(tree)
+        trees = [tree for tree in trees if tree not in first]
         with ThreadPoolExecutor(jobs) as pool:
             waits = {pool.submit(self._run, tree, lambda: not stop.is_set()): tree for tree in trees}
             try:

@@ -131,6 +131,7 @@ def is_probed(settings: Mapping[str, str]) -> bool:
 def _eyes(span: Span) -> RepoLook:
     """Eyes on the tip, compared with the base, in clean checkouts. What is known of the two trees is not run again."""
     collector = span.collector
+    collector.began = span.base
     known = {tree: report for tree in (span.base, span.tip) if (report := _whole(collector, tree)) is not None}
     apart = Apart(collector, known)
     missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if tree not in known]

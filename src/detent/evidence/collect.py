@@ -22,10 +22,11 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bytecode import Bytecode, read_only, scratch_folder, without
 from detent.evidence.canary import canary_of
 from detent.evidence.installed import fingerprint, interpreter, version_of
+from detent.evidence.lay import lay
 from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
-from detent.evidence.runners.kept import folder_of, thrown_away
+from detent.evidence.runners.kept import builds, folder_of
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.checkout import clean_checkout
 from detent.git.place import Place
@@ -105,7 +106,7 @@ class Collector:
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
-        self.fills = False  # it runs what the work began from, and may leave what it built for later runs
+        self.began = ""  # the tree that the work began from: its run may leave what it built for later runs
         self.runs = 0  # how often the suite was really run
         self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
 
@@ -194,10 +195,23 @@ class Collector:
         """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which nothing tells from a plain run."""
         with self.checkout(tree, overlay or {}, name) as folder:
             self.runs += 1
-            report = self._run(selectors, folder, wanted, command, near)
+            plain = tree == self.began and not (overlay or selectors or command)
+            report = (self._filling() if plain else self)._run(selectors, folder, wanted, command, near)
         if overlay and report.canary == "broken" and not report.outcomes:
             raise CannotTell(report.canary_said)  # of a probe, no report is no answer
         return report if overlay or selectors or command else self.keep(tree, report, clean=True)
+
+    def _filling(self) -> "Collector":
+        """As this one, for a run whose builds are kept."""
+        filling = copy(self)
+        filling.suite = self.suite._replace(fills=True)
+        return filling
+
+    @property
+    def warm(self) -> bool:
+        """Whether what the base built is there for later runs, where anything is kept."""
+        base = self.suite.base
+        return base is None or all(each.holds() for each in builds(base.runner, self.env, self.suite.also).values())
 
     def away(self, folder: Path) -> Mapping[str, str]:
         """The environment of programs in a clean checkout."""
@@ -210,7 +224,7 @@ class Collector:
             borrow(self.home, folder)
             self.furnish(folder)
             for path, data in (overlay or {}).items():
-                _lay(folder, path, data)
+                lay(folder, path, data)
             lend_packages(self.root, folder)
             lend_composer(self.home, folder)
             yield folder
@@ -270,8 +284,7 @@ class Collector:
 
     def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
         base = self.suite.base
-        runner = base.runner if base else ""
-        with self._bytecode(self._env(cwd), cwd, not selectors) as own, thrown_away(runner, own, self.fills) as env:
+        with self._bytecode(self._env(cwd), cwd, not selectors) as env:
             forget_bytecode(env, cwd)
             if base is not None and base.runner:
                 canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
@@ -376,20 +389,3 @@ def _age(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0.0  # another process was quicker
-
-
-def _lay(folder: Path, path: str, data: bytes | None) -> None:
-    """Write a file into a checkout, and never through a link of the tree: what is in its way is taken away. Its times are those of the others."""
-    here = folder
-    for name in Path(path).parts:
-        here = here / name
-        if here.is_symlink() or (here.is_file() and here != folder / path):
-            here.unlink()
-    if data is None:
-        here.unlink(missing_ok=True)
-        return
-    here.parent.mkdir(parents=True, exist_ok=True)
-    was = here.stat() if here.is_file() else next((each.stat() for each in folder.iterdir() if each.is_file()), None)
-    here.write_bytes(data)
-    if was is not None:
-        os.utime(here, ns=(was.st_atime_ns, was.st_mtime_ns))

@@ -17,6 +17,13 @@ BROUGHT_IN = re.compile(
 )
 ENDS = ("", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".sh", "/index.js", "/__init__.py")
 DEEPEST = 3
+SCRIPTS = frozenset(
+    {"scripts", "script", "tools", "tool", "ci", "bin", "dev", "devtools", "hack", "build", "contrib", "linters", "checks", "tasks"}
+)
+PRODUCT = ("src", "lib", "app", "pkg", "internal", "cmd")
+JUDGE = re.compile(
+    r"(?:^|[^a-z])(?:self)?(?:lint|check|verif|valid|audit|style|format|fmt|typecheck|preflight|rules?(?![a-z])|tests?(?![a-z])|coverage)"
+)
 CALLS = {
     "npm": re.compile(r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w=-]+)\s+)*(?:run(?:-script)?\s+)?(?:(?:--?[\w=-]+)\s+)*([\w:.-]+)"),
     "make": re.compile(r"\b(?:make|just|task|rake)\s+(?:-\S+\s+)*([\w.:-]+(?:\s+[\w.:-]+)*)"),
@@ -68,19 +75,40 @@ def _of_call(words: list[str], paths: Collection[str]) -> Iterator[str]:
     runs, after = True, ""  # the next plain word is what is run
     for word in words if words[:1] not in (["test"], ["["]) else ():
         option, _, given = word.partition("=")
-        if after == "-m" and (module := _there(word.replace(".", "/"), paths)):
-            yield module
+        if after == "-m" and runs:
+            yield from _module(word, paths)
+            runs, after = False, ""
+            continue
         if word.startswith("-"):
             if given and WITH_FILE.fullmatch(option) and (path := _there(given, paths)):
                 yield path
             after = word
             continue
         path = _there(word, paths)
-        if path and (runs or WITH_FILE.fullmatch(after)):
+        if path and ((runs and not _is_product(path, paths)) or WITH_FILE.fullmatch(after)):
             yield path
         if runs and not (INTERPRETERS.search(word.rpartition("/")[2]) or re.match(r"\w+=", word) or word in ("run", "exec", "x", "dlx")):
             runs = False
         after = ""
+
+
+def _module(name: str, paths: Collection[str]) -> Iterator[str]:
+    """The files of a module that is run; none of the product's own."""
+    path = _there(name.replace(".", "/"), paths)
+    if path and not _is_product(path, paths, module=True):
+        yield path
+        yield from (each for each in (f"{dirname(path)}/__main__.py",) if path.endswith("/__init__.py") and each in paths)
+
+
+def _is_product(path: str, paths: Collection[str], module: bool = False) -> bool:
+    """Whether a file is the product itself, by where it lies and what it is called: a program that judges says so in its name or its folder.
+
+    A script at the top is one, whatever it is called; a module at the top is the product's.
+    """
+    *folders, name = path.split("/")
+    if any(each in SCRIPTS or each.startswith(".") for each in folders) or any(JUDGE.search(each.lower()) for each in (*folders, name)):
+        return False
+    return module or path.startswith(tuple(f"{each}/" for each in PRODUCT)) or f"{dirname(path)}/__init__.py" in paths
 
 
 def _there(word: str, paths: Collection[str]) -> str:

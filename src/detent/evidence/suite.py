@@ -8,6 +8,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from shutil import rmtree
 from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
@@ -18,12 +19,13 @@ from detent.evidence.canary import BESIDE, judged, planted
 from detent.evidence.ids import without_root
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
-from detent.evidence.runners.kept import caches, settings
+from detent.evidence.runners.kept import lent, settings
 from detent.evidence.runners.protocol import Canary
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
 
 CACHE = "__pycache__"
+STARTING = ".timestamp-"  # in the name of what vite writes while it starts; another name each time
 BYTECODE = PREFIX  # a folder that tests write to: a person's own only if test.env names it
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
 TOOLCHAINS = (
@@ -40,15 +42,28 @@ TOOLCHAINS = (
 
 
 class Start(Protocol):
-    """How a program of the project is started: in the sandbox or plainly. It may write its folder and the folders named."""
+    """How a program of the project is started: in the sandbox or plainly. It may write its folder and the folders named, and read those named."""
 
     def __call__(
-        self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
+        self,
+        argv: list[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        wanted: Callable[[], bool],
+        writable: tuple[Path, ...],
+        readable: tuple[Path, ...] = (),
     ) -> Ran: ...
 
 
 def plainly(
-    argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool], writable: tuple[Path, ...]
+    argv: list[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: float,
+    wanted: Callable[[], bool],
+    writable: tuple[Path, ...],
+    readable: tuple[Path, ...] = (),
 ) -> Ran:
     """Without a sandbox."""
     return run(argv, cwd, env, timeout, wanted)
@@ -78,6 +93,7 @@ class Suite(NamedTuple):
     sandbox: Wall = Open()  # what `start` keeps programs in
     patterns: tuple[str, ...] = ()  # which files are tests, as the project says
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
+    fills: bool = False  # what runs is what the work began from: what it builds may be kept for later runs
 
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Path | None = None) -> dict[str, str]:
@@ -85,6 +101,7 @@ def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Pat
     names = (*PASSED_ON, *TOOLCHAINS, *suite.also, *(n for n in outer if n.startswith("LC_")))
     base = {n: outer[n] for n in names if n in outer}
     ours = settings(suite.base.runner, kept or pycache.parent / "caches") if suite.base else {}
+    ours = {name: value for name, value in ours.items() if name not in base}  # a person's own only if test.env names it
     return {BYTECODE: str(pycache), **base, **ours, "PATH": suite.path, "TERM": "dumb", "CI": outer.get("CI", "")}
 
 
@@ -162,11 +179,19 @@ def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) ->
 
 
 def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:
-    """Folders beside installed packages that a runner writes to while it starts; nothing else there may be written."""
+    """Folders beside installed packages that a runner writes to while it starts; nothing else there may be written.
+
+    Whatever an earlier run left there is taken away: packages are looked for there first. What a run that starts just now has written stays.
+    """
     found = [(root / name).resolve() for name in names if (root / name).parent.is_dir()]
     for folder in found:
         if os.access(folder.parent, os.W_OK):
             folder.mkdir(exist_ok=True)
+            for each in folder.iterdir():
+                if each.is_symlink() or (each.is_file() and STARTING not in each.name):
+                    each.unlink(missing_ok=True)
+                elif each.is_dir():
+                    rmtree(each, ignore_errors=True)
     return [folder for folder in found if folder.is_dir()]
 
 
@@ -203,14 +228,14 @@ def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
 
 
 def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:
-    written = (BYTECODE,) if BYTECODE in env and NEVER not in env else ()
-    ours = (*(Path(env[name]) for name in written), *caches(suite.base.runner if suite.base else "", env))
-    for folder in ours:
-        folder.mkdir(parents=True, exist_ok=True)
-    try:
-        ran = suite.start(argv, cwd, env, suite.timeout, wanted, (*ours, *writable))
-    except OSError as e:
-        raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
+    written = tuple(Path(env[name]) for name in (BYTECODE,) if name in env and NEVER not in env)
+    with lent(suite.base.runner if suite.base else "", env, suite.fills, suite.also) as builds:
+        for folder in (ours := (*written, *builds.own)):
+            folder.mkdir(parents=True, exist_ok=True)
+        try:
+            ran = suite.start(argv, cwd, builds.env, suite.timeout, wanted, (*ours, *writable), builds.read)
+        except OSError as e:
+            raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.stopped:
         raise Disturbed("the run moved on while its tests ran, so they were stopped")
     return ran

@@ -1,5 +1,6 @@
 """The decision: a row, what was sent and what was found, to the next state of the run. Pure: values in, values out."""
 
+import re
 from typing import NamedTuple
 
 import msgspec
@@ -10,8 +11,15 @@ from detent.kernel.table import Table
 
 ERRORS = "errors"  # the counter of ERRORs in a row; every table has it
 FLAGS = "flags"  # the fact by which flags are told, as JSON
-SPOKEN = {"answer": "answered {decision} with {value}", "resume": "released the run", "steer": "told the agent"}  # what is shown at landing
+SPOKEN = {
+    "answer": "answered {decision} with {value}",
+    "resume": "released the run",
+    "steer": "told the agent",
+    "rollback": "went back to an earlier step",
+    "start": "accepted what failed at the start",
+}  # what is shown at landing
 MOST_SAID, LONGEST = 40, 200
+MISSING = re.compile(r"(\d+) more lines are left out here; ")
 MOST_ALIKE, MOST_REFUSED = 20, 60  # refusals in a row, for one reason and for any
 AGENT = "agent"  # the counter of agents in a row that ended without an answer
 
@@ -95,13 +103,23 @@ def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, re
     if sent.by != "human":
         after = msgspec.structs.replace(after, not_before="")
     if sent.by == "human" and sent.verb in SPOKEN:
-        after = msgspec.structs.replace(after, said=(*after.said, spoken(sent))[-MOST_SAID:])
+        after = msgspec.structs.replace(after, said=heard(after.said, spoken(sent)))
     if sent.child:
         after = msgspec.structs.replace(after, joined=(*after.joined, sent.child))
     for change in way.changes:
         after = change(after, sent, found)
     to = {BACK: after.back, STAY: run.state}.get(way.to, way.to)
     return Decision(_next(after, to), way.says, reasons, tuple(dict.fromkeys(e.name for e in (*way.owes, *table.always))))
+
+
+def heard(said: tuple[str, ...], line: str) -> tuple[str, ...]:
+    """What people said, with a further line. Of very many the first and the last stay, and how many are missing is said: no flood hides one."""
+    if len(said) < MOST_SAID:
+        return (*said, line)
+    half = MOST_SAID // 2
+    gone = int(found[1]) if (found := MISSING.match(said[half])) else 0
+    rest = said[half + 1 :] if found else said[half:]
+    return (*said[:half], f"{gone + 1} more lines are left out here; `detent history` has them all", *rest[1:], line)
 
 
 def spoken(sent: Sent) -> str:

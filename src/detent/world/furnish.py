@@ -12,7 +12,11 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 
-from detent.errors import CannotTell
+from detent.effects.merge import Ways
+from detent.errors import CannotTell, DetentError
+from detent.evidence.builds import digest, looks
+from detent.evidence.runners.kept import for_agents
+from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow
 from detent.kernel.seal import keep, kept
@@ -33,25 +37,42 @@ def furnish_checkout(git: Git, kit: Kit, folder: Path) -> None:
     command, copies = kit.settings.get("workspace.setup", ""), json.loads(kit.settings.get("workspace.copy", "") or "[]")
     for name in copies:
         _copy(git, kit.origin, name, folder)
-    cache = _cache(git, kit, command) if command else None
-    if cache is not None and (made := kept(cache / MADE)) is not None:
-        _bring(cache, folder, made)
+    caches = _caches(git, kit, command, kept(_mark(git)) or "") if command else []
+    there = [cache for cache in caches if kept(cache / MADE) is not None]
+    if there and not _brought(there, folder):
+        raise CannotTell(f"the set-up that is kept in {there[0]} was changed since it was made; remove that folder and start a new run")
 
 
 def furnish(git: Git, kit: Kit, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
     """Make a fresh checkout ready to be worked in; `origin` is the person's own. CannotTell if it cannot be. Doing it again changes nothing."""
     command, copies = kit.settings.get("workspace.setup", ""), json.loads(kit.settings.get("workspace.copy", "") or "[]")
-    mark = git.place.git_dir / "detent" / "furnished"
+    mark = _mark(git)
     if not command:
         borrow(kit.home, git.place.root)
     if mark.exists() or not (command or copies):
         return
     for name in copies:
         _copy(git, origin, name, git.place.root)
+    own = _not_landed(git, kit.ways) if command else ""
     if command:
-        _set_up(git, kit, command, env, wanted)
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.write_text("done\n", "ascii")
+        _set_up(git, kit, command, _caches(git, kit, command, own), env, wanted)
+    keep(mark, own)
+
+
+def _mark(git: Git) -> Path:
+    """Says that a workspace is furnished, and which tree its set-up is for alone."""
+    return git.place.git_dir / "detent" / "furnished"
+
+
+def _not_landed(git: Git, ways: Ways) -> str:
+    """The tree of a checkout that main does not have; empty if it has it. What agents wrote may do anything in a set-up, so that is for itself."""
+    try:
+        main = main_branch(git, ways.main)
+    except DetentError:
+        return git.tree("HEAD")
+    mains = (main, f"refs/remotes/{ways.remote}/{short(main)}")
+    landed = any(git.resolve(each) and git.call("merge-base", "--is-ancestor", "HEAD", each).code == 0 for each in mains)
+    return "" if landed else git.tree("HEAD")
 
 
 def _copy(git: Git, origin: Path, name: str, to: Path) -> None:
@@ -79,31 +100,31 @@ def _put(source: Path, target: Path) -> None:
 # -- the set-up --------------------------------------------------------------------------------------------------------------
 
 
-def _set_up(git: Git, kit: Kit, command: str, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
-    cache = _cache(git, kit, command)
-    if cache is not None and (made := kept(cache / MADE)) is not None:
-        _bring(cache, git.place.root, made)
+def _set_up(git: Git, kit: Kit, command: str, caches: list[Path], env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
+    if _brought(caches, git.place.root):
         return
     before = _ignored(git)
     try:
-        ran = kit.start(["sh", "-c", command], git.place.root, env, PATIENCE, wanted)
+        ran = kit.start(["sh", "-c", command], git.place.root, for_agents(env), PATIENCE, wanted)
     except OSError as e:
         raise CannotTell(f"[workspace] setup could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
         how = "did not end in time" if ran.timed_out else f"failed with exit code {ran.exit_code}"
         raise CannotTell(f"[workspace] setup (`{command}`) {how}:\n{ran.output[-2000:]}")
-    if cache is not None:
-        _keep(cache, git.place.root, [path for path in _ignored(git) if path not in before])
+    if caches:
+        _keep(caches[-1], git.place.root, [path for path in _ignored(git) if path not in before])
 
 
-def _cache(git: Git, kit: Kit, command: str) -> Path | None:
-    """Where what a set-up makes is kept; None where no lock file says what it depends on."""
+def _caches(git: Git, kit: Kit, command: str, own: str) -> list[Path]:
+    """Where what a set-up makes is looked for, and last where it is kept; none where no lock file says what it depends on.
+
+    What was made of main's own files serves every checkout with the same lock files. What was made of any other tree (`own`) serves that tree alone.
+    """
     files = [line.split("\t", 1) for line in git.run("ls-tree", "-r", "-z", "HEAD").items]
     locks = [f"{about} {path}" for about, path in files if any(fnmatch(path.rpartition("/")[2], lock) for lock in LOCKS)]
-    if not locks:
-        return None
-    key = hashlib.sha256("\n".join([command, kit.suite.path, kit.suite.sandbox.name, *sorted(locks)]).encode("utf-8", "surrogateescape"))
-    return git.place.common_dir / "detent" / "setups" / key.hexdigest()[:32]
+    words = [command, kit.suite.path, kit.suite.sandbox.name, *sorted(locks)]
+    keys = [hashlib.sha256("\n".join([*words, *more]).encode("utf-8", "surrogateescape")) for more in ([], [own]) if more != [""]]
+    return [git.place.common_dir / "detent" / "setups" / key.hexdigest()[:32] for key in keys] if locks else []
 
 
 def _ignored(git: Git) -> list[str]:
@@ -118,15 +139,30 @@ def _keep(cache: Path, root: Path, paths: list[str]) -> None:
     (scratch / "files").mkdir(parents=True)
     for path in paths:
         _put(root / path, scratch / "files" / path)
-    if kept(cache / MADE) is None:
-        shutil.rmtree(cache, ignore_errors=True)  # half of one, or nothing of ours
+    if _as_made(cache) is None:
+        shutil.rmtree(cache, ignore_errors=True)  # half of one, or not as it was made
     try:
         scratch.rename(cache)
-        keep(cache / MADE, json.dumps({"root": str(root), "paths": paths}))
+        keep(cache / MADE, json.dumps({"root": str(root), "paths": paths, "looks": digest(looks(cache / "files"))}))
     except OSError:
         shutil.rmtree(scratch, ignore_errors=True)
     for old in sorted((c for c in cache.parent.iterdir() if not c.name.startswith(".")), key=lambda c: c.stat().st_mtime)[:-KEPT]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _as_made(cache: Path) -> str | None:
+    """What a kept set-up consists of, if every file of it is as it was made."""
+    made = kept(cache / MADE)
+    return made if made is not None and json.loads(made).get("looks") == digest(looks(cache / "files")) else None
+
+
+def _brought(caches: list[Path], root: Path) -> bool:
+    """Whether one of these was there as it was made, and lies in the checkout now."""
+    for cache in caches:
+        if (made := _as_made(cache)) is not None:
+            _bring(cache, root, made)
+            return True
+    return False
 
 
 def _bring(cache: Path, root: Path, told: str) -> None:

@@ -1,18 +1,16 @@
 """Folders that a toolchain keeps between runs, by the variable that names them: outside the tree, so that a second run is quick.
 
-They are Detent's own. Those of the person are never written by the project's tests. What tests can write must not decide a later run: where
-a folder is small enough, a judged run gets a copy of what the base left there, and the copy is thrown away.
+They are Detent's own. Those of the person are never written by the project's tests, and what tests can write decides no later run: see builds.
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
+from typing import NamedTuple
 
-from detent.sandbox.process import run
+from detent.evidence.builds import Build
 
 CACHES: Mapping[str, tuple[str, ...]] = {
     "go": ("GOCACHE",),
@@ -20,11 +18,16 @@ CACHES: Mapping[str, tuple[str, ...]] = {
     "ctest": ("CCACHE_DIR",),
     "gradle": ("KEPT_GRADLE",),
 }
-COPIED = ("go", "ctest")  # caches that a compiler looks things up in; what cargo and gradle keep is too large for a copy each time
+FINISHED: Mapping[str, tuple[str, ...]] = {  # what is never written to again: a run reads it where it is kept
+    "go": ("*-a", "*-d"),
+    "cargo": ("*.rlib", "*.rmeta", "*.so", "*.dylib", "*.a", "*.o", "build-script-*", "build_script_*"),
+    "gradle": ("*.jar", "*.aar", "*.zip", "*.pom", "*.module"),
+}
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "go": {"GOPROXY": "off", "GOTOOLCHAIN": "local"},
     "cargo": {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never"},
 }
+AGENTS = "of-agents"
 
 
 def folder_of(project: Path, outer: Mapping[str, str]) -> Path:
@@ -38,22 +41,32 @@ def settings(runner: str, folder: Path) -> dict[str, str]:
     return {**SETTINGS.get(runner, {}), **{name: str(folder / name.lower()) for name in CACHES.get(runner, ())}}
 
 
-def caches(runner: str, env: Mapping[str, str]) -> tuple[Path, ...]:
-    """The folders that its programs may write."""
-    return tuple(Path(env[name]) for name in CACHES.get(runner, ()) if name in env)
+def for_agents(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment of an agent's own programs: what they build is kept apart, and no judged run reads it."""
+    ours = {name for names in CACHES.values() for name in names}
+    return {name: str(Path(value).parent / AGENTS / Path(value).name) if name in ours else value for name, value in env.items()}
+
+
+class Lent(NamedTuple):
+    """What a run may use of what is kept."""
+
+    env: Mapping[str, str]
+    own: tuple[Path, ...]  # folders that it writes, which are thrown away
+    read: tuple[Path, ...]  # folders that it reads
+
+
+def builds(runner: str, env: Mapping[str, str], own: Collection[str] = ()) -> dict[str, Build]:
+    """What is kept for a runner, by variable; not where a person keeps their own."""
+    names = [name for name in CACHES.get(runner, ()) if name in env and name not in own]
+    return {name: Build(Path(env[name]), FINISHED.get(runner, ())) for name in names}
 
 
 @contextmanager
-def thrown_away(runner: str, env: Mapping[str, str], fills: bool) -> Iterator[Mapping[str, str]]:
-    """The environment of a run that leaves nothing in what is kept. `fills`: it runs what the work began from, and may; so may the very first."""
-    kept = {name: Path(env[name]) for name in CACHES.get(runner, ()) if runner in COPIED and name in env}
-    if fills or not kept or not all(folder.is_dir() and any(folder.iterdir()) for folder in kept.values()):
-        yield env
-        return
-    own = Path(mkdtemp(prefix="run-", dir=next(iter(kept.values())).parent))
-    try:
-        for folder in kept.values():
-            run(["cp", "-a", "--reflink=auto", str(folder), str(own)], Path("/"), {"PATH": env.get("PATH", os.defpath)}, 600)
-        yield {**env, **{name: str(own / folder.name) for name, folder in kept.items()}}
-    finally:
-        rmtree(own, ignore_errors=True)
+def lent(runner: str, env: Mapping[str, str], fills: bool, own: Collection[str] = ()) -> Iterator[Lent]:
+    """What is kept, for one run. `fills`: it runs what the work began from, and may leave what it built. `own`: variables of the person."""
+    kept = builds(runner, env, own)
+    mine = tuple(Path(env[name]) for name in CACHES.get(runner, ()) if name in env and name in own)
+    with ExitStack() as stack:
+        given = {name: stack.enter_context(each.lent(fills)) for name, each in kept.items()}
+        read = tuple(each.folder for each in kept.values() if each.folder.is_dir())
+        yield Lent({**env, **{name: str(folder) for name, folder in given.items()}}, (*given.values(), *mine), read)

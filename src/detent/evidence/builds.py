@@ -1,0 +1,243 @@
+"""What a toolchain keeps between runs, for judged runs: they read what a run of the base left there, and leave nothing in it.
+
+A run works in a folder of its own. In it, finished files (objects, libraries) are links to those that are kept, and all else is a copy: nothing
+large is copied. What is kept is read-only in the sandbox, and is read only as long as every file is as it was left. Knows files, and no runner.
+"""
+
+import fcntl
+import os
+import shutil
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from fnmatch import fnmatch
+from hashlib import sha256
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import NamedTuple
+
+from detent.kernel import seal
+from detent.kernel.state import state_dir
+
+OWN = "run-"
+MOST_OWN = 8  # folders of runs that are kept for the next ones
+RENEWED = 30 * 24 * 3600.0  # seconds after which the base builds all of it anew: nothing else ever takes away what is not needed any more
+
+
+class Look(NamedTuple):
+    """What a kept file looks like. Who writes to it, or puts another in its place, changes that: nobody sets the last of its times."""
+
+    here: str
+    to: str  # where a link leads
+    size: int
+    mode: int
+    node: int
+    written: int
+    touched: int
+
+
+def looks(folder: Path) -> dict[str, Look]:
+    """Every file below a folder, by its path in it."""
+    found = {}
+    for here, path in _files(folder):
+        seen = os.lstat(here)
+        to = os.readlink(here) if stat.S_ISLNK(seen.st_mode) else ""
+        found[path] = Look(here, to, seen.st_size, seen.st_mode, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns)
+    return found
+
+
+def digest(seen: Mapping[str, Look]) -> str:
+    return sha256(os.fsencode(repr(sorted((path, *look[1:]) for path, look in seen.items())))).hexdigest()
+
+
+class Piece(NamedTuple):
+    """A file of what is kept, as a run gets it."""
+
+    here: str
+    to: str  # where a link leads; empty for a copy
+
+
+Pieces = Mapping[str, Piece]  # by their paths
+
+
+class Build:
+    """One kept folder. `finished` are the names of files that no program writes to once they are there."""
+
+    def __init__(self, folder: Path, finished: tuple[str, ...] = ()) -> None:
+        self.folder, self.finished = Path(os.path.realpath(folder)), finished  # one folder has one seal, whatever name leads there
+        name = sha256(os.fsencode(self.folder)).hexdigest()[:32]
+        self.record = state_dir() / "builds" / f"{name}.json"
+
+    def holds(self) -> bool:
+        """Whether it is there, and every file as the base left it."""
+        return self._read(0.0) is not None
+
+    @contextmanager
+    def lent(self, fills: bool) -> Iterator[Path]:
+        """The folder of one run: what is kept and nothing else. `fills`: it runs what the work began from, and what it built is kept."""
+        with _own_folder(self.folder.parent, self.folder.name) as own:
+            with self._locked(fcntl.LOCK_SH):
+                found = self._read(RENEWED if fills else 0.0)
+                pieces = found or {}
+                lay(own, pieces)
+                yield own
+            if fills:
+                self._take(own, pieces, found is not None)
+            with suppress(OSError):
+                strip(own, pieces)  # what it built takes room; the next run looks again
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        """Runs read it together; it is added to only while nobody reads. BlockingIOError: somebody does."""
+        self.record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _lock(os.open(self.record.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), how):
+            yield
+
+    # -- what is kept --------------------------------------------------------------------------------------------------------
+
+    def _read(self, most: float) -> Pieces | None:
+        """What is kept; None if somebody touched it, or if it is older than some seconds (0: it may be of any age)."""
+        said = seal.kept(self.record) if self.record.is_file() else None
+        known, _, since = (said or "").partition(" ")
+        if said is None or (most and time.time() - float(since) > most):
+            return None
+        with suppress(OSError):
+            pieces, looked = self._look()
+            return pieces if looked == known else None
+        return None  # it is being made anew
+
+    def _look(self) -> tuple[Pieces, str]:
+        """Every file, and a digest of what they look like."""
+        seen = looks(self.folder)
+        pieces = {path: Piece(look.here, look.to or (look.here if self._is_finished(path) else "")) for path, look in seen.items()}
+        return pieces, digest(seen)
+
+    def _is_finished(self, path: str) -> bool:
+        return any(fnmatch(os.path.basename(path), name) for name in self.finished)
+
+    def _take(self, own: Path, pieces: Pieces, whole: bool) -> None:
+        """Keep what a run built: beside what is there if that is as it was, else alone. While others read it, it stays as it is."""
+        with suppress(BlockingIOError), self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if whole and not self.holds():
+                return
+            said = (seal.kept(self.record) if whole else None) or ""
+            if not whole:
+                shutil.rmtree(self.folder, ignore_errors=True)
+            for here, path in _files(own):
+                if not _is(here, pieces.get(path)):
+                    self._keep(here, path)
+            seal.keep(self.record, f"{self._look()[1]} {said.partition(' ')[2] or time.time()}", durable=False)
+
+    def _keep(self, here: str, path: str) -> None:
+        there = self.folder / path
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if not os.path.islink(here) and self._is_finished(path):
+            os.chmod(here, stat.S_IMODE(os.stat(here).st_mode) & 0o555)
+        os.replace(here, there)
+
+
+# -- the folder of a run -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _own_folder(above: Path, name: str) -> Iterator[Path]:
+    """A folder that no other run uses meanwhile. To make thousands of links takes longer than to look at them, so folders are used again."""
+    above.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        there = sorted(above.glob(f"{OWN}*"))
+        own = next((each for each in there if _free(each, stack)), None)
+        while own is None:
+            fresh = Path(mkdtemp(prefix=OWN, dir=above))
+            own = fresh if _free(fresh, stack) else None
+        (own / name).mkdir(exist_ok=True)
+        try:
+            yield own / name
+        finally:
+            if len(there) > MOST_OWN:
+                shutil.rmtree(own, ignore_errors=True)
+
+
+def _free(folder: Path, stack: ExitStack) -> bool:
+    """Whether a folder is nobody's; it is ours then. Who is killed holds nothing."""
+    with suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        stack.enter_context(_lock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB))
+        return folder.is_dir()
+    return False
+
+
+@contextmanager
+def _lock(fd: int, how: int) -> Iterator[None]:
+    try:
+        fcntl.flock(fd, how)
+        yield
+    finally:
+        os.close(fd)
+
+
+def lay(own: Path, pieces: Pieces) -> None:
+    """Make a run's folder what it should be. Nothing of an earlier run in it is believed: links are read, copies are compared."""
+    try:
+        strip(own, pieces)
+    except OSError:  # what an earlier run made cannot be taken away
+        own.rename(own.with_name(f"lost-{os.urandom(8).hex()}"))
+        own.mkdir()
+    for path, piece in pieces.items():
+        there = own / path
+        if _is(str(there), piece):
+            continue
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if piece.to:
+            there.symlink_to(piece.to)
+        else:
+            there.unlink(missing_ok=True)
+            shutil.copy2(piece.here, there)
+
+
+def strip(own: Path, pieces: Pieces) -> None:
+    """Take away what is no piece of what is kept. Whatever rights a run gave its folders, they are listed."""
+    wanted = {parent for path in pieces for parent in _above(path)}
+    left, folders = [""], list[str]()
+    while left:
+        at = left.pop()
+        os.chmod(own / at, 0o755)
+        with os.scandir(own / at) as entries:
+            for entry in list(entries):
+                path = os.path.join(at, entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(path)
+                    folders.append(path)
+                elif not _is(entry.path, pieces.get(path)):
+                    os.unlink(entry.path)
+    for path in reversed(folders):
+        if path not in wanted:
+            os.rmdir(own / path)
+
+
+def _is(here: str, piece: Piece | None) -> bool:
+    """Whether a file of a run's folder is just this piece."""
+    try:
+        seen = os.lstat(here)
+        if piece is None or stat.S_ISLNK(seen.st_mode) or piece.to:
+            return piece is not None and bool(piece.to) and stat.S_ISLNK(seen.st_mode) and os.readlink(here) == piece.to
+        if not stat.S_ISREG(seen.st_mode) or seen.st_nlink > 1 or Path(here).read_bytes() != Path(piece.here).read_bytes():
+            return False
+        shutil.copystat(piece.here, here)
+    except OSError:
+        return False
+    return True
+
+
+def _above(path: str) -> Iterator[str]:
+    while path := os.path.dirname(path):
+        yield path
+
+
+def _files(folder: Path) -> Iterator[tuple[str, str]]:
+    """Every file and link below a folder, and its path in it."""
+    for here, folders, files in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(here, name))]
+        for name in (*files, *links):
+            path = os.path.join(here, name)
+            yield path, os.path.relpath(path, folder)

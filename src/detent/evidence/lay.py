@@ -1,0 +1,21 @@
+"""Laying a file over those of a checkout: never through a link of its tree. Knows paths only."""
+
+import os
+from pathlib import Path
+
+
+def lay(folder: Path, path: str, data: bytes | None) -> None:
+    """Write a file into a checkout, and never through a link of the tree: what is in its way is taken away. Its times are those of the others."""
+    here = folder
+    for name in Path(path).parts:
+        here = here / name
+        if here.is_symlink() or (here.is_file() and here != folder / path):
+            here.unlink()
+    if data is None:
+        here.unlink(missing_ok=True)
+        return
+    here.parent.mkdir(parents=True, exist_ok=True)
+    was = here.stat() if here.is_file() else next((each.stat() for each in folder.iterdir() if each.is_file()), None)
+    here.write_bytes(data)
+    if was is not None:
+        os.utime(here, ns=(was.st_atime_ns, was.st_mtime_ns))
