@@ -11,6 +11,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import detent
 from detent.app.speaker import marked
@@ -23,6 +24,9 @@ UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_ta
 COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
 LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # however busy it is
+settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,8 @@ import shutil
 import signal
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -123,11 +125,21 @@ def test_a_killed_worker_leaves_no_process_and_another_takes_over_from_the_last_
     assert second.kinds("up") != first.kinds("up"), "a restart is another worker"
 
 
+@contextmanager
+def holding(file: Path) -> Iterator[None]:
+    """While this is held, nobody else writes to the database."""
+    with closing(sqlite3.connect(file, isolation_level=None, timeout=LONG)) as held:
+        held.execute("BEGIN IMMEDIATE")
+        yield
+        held.execute("ROLLBACK")
+
+
 def test_a_worker_that_is_stuck_is_ended_before_its_work_is_taken_over(rig: Rig) -> None:
     rig.queue.add([Job("r1")])
     first = rig.work("wait", slots=1)
     waits(rig, "r1")
-    os.kill(first.process.pid, signal.SIGSTOP)
+    with holding(rig.file), holding(lease_file(rig.file)):  # it is not stopped in the middle of a write: then nobody could write any more
+        os.kill(first.process.pid, signal.SIGSTOP)
     rig.work("0.1", slots=1)
     all_ended(rig)
     first.process.wait(LONG)
