@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from detent.app.verify_span import Commit, commit_named, commits_between, common_base, main_commit
 from detent.errors import DetentError
+from detent.git.commits import main_branch, short
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import tree_of_files
 
@@ -59,11 +60,18 @@ def _range(git: Git, text: str, main: str) -> Change:
         right = right.lstrip(".") or "HEAD"
         tip, old, name = commit_named(git, right), commit_named(git, left or "HEAD"), f"{left or 'HEAD'}…{right}"
     else:
-        tip, old, name = commit_named(git, "HEAD"), main_commit(git, main), f"{main or 'main'}…HEAD"
+        tip, old, name = commit_named(git, "HEAD"), main_commit(git, main), f"{_main_name(git, main)}…HEAD"
     base = _base(git, old, tip)
     if base == tip:
         raise _empty(text, old, tip)
     return Change(name, base, git.tree(base), git.tree(tip), tuple(commits_between(git, base, tip)), "", ())
+
+
+def _main_name(git: Git, main: str) -> str:
+    try:
+        return short(main_branch(git, main))
+    except DetentError:  # only the remote has it
+        return f"origin/{main or 'main'}"
 
 
 def _base(git: Git, old: str, tip: str) -> str:

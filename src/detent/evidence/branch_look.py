@@ -29,6 +29,7 @@ from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
 from detent.evidence.static_look import can_end_itself
 from detent.evidence.test_blocks import blocks, changed_tests
+from detent.evidence.testfiles import is_below_tests
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
@@ -182,7 +183,8 @@ def _by_exit_code(span: Span, look: RepoLook) -> Card:
         known = (*before.bad,) if before.bad and not tip.fault else ()
         wrong = f"`{tip.command}` {'passed before and fails now' if not before.bad else 'fails'}{f': {tip.fault}' if tip.fault else ''}"
         return Card(span.base, span.tip, failed=() if known else (wrong,), known=known, flags=flags)
-    overlay = look.changes.overlay(span.base)
+    named = [c.path for c in look.changed() if c.how != "deleted" and c.sort != "config" and is_below_tests(c.path)]
+    overlay = {path: look.changes.git.read(span.tip, path) or b"" for path in named}  # no runner says what is a test: names do
     mixed = span.collector.clean(span.base, span.wanted, (), overlay) if overlay else before
     proved = frozenset({tip.command} if mixed.bad else ())
     return Card(
