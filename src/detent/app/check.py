@@ -112,39 +112,21 @@ def _looked(
     git: Git, change: Change, suite: Suite, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say
 ) -> tuple[Card, bool, float]:
     """The card of the change, whether it was known, and how long the suite takes."""
-    collector, flat = Collector(git, suite, "check", env), settings.flat()
-    seconds = wish.seconds or float(flat.get("evidence.seconds") or SECONDS)
-    commands = settings.preflight.commands
-    path, read = env.get("PATH", os.defpath), lambda name: read_at(git, change.base, name)
-    preflight = tuple(commands) if commands is not None else default_preflight(read, git.place.root, path)
+    collector = Collector(git, suite, "check", env)
+    span = _span(collector, change, settings, wish, env, say)
     try:
-        file = _file(collector, change, flat, f"{seconds}\n{preflight}\n{detent.__version__}")
+        file = _file(span, change)
     except CannotTell as e:
         return Card(change.before, change.after, unclear=str(e)), False, 0.0
     if not wish.fresh and (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card), True, 0.0
-    before = stamps(listing(suite.base, git.place.root, {"PATH": suite.path}, collector.store), Path(detent.__file__).parent)
-    card = look_over(
-        Span(
-            change.before,
-            change.after,
-            collector,
-            flat,
-            lambda: True,
-            seconds=seconds,
-            jobs=wish.jobs or os.cpu_count() or 1,
-            say=say,
-            commit=change.base,
-            preflight=preflight,
-            keys=keys_of(env),
-        )
-    )
-    now = stamps(listing(suite.base, git.place.root, {"PATH": suite.path}, collector.store), Path(detent.__file__).parent)
+    before = _judges(collector)
+    card = look_over(span)
     redact = redactor(secrets_of(env))
     card = msgspec.structs.replace(
         card,
         flags=tuple(_redacted(flag, redact) for flag in card.flags),
-        failed=(*map(redact, card.failed), *_written(before, now)),
+        failed=(*map(redact, card.failed), *_written(before, _judges(collector))),
         unclear=redact(card.unclear),
     )
     if not card.unclear:
@@ -153,11 +135,37 @@ def _looked(
     return card, False, whole.wall if whole else 0.0
 
 
-def _file(collector: Collector, change: Change, settings: Mapping[str, str], how: str) -> Path:
+def _span(collector: Collector, change: Change, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Span:
+    """What is looked at, and with what."""
+    git, flat, commands = collector.git, settings.flat(), settings.preflight.commands
+    found = default_preflight(lambda name: read_at(git, change.base, name), git.place.root, env.get("PATH", os.defpath))
+    return Span(
+        change.before,
+        change.after,
+        collector,
+        flat,
+        lambda: True,
+        seconds=wish.seconds or float(flat.get("evidence.seconds") or SECONDS),
+        jobs=wish.jobs or os.cpu_count() or 1,
+        say=say,
+        commit=change.base,
+        preflight=tuple(commands) if commands is not None else found,
+        keys=keys_of(env),
+    )
+
+
+def _file(span: Span, change: Change) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
-    allowed = sorted(kind for kind in KINDS if settings.get(f"flags.{kind}") == "allow")
-    text = f"check\n{collector.key(change.before)}\n{collector.key(change.after)}\n{allowed}\n{how}"
-    return collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
+    allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
+    trees = f"{span.collector.key(change.before)}\n{span.collector.key(change.after)}"
+    text = f"check\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{detent.__version__}"
+    return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
+
+
+def _judges(collector: Collector) -> dict[str, str]:
+    """How the installed test runner and Detent itself look."""
+    found = listing(collector.suite.base, collector.home, {"PATH": collector.suite.path}, collector.store)
+    return stamps(found, Path(detent.__file__).parent)
 
 
 def _written(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
