@@ -69,9 +69,10 @@ def look_over(span: Span) -> Card:
 
 def _card(span: Span) -> Card:
     look = _eyes(span)
-    if not span.collector.suite.base:
+    base = span.collector.suite.base
+    if base is None and span.run is None:
         return _without_tests(span, look)
-    if not span.collector.suite.base.runner:
+    if base is None or not base.runner:
         return _by_exit_code(span, look)
     span.say("running the tests of base and tip")
     before, tip = look.tests_before(), look.tests()
