@@ -63,7 +63,7 @@ def test_a_worker_runs_each_job_once_within_its_slots_and_what_is_needed_first(r
 def test_the_limit_over_all_workers_holds_on_the_embedded_database(rig: Rig) -> None:
     rig.queue.add([Job(f"r{n:02}") for n in range(24)])
     for _ in range(3):
-        rig.work("0.05", slots=3, limit=3, pace=(4, 0.3, 3, 0.02))
+        rig.work("0.05", slots=3, limit=3, pace=(60, 0.3, 45, 0.02))  # however busy the machine is, nobody is taken for dead
     all_ended(rig)
     assert at_once(rig) <= 3
     assert len(rig.noted("starts")) == 24
@@ -125,6 +125,11 @@ def test_a_killed_worker_leaves_no_process_and_another_takes_over_from_the_last_
     assert second.kinds("up") != first.kinds("up"), "a restart is another worker"
 
 
+def stands_still(pid: int) -> bool:
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return all((thread / "stat").read_text().rpartition(")")[2].split()[0] == "T" for thread in threads)
+
+
 @contextmanager
 def holding(file: Path) -> Iterator[None]:
     """While this is held, nobody else writes to the database."""
@@ -140,6 +145,7 @@ def test_a_worker_that_is_stuck_is_ended_before_its_work_is_taken_over(rig: Rig)
     waits(rig, "r1")
     with holding(rig.file), holding(lease_file(rig.file)):  # it is not stopped in the middle of a write: then nobody could write any more
         os.kill(first.process.pid, signal.SIGSTOP)
+        rig.until(lambda: stands_still(first.process.pid), "every thread of it stands still")
     rig.work("0.1", slots=1)
     all_ended(rig)
     first.process.wait(LONG)
