@@ -143,8 +143,8 @@ def test_while_an_agent_works_by_itself_a_program_without_a_terminal_does_not_sp
         done = p.alone(*words)
         assert done.returncode == 2 and "there is no terminal here" in done.stderr and 'require = "anywhere"' in done.stderr, (words, done)
     assert events(p) == 1
-    done = p.in_person("steer", "prices are in cents")
-    assert done.code == 0, done
+    said = p.in_person("steer", "prices are in cents")
+    assert said.code == 0, said
     assert p.run("history", "--json").json["events"][-1]["channel"] == "terminal"
     assert "prices are in cents" in p.task()["briefing"]
 
