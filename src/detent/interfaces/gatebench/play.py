@@ -89,6 +89,11 @@ class Stage:
         self.app: App = open_app(self.repo, create=True, env=self.env)
         self.run = start_pr(self.app, Sent("start", by="human", channel="bench"))
 
+    def open(self) -> None:
+        """Everything anew, as each call of a client is a process of its own: what an agent forged meanwhile is read."""
+        self.close()
+        self.app = open_app(self.repo, env=self.env)
+
     def close(self) -> None:
         self.app.journal.close()
 
@@ -118,9 +123,13 @@ class Stage:
 
     def perform(self) -> tuple[bool, str, str]:
         """Whether the run got to its end, else where it was held and what the machine said."""
-        last = ""
+        last, briefing = "", self.app.door.next(self.run)
         for _ in range(MOST_TURNS):
-            briefing = self.app.door.next(self.run)
+            try:
+                self.open()
+                briefing = self.app.door.next(self.run)
+            except DetentError as e:
+                return False, _where(briefing), e.message
             if briefing.state == "DONE":
                 return True, "", ""
             if self.asked_about_flags():
@@ -156,6 +165,7 @@ class Stage:
 
     def hand_in(self, sent: Sent) -> Verdict:
         try:
+            self.open()
             return self.app.door.submit(self.run, sent)
         except DetentError as e:
             return Verdict("ERROR", "", output=e.message, reasons=(e.message,))
