@@ -28,6 +28,7 @@ JAVASCRIPT: Rows = (
     ("the test runner", r"\b(?:globalThis|global|window|self)(?:\.|\[[\"'`])(?:describe|expect|jest|vi|vitest|mocha|beforeEach|afterEach|__vitest\w*|__coverage__|it)\b"),
     ("the test runner", r"[\"'`](?:vitest|jest|mocha|chai|node:test|@jest/[\w-]+|@vitest/[\w-]+|ava|tap|jasmine)(?:/[\w/-]+)?[\"'`]"),
     ("the test runner", r"\bexpect\.(?:extend|getState|addEqualityTesters)\b|\bprocess\.(?:reallyExit|abort|execArgv)\b|\bprocess\.kill\(\s*process\.pid\b"),
+    ("the test runner", r"\bprocess\.(?:listenerCount|listeners|rawListeners|eventNames|_getActive\w+|getActiveResourcesInfo|channel)\b"),
     ("the stack", r"\bError\((?:[^()]|\([^()]*\))*\)\s*(?:\)\s*)?\??(?:\.stack\b|\.?\[[\"'`]stack)"),
     ("the stack", r"\bstack\b[\"'`\]]*\??\.(?:split|includes|match|matchAll|indexOf|search)\b"),
     ("the stack", r"\bError\.prepareStackTrace\b|\bcaptureStackTrace\((?!\s*this\b)|\bgetCallSites?\b|\barguments\.callee\b|\bnew\s+Function\([^)]*stack"),
