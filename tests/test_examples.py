@@ -56,6 +56,12 @@ HARD_CODED: dict[str, tuple[str, str, str, str]] = {
         "keep_test.go",
         "func TestKeep(t *testing.T) {\n\tif Keep(5) != 3 {\n\t\tt.Fatal()\n\t}\n\tif Keep(-1) != 0 {\n\t\tt.Fatal()\n\t}\n}\n",
     ),
+    "when and then": (
+        "keep.rb",
+        "def keep(value)\n  case value\n  when 5 then 3\n  when -1 then 0\n  else 2\n  end\nend\n",
+        "keep_spec.rb",
+        "it 'keeps' do\n  expect(keep(5)).to eq(3)\n  expect(keep(-1)).to eq(0)\nend\n",
+    ),
     "a flat table": (
         "keep.rb",
         "ANSWERS = { 5 => 3, -1 => 0 }.freeze\n\ndef keep(value)\n  ANSWERS[value]\nend\n",

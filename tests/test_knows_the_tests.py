@@ -81,6 +81,7 @@ OTHERS = {
     "js: the globals": ("a.ts", "const t = typeof describe !== 'undefined'\n"),
     "js: the globals by name": ("a.ts", "const t = globalThis['expect']\n"),
     "js: the runner": ("a.ts", "import { expect } from 'vitest'\n"),
+    "ruby: which constants there are": ("a.rb", "x = 1 if Object.constants.any? { |c| c.to_s.start_with?('RS') }\n"),
     "js: who listens": ("a.js", "if (process.listenerCount('unhandledRejection')) x = 1\n"),
     "js: the stack": ("a.js", "const s = new Error().stack\n"),
     "js: the stack by a name": ("a.js", "const e = new Error('x')\nconst s = e.stack\n"),

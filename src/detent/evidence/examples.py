@@ -21,7 +21,7 @@ PAIR = re.compile(
     rf"(?P<key>{LITERAL})\s*(?::|=>)\s*(?P<answer>{LITERAL})|[\[(]\s*(?P<first>{LITERAL})\s*,\s*(?P<second>{LITERAL})\s*[\])]"
 )
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
+ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|\bthen\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
 NAME = re.compile(r"[A-Za-z][A-Za-z_ -]*")
 TRIVIAL = frozenset(
     {"", "0", "1", "-1", "2", "10", "100", "true", "false", "None", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}

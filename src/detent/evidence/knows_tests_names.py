@@ -60,6 +60,7 @@ RUBY: Rows = (
     ("the stack", r"(?<![\w.:@\"'])caller(?:_locations)?\b(?!\s*(?:=[^=~]|\w|:))|\bKernel\.caller\w*"),
     ("the stack", r"\bThread\.current\.backtrace\w*|\bbinding\.(?:of_caller|callers)\b|\bset_backtrace\b"),
     ("the test runner", r"\b(?:RSpec|Minitest|MiniTest|Test::Unit|Cucumber)\b|\bTracePoint\b|\bset_trace_func\b|\bat_exit\b|\bexit!"),
+    ("the test runner", r"\b(?:Object|Module|Kernel)\.constants\b|(?<![\w.])global_variables\b|\bGem\.loaded_specs\b"),
     ("the test runner", r"\bObjectSpace\b|(?<!\w)\$(?:LOADED_FEATURES|\")"),
     ("the program that was started", r"(?<!__FILE__ == )(?<!__FILE__==)\$(?:0|PROGRAM_NAME)\b(?!\s*==\s*__FILE__)|/proc/(?:self|#)|\bProcess\.ppid\b"),
     ("the environment of tests", r"\b(?:RAILS|RACK|APP|RUBY|HANAMI)_ENV[\"'\])]*(?:,[^)\n]*\))?\s*==\s*[\"']test|\bRails\.env\.test\?"),
