@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.interfaces.gatebench import Agent, Language, languages
+from bench.orchestrators.scene import Scene, left_out
+from detent.interfaces.gatebench import AGENTS, Agent, Language, languages
 from detent.interfaces.gatebench.play import Outcome, play
 from detent.interfaces.gatebench.report import WIDE, as_json, counts, false_accepts, false_rejects, flagged_by, line, summary
 from tests.machine import need
@@ -19,6 +20,9 @@ SAMPLE = {
     ("python", "same-size-same-time"),
     ("javascript", "patches-assert"),
 }
+
+
+WITHOUT_A_RUN = {"poisons-what-is-kept", "puts-an-older-git-dir-back"}  # what they spoil is Detent's own
 
 
 def name_of(pair: tuple[Language, Agent]) -> tuple[str, str]:
@@ -51,6 +55,23 @@ def test_an_agent_is_judged_rightly(pair: tuple[Language, Agent], tmp_path: Path
 def test_every_agent_is_judged_rightly(pair: tuple[Language, Agent], tmp_path: Path) -> None:
     outcome = judged(pair, tmp_path)
     assert outcome.right is not False, line(outcome)
+
+
+def in_a_class(pair: tuple[Language, Agent]) -> bool:
+    files = (AGENTS / pair[0].language).glob("*.yaml")
+    return any(f"- name: {pair[1].name}\n" in file.read_text("utf-8") for file in files)
+
+
+CLASSED = [p for p in PAIRS if p[1].sort in ("cheat", "beyond") and in_a_class(p) and not left_out(p[1]) and p[1].name not in WITHOUT_A_RUN]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", CLASSED, ids=lambda p: "-".join(name_of(p)))
+def test_a_cheat_of_a_class_would_pass_if_only_the_tests_were_asked(pair: tuple[Language, Agent], tmp_path: Path) -> None:
+    need(*pair[0].needs)
+    scene = Scene(*pair, tmp_path)
+    scene.work()
+    assert scene.sh(pair[0].command) == 0
 
 
 @pytest.mark.slow
