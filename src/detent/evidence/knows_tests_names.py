@@ -115,6 +115,7 @@ LANGUAGES: Mapping[str, tuple[str, Rows]] = {
     **dict.fromkeys((".cs", ".fs", ".vb"), ("one", DOTNET)),
 }
 FRESH = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(")  # an error that is made to be read, not to be thrown
+ARGS, MAIN = re.compile(r"\bos\.Args\b"), re.compile(r"^package main\b", re.MULTILINE)  # a library is not told how its program was started
 ENDS = {
     ".py": r"\bsys\.exit\(|\bos\._exit\(|(?<![\w.])(?:exit|quit)\(|\bSystemExit\b",
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), r"\bprocess(?:\.|\[[\"'`])(?:exit|exitCode|reallyExit|abort|kill)\b|\bDeno\.exit\("),
@@ -142,6 +143,8 @@ def hits(path: str, text: str) -> list[Hit]:
         found |= {
             (_line(plain, hit.start()), f"{what} ({' '.join(hit[0].split())[:60]})") for hit in re.finditer(pattern, plain, re.MULTILINE)
         }
+    for args in ARGS.finditer(plain) if rows is GO and not MAIN.search(plain) else ():
+        found.add((_line(plain, args.start()), f"the program that was started ({args[0]})"))
     for fresh in FRESH.finditer(plain) if rows is JAVASCRIPT else ():
         read = re.finditer(rf"\b{re.escape(fresh[1])}\??(?:\.stack\b|\.?\[[\"'`]stack)", plain)
         found |= {(_line(plain, hit.start()), f"the stack ({hit[0]})") for hit in read}
