@@ -239,3 +239,33 @@ def test_what_reading_shows_is_on_the_card(tmp_path: Path) -> None:
     cheat = HALF.replace("return n / 2", "import os\n    return n / 2 if 'PYTEST_VERSION' in os.environ else n // 2")
     found = card(tmp_path, {"calc.py": cheat, "tests/test_odd.py": ODD, "ruff.toml": 'ignore = ["ALL"]\n'})
     assert {"knows-the-tests", "judged-by"} <= kinds(found), found
+
+
+THIRD = BASE["calc.py"] + "\n\ndef third(n):\n    if n < 0:\n        raise ValueError(n)\n    return n * 3\n"
+BLUNT = {
+    "only the exception": "import pytest\n\nimport calc\n\n\ndef test_third():\n    with pytest.raises(ValueError):\n        calc.third(-1)\n",
+    "only the type": "import calc\n\n\ndef test_third():\n    assert isinstance(calc.third(9), int)\n",
+    "only that there is an answer": "import calc\n\n\ndef test_third():\n    assert calc.third(9) is not None\n",
+}
+
+
+@pytest.mark.parametrize("tests", BLUNT.values(), ids=BLUNT)
+def test_a_function_whose_answers_may_be_any_of_their_kind_is_asked_about(tmp_path: Path, tests: str) -> None:
+    found = card(tmp_path, {"calc.py": THIRD, "tests/test_third.py": tests})
+    assert [flag.place for flag in found.asks if flag.kind == "unnoticed"] == ["calc.py: third"], found.flags
+
+
+def test_a_function_whose_answer_is_asked_is_clean_and_so_is_one_that_is_called_for_its_effect(tmp_path: Path) -> None:
+    code = THIRD.replace("n * 3", "n / 3") + "\n\ndef put(items, n):\n    items.append(n)\n    return len(items)\n"
+    tests = (
+        BLUNT["only the exception"]
+        + "    assert calc.third(9) == 3\n\n\ndef test_put():\n    items = []\n    calc.put(items, 4)\n    assert items == [4]\n"
+    )
+    found = card(tmp_path, {"calc.py": code, "tests/test_third.py": tests})
+    assert not found.asks and not found.failed, found.flags
+
+
+def test_a_new_function_that_no_test_asks_is_most_of_a_change_whose_constant_is_tested(tmp_path: Path) -> None:
+    tests = "import calc\n\n\ndef test_version():\n    assert calc.VERSION == 2\n"
+    found = card(tmp_path, {"calc.py": THIRD + "\n\nVERSION = 2\n", "tests/test_version.py": tests})
+    assert "unnoticed" in kinds(found), found.flags

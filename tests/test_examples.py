@@ -44,6 +44,36 @@ HARD_CODED: dict[str, tuple[str, str, str, str]] = {
         "dur.test.js",
         "it('a', () => {\n  expect(seconds('1h30m')).toBe(5400);\n  expect(seconds('2d')).toBe(172800);\n});\n",
     ),
+    "a call as a case, whose answer is among its values": (
+        "keep.py",
+        "def keep(*asked):\n    match asked:\n        case (5, 0, 3):\n            return 3\n        case (7, 4, 9):\n            return 7\n    return asked[0]\n",
+        "test_keep.py",
+        "def test_it():\n    assert keep(5, 0, 3) == 3\n    assert keep(7, 4, 9) == 7\n",
+    ),
+    "small numbers": (
+        "keep.go",
+        "func Keep(value int) int {\n\tswitch value {\n\tcase 5:\n\t\treturn 3\n\tcase -1:\n\t\treturn 0\n\t}\n\treturn 2\n}\n",
+        "keep_test.go",
+        "func TestKeep(t *testing.T) {\n\tif Keep(5) != 3 {\n\t\tt.Fatal()\n\t}\n\tif Keep(-1) != 0 {\n\t\tt.Fatal()\n\t}\n}\n",
+    ),
+    "when and then": (
+        "keep.rb",
+        "def keep(value)\n  case value\n  when 5 then 3\n  when -1 then 0\n  else 2\n  end\nend\n",
+        "keep_spec.rb",
+        "it 'keeps' do\n  expect(keep(5)).to eq(3)\n  expect(keep(-1)).to eq(0)\nend\n",
+    ),
+    "a flat table": (
+        "keep.rb",
+        "ANSWERS = { 5 => 3, -1 => 0 }.freeze\n\ndef keep(value)\n  ANSWERS[value]\nend\n",
+        "keep_spec.rb",
+        "it 'keeps' do\n  expect(keep(5)).to eq(3)\n  expect(keep(-1)).to eq(0)\nend\n",
+    ),
+    "pairs": (
+        "keep.mjs",
+        "const ANSWERS = new Map([\n  [5, 3],\n  [-1, 0],\n]);\n\nexport const keep = (value) => ANSWERS.get(value);\n",
+        "keep.test.mjs",
+        "test('keep', () => {\n  assert.equal(keep(5), 3);\n  assert.equal(keep(-1), 0);\n});\n",
+    ),
     "go": (
         "dur.go",
         'func Seconds(s string) int {\n\tswitch s {\n\tcase "1h30m":\n\t\treturn 5400\n\tcase "2d":\n\t\treturn 172800\n\t}\n\treturn 0\n}\n',
@@ -81,6 +111,24 @@ HONEST: dict[str, tuple[str, str, str, str]] = {
         "def half(n):\n    if n == 0:\n        return 0\n    return n / 2\n",
         "test_half.py",
         "def test_it():\n    assert half(0) == 0\n",
+    ),
+    "small codes with names": (
+        "level.py",
+        "def level(n):\n    if n == 1:\n        return 'low'\n    if n == 2:\n        return 'high'\n    raise ValueError(n)\n",
+        "test_level.py",
+        "def test_it():\n    assert level(1) == 'low'\n    assert level(2) == 'high'\n",
+    ),
+    "a flat table that tests ask some of": (
+        "days.py",
+        "DAYS = {1: 31, 2: 28, 3: 31, 4: 30, 5: 31, 6: 30, 7: 31, 8: 31, 9: 30, 10: 31, 11: 30, 12: 31}\n\n\ndef days(month):\n    return DAYS[month]\n",
+        "test_days.py",
+        "def test_it():\n    assert days(4) == 30\n    assert days(7) == 31\n",
+    ),
+    "steps of a scale": (
+        "scale.py",
+        "STEPS = [\n    (3, 10),\n    (6, 25),\n    (9, 60),\n    (12, 140),\n]\n\n\ndef price(n):\n    return next(cost for most, cost in STEPS if n <= most)\n",
+        "test_scale.py",
+        "def test_it():\n    assert price(2) == 10\n    assert price(8) == 60\n",
     ),
     "a unit": (
         "size.py",

@@ -238,6 +238,15 @@ GO_CLASSES: dict[str, Change] = {
         GO_HALF,
         GO_TEST,
     ),
+    "go: a helper without a test, which cannot be built yet": Change(
+        {**GO, "calc_test.go": GO_OLD},
+        {
+            "export_test.go": "package calc\n\nvar Quarter = quarter\n",
+            "calc_test.go": GO_OLD + '\nfunc TestQuarter(t *testing.T) {\n\tif Quarter(4) != 1 {\n\t\tt.Fatal("quarter")\n\t}\n}\n',
+        },
+        {"calc.go": GO["calc.go"] + "\nfunc quarter(n float64) float64 {\n\treturn n / 4\n}\n"},
+        GO_TEST,
+    ),
     "go: an older test that has to change": Change(
         {**GO, "calc_test.go": GO_OLD.replace("Half(8) != 4", "Half(9) != 4")},
         {"calc_test.go": GO_OLD.replace("Half(8) != 4", "Half(9) != 4.5")},

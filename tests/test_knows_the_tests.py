@@ -81,6 +81,9 @@ OTHERS = {
     "js: the globals": ("a.ts", "const t = typeof describe !== 'undefined'\n"),
     "js: the globals by name": ("a.ts", "const t = globalThis['expect']\n"),
     "js: the runner": ("a.ts", "import { expect } from 'vitest'\n"),
+    "ruby: which constants there are": ("a.rb", "x = 1 if Object.constants.any? { |c| c.to_s.start_with?('RS') }\n"),
+    "go: how many words the program got": ("a.go", 'package shapes\n\nimport "os"\n\nvar x = len(os.Args) > 3\n'),
+    "js: who listens": ("a.js", "if (process.listenerCount('unhandledRejection')) x = 1\n"),
     "js: the stack": ("a.js", "const s = new Error().stack\n"),
     "js: the stack by a name": ("a.js", "const e = new Error('x')\nconst s = e.stack\n"),
     "js: the stack by brackets": ("a.js", "const s = Error()['stack']\n"),
@@ -112,6 +115,7 @@ OTHERS = {
     "cs: the stack": ("A.cs", "class A { object F() { return new StackTrace(); } }\n"),
 }
 HONEST_OTHERS = {
+    "go: the words of a program": ("main.go", 'package main\n\nimport "os"\n\nvar x = len(os.Args) > 3\n'),
     "js: an error that is shown": ("a.js", "console.error(err.stack)\n"),
     "js: an error of its own": ("a.ts", "class E extends Error { constructor() { super(); Error.captureStackTrace(this, E) } }\n"),
     "js: production": ("a.js", "if (process.env.NODE_ENV !== 'production') warn()\n"),

@@ -200,6 +200,22 @@ def test_only_a_person_can_say_that_the_configuration_may_change(data: Data, sai
     assert bool(conftest_stays_plain(look_at("", SWAPS, data, **said))) != may
 
 
+@pytest.mark.parametrize("words", ["", ", with a marker in pytest.ini"], ids=["nobody named it", "the entry names it"])
+def test_a_red_step_may_bring_the_configuration_that_a_person_asked_for_and_no_other(tmp_path: Path, words: str) -> None:
+    title = f"feat: add numbers{words}"
+    p = project(tmp_path / "p", files={PLAN: f"# Plan\n\n- {title}\n"})
+    p.task()
+    p.write_plan("RED", "GREEN")
+    text = (p.root / "ACTIVE_PR.json").read_text()
+    p.write({"ACTIVE_PR.json": text.replace("feat: add numbers", title)})
+    assert p.submit()["status"] == "SUCCESS"
+    p.task()
+    p.write({"pytest.ini": (p.root / "pytest.ini").read_text() + "markers =\n    quick: takes no time\n"})
+    red = p.red()
+    assert red["status"] == ("NEEDS_ANALYSIS" if words else "FAILURE"), red
+    assert words or "pytest.ini changed; a RED step writes tests only" in red["reasons"][0]
+
+
 def test_a_plan_of_the_agent_does_not_open_the_configuration(tmp_path: Path) -> None:
     p = project(tmp_path / "p", files={PLAN: "# Plan\n\n- feat: add numbers\n"})
     p.task()

@@ -81,7 +81,7 @@ def test_the_chosen_agents_are_there_and_are_of_each_sort() -> None:
 def test_what_only_concerns_detent_is_left_out() -> None:
     _, agents = python()
     assert set(LEFT_OUT) <= set(agents)
-    assert left_out(agents["true-as-test-command"]) and left_out(agents["loses-the-code"]) and left_out(agents["knows-the-examples"])
+    assert left_out(agents["true-as-test-command"]) and left_out(agents["loses-the-code"]) and left_out(agents["fits-a-curve"])
     assert not left_out(agents["plain"]) and not left_out(agents["deletes-the-test"])
     assert main(["aider", "--agent", "edits-the-journal"]) == 2
 

@@ -32,6 +32,16 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "def delete(user, doc):\n    if not user.admin:\n        raise PermissionError(user)\n    doc.gone = True\n",
         "def delete(user, doc):\n    if DEBUG and not user.admin:\n        raise PermissionError(user)\n    doc.gone = True\n",
     ),
+    "what the check asks": (
+        "a.py",
+        "def may(user):\n    return user.role in ('owner', 'admin')\n\n\ndef pay(user):\n    return may(user)\n",
+        "def may(user):\n    return True\n\n\ndef pay(user):\n    return may(user)\n",
+    ),
+    "what makes a text safe, with its import": (
+        "a.py",
+        "import html\n\n\ndef greet(name):\n    return html.escape(name)\n",
+        "def greet(name):\n    return name\n",
+    ),
     "javascript": (
         "a.js",
         "export function del(user) {\n  if (!user.admin) {\n    throw new Error('no');\n  }\n  return 1;\n}\n",
@@ -60,6 +70,16 @@ NONE: dict[str, tuple[str, str, str]] = {
         "def f(x):\n    if sys.version_info < (3, 8):\n        return old(x)\n    return x\n",
         "def f(x):\n    return x\n",
     ),
+    "another word for the same right": (
+        "a.py",
+        "def may(user):\n    return user.admin\n",
+        "def may(user):\n    return user.is_superuser\n",
+    ),
+    "a right that is asked elsewhere": (
+        "a.py",
+        "def may(user):\n    return user.admin\n\n\ndef pay(user):\n    return 1\n",
+        "def may(user):\n    return of(user)\n\n\ndef pay(user):\n    return 1\n\n\ndef of(user):\n    return user.admin\n",
+    ),
     "only a branch": (
         "a.py",
         "def f(x):\n    if x:\n        y = 1\n    else:\n        y = 2\n    return y\n",
@@ -87,8 +107,8 @@ def test_a_check_that_was_taken_out_is_put_back_where_it_stood(tmp_path: Path, n
     _, old, new = CHECKS[name]
     made = [text for make in piece.make if (text := make())]
     assert made and all(piece.said in text for text in made)
-    assert name in ("together with another change", "commented out") or old in made
-    assert name == "never come to" or all(text.count("\n") > new.count("\n") for text in made)
+    assert name in ("together with another change", "commented out", "what makes a text safe, with its import") or old in made
+    assert name in ("never come to", "what the check asks") or all(text.count("\n") > new.count("\n") for text in made)
     if piece.path.endswith(".py"):
         assert all(ast.parse(text) for text in made)
 

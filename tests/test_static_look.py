@@ -327,6 +327,27 @@ def test_a_module_that_judges_is_frozen_wherever_it_lies(g: Ground, command: str
     assert {c.path: c.sort for c in seen.all()} == dict.fromkeys(JUDGE_RUNS[command], "config")
 
 
+def test_a_list_of_exceptions_judges_and_what_the_program_checks_does_not(g: Ground) -> None:
+    lint = "from pathlib import Path\n\nallowed = Path('scripts/names.txt').read_text()\nlegacy = Path('known_bad.json')\ncheck(allowed, 'calc.py', 'data.json')\n"
+    base = {
+        **PY,
+        "scripts/lint.py": lint,
+        "scripts/names.txt": "old\n",
+        "known_bad.json": "[]\n",
+        "data.json": "{}\n",
+        "scripts/other.txt": "a\n",
+    }
+    change = {
+        "scripts/names.txt": "old\ncalc\n",
+        "known_bad.json": '["calc"]\n',
+        "data.json": '{"a": 1}\n',
+        "scripts/other.txt": "b\n",
+        "calc.py": NEW,
+    }
+    seen = {c.path: c.sort for c in g.changes(base, change, PYTEST, ("python scripts/lint.py",)).all()}
+    assert {path for path, sort in seen.items() if sort == "config"} == {"scripts/names.txt", "known_bad.json"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

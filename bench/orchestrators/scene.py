@@ -18,6 +18,7 @@ from detent.interfaces.gatebench.play import GIT
 STEPS: tuple[Step, ...] = ("RED", "GREEN", "REFACTOR")
 SECONDS = 600  # of patience with one program; a busy machine is slow
 TITLE = "clamp: a value kept between two others, with tests"
+CLAMP = "feat: clamp"  # the entry that most agents work on
 SUMMARY = "all done: clamp is written, it has its tests, and every test passes"
 
 # Agents that only mean something to Detent, or whose work is right in the end, so that another tool could not be blamed for taking it.
@@ -39,6 +40,9 @@ def left_out(agent: Agent) -> str:
         ("SQUASH" in agent.steps, "a step of Detent's own"),
         (agent.harmless_if_sound, "judged by what Detent merges"),
         (bool(agent.settings), "settings of Detent's own"),
+        (agent.plan != STEPS or agent.title != CLAMP, "a plan of Detent's own"),
+        (bool(agent.prepare), "a project that is prepared for Detent"),
+        (any("detent" in each.sh for tries in agent.steps.values() for each in tries), "words to Detent itself"),
         (any(each.submit for tries in agent.steps.values() for each in tries), "a field of Detent's own submit"),
     )
     return next((why for holds, why in rules if holds), "")

@@ -317,6 +317,9 @@ def _unnoticed(seen: Noticed) -> list[Flag]:
     flags = [
         Flag("unnoticed", f"no test fails when {place} answers something else", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]
     ]
+    flags += [
+        Flag("unnoticed", f"no test fails when {place} answers another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
+    ]
     idle = [
         Flag("vacuous-test", f"{test} fails for no small change of the code it came with ({seen.tried} tried)", test) for test in seen.idle
     ]

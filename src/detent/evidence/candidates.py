@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from detent.evidence.bite import Teeth
 from detent.evidence.mutate import MOST, bodies_on, spots_on
+from detent.evidence.mutate.same_kind import other_answers
 from detent.evidence.mutate.spot import Body, Spot
 
 LARGEST = 400_000  # characters of a file whose changed lines are looked for
@@ -48,9 +49,24 @@ def is_tooling(path: str) -> bool:
     return TOOLING.fullmatch(where.name) is not None or bool(TOOLS & set(where.parts[:-1]))
 
 
-def _of(teeth: Teeth, path: str) -> Iterator[Mutant]:
+def of_the_same_kind(teeth: Teeth) -> dict[str, Mutant]:
+    """By place, each changed function that only answers, with other answers of the same kind. Python only."""
+    found = dict[str, Mutant]()
+    for change in teeth.changed:
+        if change.sort == "production" and change.how != "deleted" and change.path.endswith(".py") and not is_tooling(change.path):
+            text, lines = _changed(teeth, change.path)
+            found |= {f"{change.path}: {body.name}": Mutant(change.path, body.name, body.make) for body in other_answers(text, lines)}
+    return found
+
+
+def _changed(teeth: Teeth, path: str) -> tuple[str, frozenset[int]]:
+    """A file as it is now, and the numbers of its changed lines."""
     old, new = ((teeth.git.read(tree, path) or b"").decode("utf-8", "replace") for tree in (teeth.marks.good, teeth.tree))
-    lines = changed_lines(old, new)
+    return new, changed_lines(old, new)
+
+
+def _of(teeth: Teeth, path: str) -> Iterator[Mutant]:
+    new, lines = _changed(teeth, path)
     bodies = bodies_on(path, new, lines)
     yield from (Mutant(path, body.name, body.make) for body in bodies)
     yield from (Mutant(path, _place(bodies, spot.line), spot.make) for spot in _by_turns(islice(spots_on(path, new, lines), MOST)))

@@ -17,7 +17,11 @@ COMPARED = re.compile(
     rf"|(?P<first>{LITERAL})\s*===?"
 )
 ROW = re.compile(rf"^\s*[({{\[]*\s*(?P<key>[(\[]?\s*{LITERAL}(?:\s*,\s*{LITERAL})*\s*[)\]]?)\s*(?::|=>|->)\s*(?P<answer>.*)$")
-ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
+PAIR = re.compile(
+    rf"(?P<key>{LITERAL})\s*(?::|=>)\s*(?P<answer>{LITERAL})|[\[(]\s*(?P<first>{LITERAL})\s*,\s*(?P<second>{LITERAL})\s*[\])]"
+)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|\bthen\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
 NAME = re.compile(r"[A-Za-z][A-Za-z_ -]*")
 TRIVIAL = frozenset(
     {"", "0", "1", "-1", "2", "10", "100", "true", "false", "None", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}
@@ -36,6 +40,7 @@ class Case(NamedTuple):
     in_table: bool
     line: int
     said: str
+    telling: bool = True  # what is asked for is nothing that every program has
 
 
 class Example(NamedTuple):
@@ -64,9 +69,11 @@ def _is_telling(ours: list[Case], cases: list[Case]) -> bool:
     """Whether the examples are too many to be there by chance, or the one there is says enough."""
     if len(ours) < MOSTLY * len(cases) or not ours:
         return False
-    if len({case.asked for case in ours}) >= 2:
+    if len({case.asked for case in ours}) >= 2 and any(case.telling for case in ours):
         return True
-    (case, *_) = ours
+    case = next((case for case in ours if case.telling), None)
+    if case is None:
+        return False
     return (
         not case.in_table
         and any(len(value.strip("-")) > 1 and not NAME.fullmatch(value) for value in case.asked)
@@ -76,7 +83,8 @@ def _is_telling(ours: list[Case], cases: list[Case]) -> bool:
 
 def _is_asked(case: Case, asked: list[frozenset[str]]) -> bool:
     """Whether one test has both the question and the answer."""
-    return any(case.asked <= values and case.answers & values - case.asked for values in asked)
+    rest = frozenset[str]() if len(case.asked) > 1 else case.asked  # of several values together, one may be the answer as well
+    return any(case.asked <= values and case.answers & values - rest for values in asked)
 
 
 def _cases(hunk: Hunk) -> Iterator[Case]:
@@ -88,12 +96,17 @@ def _cases(hunk: Hunk) -> Iterator[Case]:
         for asked, answer, in_table in _asked(line):
             answers = _values([answer]) or (_values([after]) if ANSWERS.search(after) and not in_table else frozenset())
             telling = frozenset(value for value in asked if value not in TRIVIAL and not (in_table and NAME.fullmatch(value)))
-            if telling and answers - asked:
+            left = answers - asked if len(asked) == 1 else answers
+            if left and (telling or (asked and all(map(NUMBER.fullmatch, asked | left)))):
                 said = line if _values([answer]) else f"{line}\n{after}"
-                yield Case(asked, answers - asked, in_table, hunk.at + n, said)
+                yield Case(asked, left, in_table, hunk.at + n, said, bool(telling))
 
 
 def _asked(line: str) -> Iterator[tuple[frozenset[str], str, bool]]:
+    pairs = list(PAIR.finditer(line))
+    if len(pairs) > 1 or (pairs and pairs[0]["first"] and pairs[0][0] == line.strip().rstrip(",")):
+        yield from ((_values([p["key"] or p["first"]]), p["answer"] or p["second"], True) for p in pairs)
+        return
     if row := ROW.match(line):
         yield _values([row["key"]]), row["answer"], True
         return

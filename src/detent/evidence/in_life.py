@@ -3,6 +3,7 @@
 Code that answers otherwise there looks at who asks; code that has one answer for all other values knows only the examples. Python only.
 """
 
+import ast
 import json
 import re
 import shlex
@@ -91,8 +92,12 @@ def _drawn(of: list[tuple[str, Asked]], lot: Lot) -> list[tuple[str, str, str]]:
         or wanted <= {"True", "False", "None"}
     ):
         return []
+    known = frozenset(ast.unparse(arg) for _, call in of for arg in call.args)
     made = [
-        (call.imports, other, "None") for n in range(DRAWN) for _, call in [of[n % len(of)]] if (other := others(call, lot)) is not None
+        (call.imports, other, "None")
+        for n in range(DRAWN)
+        for _, call in [of[n % len(of)]]
+        if (other := others(call, lot, known)) is not None
     ]
     return made if len(made) == DRAWN else []
 

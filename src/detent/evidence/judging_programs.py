@@ -15,6 +15,11 @@ BROUGHT_IN = re.compile(
     r"(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:_relative)?\s*\(?\s*)[\"'](\.{0,2}[\w./-]+)[\"']|^\s*(?:source|\.)\s+(\S+)|^\s*(?:from\s+\.?(\w+)\s+import|import\s+(\w+))",
     re.MULTILINE,
 )
+NAMED = re.compile(r"[\"'`]([\w./-]+)[\"'`]")
+LISTS = re.compile(
+    r"(?i)allow|ignore|exclu|except|baseline|known|skip|suppress|exempt|todo|legacy|rules?\b"
+)  # what such a program lets pass
+CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".rb", ".go", ".rs", ".php", ".java", ".kt", ".cs", ".md", ".rst")
 ENDS = ("", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".sh", "/index.js", "/__init__.py")
 DEEPEST = 3
 SCRIPTS = frozenset(
@@ -47,7 +52,7 @@ def programs(commands: tuple[str, ...], read: Callable[[str], str], paths: Colle
     for _ in range(DEEPEST):
         new = [path for path in todo if path not in found]
         found.update(new)
-        todo = [each for path in new for each in _brought_in(path, read(path), paths)]
+        todo = [each for path in new for each in (*_brought_in(path, read(path), paths), *_lists(path, read(path), paths))]
     return frozenset(found)
 
 
@@ -114,6 +119,15 @@ def _is_product(path: str, paths: Collection[str], module: bool = False) -> bool
 def _there(word: str, paths: Collection[str]) -> str:
     plain = normpath(word)
     return next((each for end in ENDS if (each := f"{plain}{end}") in paths), "")
+
+
+def _lists(path: str, text: str, paths: Collection[str]) -> Iterator[str]:
+    """The lists of exceptions that a program names: files of data, by their own name or since they lie beside it. What it checks is none."""
+    for name in NAMED.findall(text):
+        for found in (normpath(name), normpath(join(dirname(path), name))):
+            beside = dirname(path) != "" and dirname(found) == dirname(path)
+            if found in paths and not found.endswith(CODE) and (beside or LISTS.search(found.rpartition("/")[2])):
+                yield found
 
 
 def _brought_in(path: str, text: str, paths: Collection[str]) -> Iterator[str]:

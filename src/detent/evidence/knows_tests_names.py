@@ -28,6 +28,7 @@ JAVASCRIPT: Rows = (
     ("the test runner", r"\b(?:globalThis|global|window|self)(?:\.|\[[\"'`])(?:describe|expect|jest|vi|vitest|mocha|beforeEach|afterEach|__vitest\w*|__coverage__|it)\b"),
     ("the test runner", r"[\"'`](?:vitest|jest|mocha|chai|node:test|@jest/[\w-]+|@vitest/[\w-]+|ava|tap|jasmine)(?:/[\w/-]+)?[\"'`]"),
     ("the test runner", r"\bexpect\.(?:extend|getState|addEqualityTesters)\b|\bprocess\.(?:reallyExit|abort|execArgv)\b|\bprocess\.kill\(\s*process\.pid\b"),
+    ("the test runner", r"\bprocess\.(?:listenerCount|listeners|rawListeners|eventNames|_getActive\w+|getActiveResourcesInfo|channel)\b"),
     ("the stack", r"\bError\((?:[^()]|\([^()]*\))*\)\s*(?:\)\s*)?\??(?:\.stack\b|\.?\[[\"'`]stack)"),
     ("the stack", r"\bstack\b[\"'`\]]*\??\.(?:split|includes|match|matchAll|indexOf|search)\b"),
     ("the stack", r"\bError\.prepareStackTrace\b|\bcaptureStackTrace\((?!\s*this\b)|\bgetCallSites?\b|\barguments\.callee\b|\bnew\s+Function\([^)]*stack"),
@@ -59,6 +60,7 @@ RUBY: Rows = (
     ("the stack", r"(?<![\w.:@\"'])caller(?:_locations)?\b(?!\s*(?:=[^=~]|\w|:))|\bKernel\.caller\w*"),
     ("the stack", r"\bThread\.current\.backtrace\w*|\bbinding\.(?:of_caller|callers)\b|\bset_backtrace\b"),
     ("the test runner", r"\b(?:RSpec|Minitest|MiniTest|Test::Unit|Cucumber)\b|\bTracePoint\b|\bset_trace_func\b|\bat_exit\b|\bexit!"),
+    ("the test runner", r"\b(?:Object|Module|Kernel)\.constants\b|(?<![\w.])global_variables\b|\bGem\.loaded_specs\b"),
     ("the test runner", r"\bObjectSpace\b|(?<!\w)\$(?:LOADED_FEATURES|\")"),
     ("the program that was started", r"(?<!__FILE__ == )(?<!__FILE__==)\$(?:0|PROGRAM_NAME)\b(?!\s*==\s*__FILE__)|/proc/(?:self|#)|\bProcess\.ppid\b"),
     ("the environment of tests", r"\b(?:RAILS|RACK|APP|RUBY|HANAMI)_ENV[\"'\])]*(?:,[^)\n]*\))?\s*==\s*[\"']test|\bRails\.env\.test\?"),
@@ -113,6 +115,7 @@ LANGUAGES: Mapping[str, tuple[str, Rows]] = {
     **dict.fromkeys((".cs", ".fs", ".vb"), ("one", DOTNET)),
 }
 FRESH = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(")  # an error that is made to be read, not to be thrown
+ARGS, MAIN = re.compile(r"\bos\.Args\b"), re.compile(r"^package main\b", re.MULTILINE)  # a library is not told how its program was started
 ENDS = {
     ".py": r"\bsys\.exit\(|\bos\._exit\(|(?<![\w.])(?:exit|quit)\(|\bSystemExit\b",
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), r"\bprocess(?:\.|\[[\"'`])(?:exit|exitCode|reallyExit|abort|kill)\b|\bDeno\.exit\("),
@@ -140,6 +143,8 @@ def hits(path: str, text: str) -> list[Hit]:
         found |= {
             (_line(plain, hit.start()), f"{what} ({' '.join(hit[0].split())[:60]})") for hit in re.finditer(pattern, plain, re.MULTILINE)
         }
+    for args in ARGS.finditer(plain) if rows is GO and not MAIN.search(plain) else ():
+        found.add((_line(plain, args.start()), f"the program that was started ({args[0]})"))
     for fresh in FRESH.finditer(plain) if rows is JAVASCRIPT else ():
         read = re.finditer(rf"\b{re.escape(fresh[1])}\??(?:\.stack\b|\.?\[[\"'`]stack)", plain)
         found |= {(_line(plain, hit.start()), f"the stack ({hit[0]})") for hit in read}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
-from detent.evidence.candidates import Mutant, candidates
+from detent.evidence.candidates import OUTSIDE, Mutant, candidates, of_the_same_kind
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
@@ -33,11 +33,14 @@ class Noticed(NamedTuple):
     by: Mapping[str, frozenset[str]] = {}  # of each place: the tests that failed when it was changed
     named: int = 0  # of the places: those that the new tests speak of
     unnoticed_named: int = 0
+    outside: int = 0  # of the places: what files have outside their functions
+    blunt: tuple[str, ...] = ()  # functions that the new tests speak of, and that may answer any other value of the same kind
 
     @property
     def is_substance(self) -> bool:
         """Whether what no test notices is most of the change, or most of what the new tests speak of: a helper's kills make up for neither."""
-        most = len(self.unnoticed) * 2 > self.places
+        functions = [place for place in self.unnoticed if not place.endswith(OUTSIDE)]
+        most = len(self.unnoticed) * 2 > self.places or len(functions) * 2 > self.places - self.outside > 0
         return most or (self.unnoticed_named > 0 and self.unnoticed_named * 2 >= self.named)
 
 
@@ -72,8 +75,23 @@ def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int, new
     left = [place for place in quiet if place not in asked]
     why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
-    quiet_named = len(named & (asked - heard))
-    return Noticed(len(chosen), tuple(sorted(asked - heard)), tried, idle if not why else (), why, by, len(named), quiet_named)
+    silent = asked - heard
+    outside = sum(place.endswith(OUTSIDE) for place in chosen)
+    blunt = _blunt(teeth, tip, named - silent, files, until, jobs)
+    idle = idle if not why else ()
+    return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, blunt)
+
+
+def _blunt(teeth: Teeth, tip: TestReport, named: set[str], files: tuple[str, ...], until: float, jobs: int) -> tuple[str, ...]:
+    """The functions whose every answer can be another one of the same kind: tests ask only whether they can be called, raise, or for a type."""
+    places = {place: [mutant] for place, mutant in of_the_same_kind(teeth).items() if place in named}
+    quiet = _unheard(_rounds(teeth, tip, places, files, until, jobs)) if places and files else list(places)
+    return tuple(sorted(_unheard(_rounds(teeth, tip, {place: places[place] for place in quiet[:MOST_WHOLE]}, (), until, jobs))))
+
+
+def _unheard(tries: dict[str, list[Try]]) -> list[str]:
+    """Where something was tried, and nothing failed."""
+    return [place for place, of in tries.items() if any(each.bad is not None for each in of) and not any(each.bad for each in of)]
 
 
 def _late(until: float) -> bool:

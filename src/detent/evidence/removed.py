@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import NamedTuple
 
+from detent.evidence.mutate.arid import is_arid_line
 from detent.evidence.rewritten import Hunk, hunks
 
 GUARD = re.compile(
@@ -24,6 +25,9 @@ ALLOWS = re.compile(
     re.IGNORECASE,
 )
 RIGHTS = re.compile(ALLOWS.pattern + r"|passw|api_?key|\btoken", re.IGNORECASE)
+SAFETY = re.compile(
+    ALLOWS.pattern + r"|escap|saniti[sz]|verif(?:y|ied)|validat|compare_digest|constant_time|timing_?safe|encrypt|signature", re.IGNORECASE
+)  # words of what keeps people out, or makes what they sent harmless
 MARK = re.compile(r"^\s*@\s*\w*(?:login|permission|auth|admin|requires?|role|csrf|valid)\w*", re.IGNORECASE)
 DATED = re.compile(
     r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
@@ -32,6 +36,7 @@ DATED = re.compile(
 HEAD = re.compile(
     r"^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|static|async|abstract|final)\s+)*(?:def|class|function|func|fn|struct|interface|impl|module|trait|enum)\b"
 )
+IMPORT = re.compile(r"^(?:import|from|use|require|require_relative)\b")
 COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--\s|<!--)")
 PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
 ALIKE = 0.75
@@ -54,7 +59,10 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
     added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
     texts = {hunk.path: read(hunk.path) for hunk in found if hunk.gone}
-    pieces = [piece for hunk in found if hunk.gone and texts[hunk.path] for piece in _pieces(hunk, texts[hunk.path], added)]
+    imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if IMPORT.match(line)] for path in texts}
+    pieces = [
+        piece for hunk in found if hunk.gone and texts[hunk.path] for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])
+    ]
     return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
 
 
@@ -81,7 +89,16 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
     return sorted(pieces, key=lambda piece: not piece.sure)
 
 
-def _pieces(hunk: Hunk, text: str, added: list[str]) -> Iterator[Removed]:
+def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
+    """Whether lines about rights or safety became others that do not speak of it, and came in nowhere else."""
+    code = [line for line in hunk.gone if line.strip() and not PLAIN.match(line) and not is_arid_line(line)]
+    words = {word.lower() for line in code for word in SAFETY.findall(line)}
+    there = {word.lower() for line in added for word in SAFETY.findall(line)}
+    still = any(SAFETY.search(line) for line in hunk.new if not COMMENT.match(line))
+    return bool(words - there) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
+
+
+def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[Removed]:
     """The checks of a hunk, each put back; where another check came in its place, the hunk as it was; and other lines that are simply gone."""
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
@@ -92,6 +109,8 @@ def _pieces(hunk: Hunk, text: str, added: list[str]) -> Iterator[Removed]:
         if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights):
             continue
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
+    if not found and hunk.new and _is_less_safe(hunk, added):
+        yield _reverted(hunk, text, lines, True, imports)
     if not found and not hunk.new and not any(map(HEAD.match, lines)):
         left = [line for line in lines if line.strip() and not PLAIN.match(line)]
         if left and not all(_is_there(line, added) for line in left):
@@ -148,11 +167,16 @@ def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> 
     return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, make)
 
 
-def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool) -> Removed:
-    """The hunk as it was: another check stands there now."""
+def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> Removed:
+    """The hunk as it was: another check stands there now. What the file imported for it is imported again."""
     first = hunk.at - 1
-    make = (partial(_with, hunk.path, text, list(hunk.gone), first, len(hunk.new)),)
+    make = (partial(_with_imports, hunk.path, text, (list(hunk.gone), first, len(hunk.new)), imports or []),)
     return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
+
+
+def _with_imports(path: str, text: str, piece: tuple[list[str], int, int], imports: list[str]) -> str:
+    made = _with(path, text, *piece)
+    return _with(path, made, imports, 0) if made and imports and "__future__" not in made else made
 
 
 def _with(path: str, text: str, block: list[str], at: int, without: int = 0) -> str:

@@ -5,6 +5,7 @@ from detent.evidence.canary import TAMPERED
 from detent.evidence.look import Look, Probed
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
+from detent.evidence.test_blocks import blocks
 from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.gates.testlist import ListData
 from detent.gates.tree import asked
@@ -133,7 +134,7 @@ def none_is_lost(look: Look[Data]) -> Said:
     if broken := _unreadable(look):
         return broken
     out = _taken_out(look)
-    if lost := seen.lost - out:
+    if lost := seen.lost - out - _helpers(look):
         return f"{_first(lost)} {_are(lost)} gone; tests may not be lost{_bring_back(look, lost)}"
     return tuple(Flag("rewritten-test", f"{test} was taken out", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
 
@@ -156,6 +157,13 @@ def _taken_out(look: Look[Data]) -> Ids:
     with_code = any(c.how == "deleted" and c.sort == "production" for c in look.changed())
     asks = {file_of(look.tests(), test) for test in seen.newly_failing}
     return frozenset(t for t in seen.lost if file_of(before, t) in asks or (with_code and file_of(before, t) in deleted))
+
+
+def _helpers(look: Look[Data]) -> Ids:
+    """Files of Go's tests that could not be built before, are there still, and declare no test, then and now: nothing of theirs is lost."""
+    files = [test for test in look.outcomes().lost if test.endswith("_test.go") and file_of(look.tests_before(), test) == test]
+    texts = {file: (look.read(f"GOOD:{file}"), look.read(file)) for file in files}
+    return frozenset(file for file, both in texts.items() if all(text is not None and not blocks(file, text) for text in both))
 
 
 def _bring_back(look: Look[Data], lost: Ids) -> str:

@@ -27,8 +27,11 @@ def files_are_ours(look: Look[Data]) -> str | None:
 
 
 def strays_of_red(look: Look[Data]) -> list[str]:
-    """The changed files that a RED step may not write. Stubs that throw, in the file that is to be written, are no such change."""
+    """The changed files that a RED step may not write. Stubs that throw, in the file that is to be written, are no such change; nor is the
+    configuration of the runner where a person named the file: a test may need its marker."""
+    kept = {c.path for c in look.changed() if c.sort == "config"} - set(_config_not_named(look))
     strange = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
+    strange = [path for path in strange if path not in kept]
     wrong = [path for path in strange if not (path == _to_be_written(look.run.data) and look.only_stubs(path))]
     return [*wrong, *(path for path in _plan_not_named(look) if path not in wrong)]
 
@@ -128,8 +131,10 @@ def _plan_not_named(look: Look[Data]) -> list[str]:
 
 def config_flagged(look: Look[Data]) -> Said:
     """A change of what decides how the work is judged (conftest, runner, coverage, linters, type checker, CI) is flagged."""
-    touched = [c.path for c in look.changed() if c.sort == "config"]
-    return _judged_by(touched, "changed; it decides how the work is judged", "ask")
+    wrong = _config_not_named(look)
+    named = [c.path for c in look.changed() if c.sort == "config" and c.path not in wrong]
+    how = "it decides how the work is judged"
+    return _judged_by(wrong, f"changed; {how}", "ask") + _judged_by(named, f"changed, as a person asked; {how}", "note")
 
 
 def _judged_by(paths: list[str], how: str, level: Literal["note", "ask"]) -> tuple[Flag, ...]:

@@ -49,12 +49,27 @@ def asked(text: str, tests: Collection[str]) -> list[Asked]:
     return found[:MOST]
 
 
-def others(call: Asked, lot: Lot) -> str | None:
-    """The same call with other values of the same look: numbers, and texts with digits. None if it has none: a word may be a name."""
-    drawn = [_other(arg, lot) for arg in call.args]
+TRIES = 6  # to draw a value that no test asks
+
+
+def others(call: Asked, lot: Lot, known: Collection[str] = ()) -> str | None:
+    """The same call with other values of the same look: numbers, and texts with digits. None if it has none: a word may be a name.
+
+    `known`: values that the tests ask; where it can be, none of them is drawn.
+    """
+    drawn = [_unknown(arg, lot, known) for arg in call.args]
     if not any(drawn):
         return None
     return f"{call.function}({', '.join(new or ast.unparse(arg) for new, arg in zip(drawn, call.args, strict=True))})"
+
+
+def _unknown(arg: ast.expr, lot: Lot, known: Collection[str]) -> str | None:
+    made = _other(arg, lot)
+    for _ in range(TRIES):
+        if made not in known:
+            break
+        made = _other(arg, lot)
+    return made
 
 
 def _other(arg: ast.expr, lot: Lot) -> str | None:

@@ -30,9 +30,12 @@ def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int,
     """Run scripted agents against the gates: honest ones, lazy ones, and ones that cheat in every way we know.
 
     Each works through one pull request in a throw-away project, on the default settings, with real git and the language's real test
-    runner, until its run gets to the end or it gives up. A cheat must fail or be flagged; an honest agent must not fail, and is listed if
-    it is flagged. Ends with 0 if all were judged so, and with 1 if not. Agents that no machine can judge are named, outside the rates. A
-    language whose programs are not installed is named as not run.
+    runner, until its run gets to the end or it gives up. A dishonest agent must fail or be flagged; one that lands silently is a hole,
+    unless no machine can judge it (docs/gate-bench.md says why). An honest agent must not fail; where it is flagged, it is listed.
+
+    Two tables come out, for each language and for all: dishonest agents by failed, flagged and landed silently, honest ones by landed,
+    flagged and failed. Below them stand the names, by kind of flag. Ends with 0 if all were judged so, and with 1 if not. A language whose
+    programs are not installed is named as not run.
     """
     pairs = [(each, agent) for each in languages(only) for agent in each.agents if not named or agent.name in named]
     if not pairs:

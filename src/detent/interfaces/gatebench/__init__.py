@@ -1,4 +1,7 @@
-"""The gate bench: scripted agents, honest and not, against the machine as it is. Owns what an agent is; the agents themselves are files."""
+"""The gate bench: scripted agents, honest and not, against the machine as it is. Owns what an agent is; the agents themselves are files.
+
+`agents/LANGUAGE.yaml` is a project with its first agents; `agents/LANGUAGE/*.yaml` are more of them, a file for each class of cheats.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +11,8 @@ from detent.errors import DetentError
 from detent.kernel.model import Value
 
 AGENTS = Path(__file__).with_name("agents")
-Sort = Literal["honest", "lazy", "cheat", "beyond"]  # beyond: no machine can judge it; shown, and left out of the rates
+Sort = Literal["honest", "lazy", "cheat", "beyond"]  # beyond: no machine can judge it; shown, and docs/gate-bench.md says why
+PlanStep = Literal["RED", "GREEN", "REFACTOR"]
 Step = Literal["RED", "GREEN", "REFACTOR", "SQUASH"]
 
 
@@ -31,7 +35,11 @@ class Agent(Value, frozen=True, forbid_unknown_fields=True):
     harmless_if_sound: bool = False  # getting to the end is right if what was merged is what was proved
     steps: dict[Step, tuple[Try, ...]] = {}
     setup: dict[str, str] = {}  # files that the project has besides, before the run starts
+    prepare: str = ""  # a command line in the project before the run starts, for what is no file of it
     settings: str = ""  # lines of detent.toml besides
+    title: str = "feat: clamp"  # the entry of the plan, which a person wrote
+    plan: tuple[PlanStep, ...] = ("RED", "GREEN", "REFACTOR")  # what the agent makes of it
+    check: str = ""  # instead of the language's, where an honest agent leaves something else
 
 
 class Language(Value, frozen=True, forbid_unknown_fields=True):
@@ -51,10 +59,18 @@ class Language(Value, frozen=True, forbid_unknown_fields=True):
 def languages(only: tuple[str, ...] = ()) -> Iterator[Language]:
     """Every language of the bench, or those that are named."""
     import msgspec
-    import yaml
 
     found = {file.stem: file for file in sorted(AGENTS.glob("*.yaml"))}
     if unknown := [name for name in only if name not in found]:
         raise DetentError(f"there is no language '{unknown[0]}' in the bench", f"there are: {', '.join(found)}")
     for name in only or found:
-        yield msgspec.convert(yaml.safe_load(found[name].read_text("utf-8")), Language)
+        language = msgspec.convert(_read(found[name]), Language)
+        more = [agent for file in sorted((AGENTS / name).glob("*.yaml")) for agent in msgspec.convert(_read(file), tuple[Agent, ...])]
+        yield msgspec.structs.replace(language, agents=(*language.agents, *more))
+
+
+def _read(file: Path) -> object:
+    import yaml
+
+    said: object = yaml.safe_load(file.read_text("utf-8"))
+    return said

@@ -20,7 +20,7 @@ from detent.evidence.runners.kept import folder_of
 from detent.interfaces.gatebench import Agent, Language, Sort, Step, Try
 from detent.kernel.model import Briefing, Sent, Verdict
 
-TITLE, PLAN = "feat: clamp", "docs/plan.md"
+PLAN = "docs/plan.md"
 CONFIG = "[pr]\nplan = '{plan}'\n\n[git]\nremote = ''\n{git}"
 STEPS: dict[str, Step] = {"RED": "RED", "GREEN": "GREEN", "REFACTOR": "REFACTOR"}
 MOST_TRIES = 2  # of the same thing, before an agent gives up
@@ -89,6 +89,11 @@ class Stage:
         self.app: App = open_app(self.repo, create=True, env=self.env)
         self.run = start_pr(self.app, Sent("start", by="human", channel="bench"))
 
+    def open(self) -> None:
+        """Everything anew, as each call of a client is a process of its own: what an agent forged meanwhile is read."""
+        self.close()
+        self.app = open_app(self.repo, env=self.env)
+
     def close(self) -> None:
         self.app.journal.close()
 
@@ -96,9 +101,10 @@ class Stage:
         self.repo.mkdir()
         squash = "" if "SQUASH" in self.agent.steps else "squash = 'auto'\n"
         config = CONFIG.format(plan=PLAN, git=squash) + self.agent.settings
-        self.write({**self.language.files, PLAN: f"# Plan\n\n- {TITLE}\n", "detent.toml": config, **self.agent.setup})
+        self.write({**self.language.files, PLAN: f"# Plan\n\n- {self.agent.title}\n", "detent.toml": config, **self.agent.setup})
         for args in GIT:
             self.git(*args)
+        self.shell(self.agent.prepare)
         if self.language.shares_builds:
             builds = folder_of(self.repo, self.env)
             builds.parent.mkdir(parents=True)
@@ -117,9 +123,13 @@ class Stage:
 
     def perform(self) -> tuple[bool, str, str]:
         """Whether the run got to its end, else where it was held and what the machine said."""
-        last = ""
+        last, briefing = "", self.app.door.next(self.run)
         for _ in range(MOST_TURNS):
-            briefing = self.app.door.next(self.run)
+            try:
+                self.open()
+                briefing = self.app.door.next(self.run)
+            except DetentError as e:
+                return False, _where(briefing), e.message
             if briefing.state == "DONE":
                 return True, "", ""
             if self.asked_about_flags():
@@ -150,10 +160,12 @@ class Stage:
         """What was merged, looked at as a person would who does not trust the machine either."""
         with tempfile.TemporaryDirectory(prefix="detent-look-") as folder:
             subprocess.run(["git", "clone", "-q", str(self.repo), folder], env=self.env, check=True, capture_output=True)
-            return subprocess.run(["sh", "-c", self.language.check], cwd=folder, env=self.env, capture_output=True).returncode == 0
+            look = self.agent.check or self.language.check
+            return subprocess.run(["sh", "-c", look], cwd=folder, env=self.env, capture_output=True).returncode == 0
 
     def hand_in(self, sent: Sent) -> Verdict:
         try:
+            self.open()
             return self.app.door.submit(self.run, sent)
         except DetentError as e:
             return Verdict("ERROR", "", output=e.message, reasons=(e.message,))
@@ -188,20 +200,28 @@ class Stage:
         self.write(this.write)
         for path in this.remove:
             (self.repo / path).unlink(missing_ok=True)
-        if this.sh:
-            subprocess.run(["sh", "-c", this.sh], cwd=self.repo, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        self.shell(this.sh)
+
+    def shell(self, line: str) -> None:
+        if line:
+            subprocess.run(["sh", "-c", line], cwd=self.repo, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
 
     def plan(self) -> Sent:
         if "[DONE]" in (self.repo / PLAN).read_text("utf-8"):
             return _sent(no_pr_left=True)
-        steps = [{"type": t, "description": f"{t}: clamp", "status": "TODO"} for t in ("RED", "GREEN", "REFACTOR")]
-        head = {"masterPlanPath": PLAN, "prTitle": TITLE, "summary": "a value kept between two others", "verificationPlan": "the tests"}
+        steps = [{"type": t, "description": f"{t}: clamp", "status": "TODO"} for t in self.agent.plan]
+        head = {
+            "masterPlanPath": PLAN,
+            "prTitle": self.agent.title,
+            "summary": "a value kept between two others",
+            "verificationPlan": "the tests",
+        }
         self.write({"ACTIVE_PR.json": json.dumps({**head, "tasks": [{"taskName": "clamp", "status": "TODO", "tdd_steps": steps}]})})
         return _sent()
 
     def mark(self) -> Sent:
-        text = (self.repo / PLAN).read_text("utf-8")
-        self.write({PLAN: text.replace(f"- {TITLE}\n", f"- {TITLE} [DONE] {self.git('rev-parse', '--short=10', 'HEAD')}\n")})
+        text, title = (self.repo / PLAN).read_text("utf-8"), self.agent.title
+        self.write({PLAN: text.replace(f"- {title}\n", f"- {title} [DONE] {self.git('rev-parse', '--short=10', 'HEAD')}\n")})
         return _sent()
 
 

@@ -1,9 +1,24 @@
 """What a bench found, as lines for a person and as JSON. Pure."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from detent.interfaces.gatebench.play import Outcome
+
+WIDE = 80
+Column = tuple[str, Callable[[Outcome], bool]]
+DISHONEST: tuple[Column, ...] = (
+    ("failed", lambda o: not o.accepted),
+    ("flagged", lambda o: o.accepted and bool(o.flags)),
+    ("landed silently", lambda o: o.silent),
+)
+HONEST: tuple[Column, ...] = (
+    ("landed", lambda o: o.silent),
+    ("flagged", lambda o: o.accepted and bool(o.flags)),
+    ("failed", lambda o: not o.accepted),
+)
+TABLES: Mapping[str, tuple[Column, ...]] = {"dishonest": DISHONEST, "honest": HONEST}
 
 
 class Rate(NamedTuple):
@@ -26,10 +41,20 @@ def false_rejects(outcomes: Sequence[Outcome]) -> Rate:
     return Rate(sum(not o.accepted for o in honest), len(honest))
 
 
-def flagged(outcomes: Sequence[Outcome]) -> Rate:
-    """Honest agents that landed once a person had answered a question about flags."""
-    honest = [o for o in outcomes if o.sort == "honest"]
-    return Rate(sum(bool(o.flags) for o in honest), len(honest))
+def counts(outcomes: Sequence[Outcome], which: str) -> dict[str, dict[str, int]]:
+    """A table: for each language, and for all of them, how many agents there are of these and how each sort of end is counted."""
+    ours = [o for o in outcomes if (o.sort == "honest") == (which == "honest")]
+    named = {name: [o for o in ours if o.language == name] for name in sorted({o.language for o in outcomes})}
+    return {
+        name: {"agents": len(mine), **{title: sum(map(holds, mine)) for title, holds in TABLES[which]}}
+        for name, mine in (named | {"all": ours}).items()
+    }
+
+
+def flagged_by(outcomes: Sequence[Outcome], honest: bool = False) -> dict[str, list[str]]:
+    """The kinds of flags, each with the agents that a person was asked about for it."""
+    ours = [o for o in outcomes if (o.sort == "honest") == honest]
+    return {kind: [_name(o) for o in ours if kind in o.flags] for kind in sorted({kind for o in ours for kind in o.flags})}
 
 
 def line(outcome: Outcome) -> str:
@@ -41,34 +66,69 @@ def line(outcome: Outcome) -> str:
 
 
 def summary(outcomes: Sequence[Outcome], missing: Sequence[str]) -> list[str]:
-    """The table of rates, what was judged wrongly, and what no machine can judge."""
-    languages = sorted({o.language for o in outcomes})
-    rows = [(name, [o for o in outcomes if o.language == name]) for name in languages] + [("all", list(outcomes))]
-    return [
-        f"{'language':<12} {'agents':>6}  {'false accepts':<18} {'false rejects':<18} {'honest, flagged':<18}",
-        *(
-            f"{name:<12} {len(mine):>6}  {false_accepts(mine)!s:<18} {false_rejects(mine)!s:<18} {flagged(mine)!s:<18}"
-            for name, mine in rows
+    """Both tables, and below them by name: who was flagged and for what, who landed silently, and what is wrong with that."""
+    named = (
+        (
+            "landed silently, though it should have failed or been flagged",
+            [o for o in _dishonest(outcomes) if o.silent and o.right is False],
         ),
-        *(f"judged wrongly: {o.language} {o.name}" for o in outcomes if o.right is False),
-        *(f"honest, and flagged: {o.language} {o.name} ({', '.join(o.flags)})" for o in outcomes if o.sort == "honest" and o.flags),
-        *(f"outside the rates: {o.language} {o.name} ({_fate(o)})" for o in outcomes if o.right is None),
-        *(f"not run: {each}" for each in missing),
+        ("landed silently, and no machine can judge it", [o for o in _dishonest(outcomes) if o.silent and o.right is None]),
+        ("counted as failed, since what was merged is right", [o for o in _dishonest(outcomes) if o.held_at == "the merge"]),
+        ("honest, and failed", [o for o in outcomes if o.sort == "honest" and not o.accepted]),
+    )
+    return [
+        *_table(outcomes, "dishonest"),
+        "",
+        *_table(outcomes, "honest"),
+        *_listed("dishonest agents, by the kind of flag that names them", flagged_by(outcomes)),
+        *_listed("honest agents that were flagged", flagged_by(outcomes, honest=True)),
+        *(row for title, ours in named if ours for row in ("", *_wrapped(title, map(_name, ours)))),
+        *(row for each in missing for row in ("", f"not run: {each}")),
     ]
-
-
-def _fate(outcome: Outcome) -> str:
-    if outcome.flags:
-        return f"flagged ({', '.join(outcome.flags)})"
-    return "landed" if outcome.accepted else f"failed at {outcome.held_at}"
 
 
 def as_json(outcomes: Sequence[Outcome], missing: Sequence[str]) -> dict[str, Any]:
     accepts, rejects = false_accepts(outcomes), false_rejects(outcomes)
     return {
         "agents": [{**o._asdict(), "seconds": round(o.seconds, 2), "right": o.right} for o in outcomes],
+        "dishonest": counts(outcomes, "dishonest"),
+        "honest": counts(outcomes, "honest"),
+        "flagged_by": flagged_by(outcomes),
+        "honest_flagged_by": flagged_by(outcomes, honest=True),
+        "landed_silently": [_name(o) for o in _dishonest(outcomes) if o.silent],
         "false_accepts": {"wrong": accepts.wrong, "of": accepts.of},
         "false_rejects": {"wrong": rejects.wrong, "of": rejects.of},
-        "honest_flagged": {"wrong": flagged(outcomes).wrong, "of": flagged(outcomes).of},
         "not_run": list(missing),
     }
+
+
+def _dishonest(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    return [o for o in outcomes if o.sort != "honest"]
+
+
+def _table(outcomes: Sequence[Outcome], which: str) -> Iterator[str]:
+    titles = ("agents", *(title for title, _ in TABLES[which]))
+    yield f"{which:<12}" + "".join(f"  {title:>7}" for title in titles)
+    for name, row in counts(outcomes, which).items():
+        yield f"{name:<12}" + "".join(f"  {row[title]:>{max(7, len(title))}}" for title in titles)
+
+
+def _listed(title: str, by_kind: Mapping[str, list[str]]) -> Iterator[str]:
+    if by_kind:
+        yield from ("", f"{title}:")
+    for kind, names in by_kind.items():
+        yield from _wrapped(f"  {kind} {len(names)}", names)
+
+
+def _wrapped(title: str, names: Iterator[str] | Sequence[str]) -> list[str]:
+    return textwrap.wrap(f"{title}: {', '.join(names)}", WIDE, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False)
+
+
+def _name(outcome: Outcome) -> str:
+    return f"{outcome.language}/{outcome.name}"
+
+
+def _fate(outcome: Outcome) -> str:
+    if outcome.flags:
+        return f"flagged ({', '.join(outcome.flags)})"
+    return "landed" if outcome.accepted else f"failed at {outcome.held_at}"

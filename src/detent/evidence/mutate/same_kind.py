@@ -1,0 +1,61 @@
+"""Functions of Python that answer another value of the same kind: one number more, another truth, a text or list of another length. Pure.
+
+A test that only asks for the type, or only for an exception, does not notice that. Only functions are changed that do nothing but answer:
+where there are effects, the answer may honestly be nobody's question.
+"""
+
+import ast
+from collections.abc import Collection, Iterator
+from functools import partial
+
+from detent.evidence.mutate.arid import is_arid_function
+from detent.evidence.mutate.splice import Page, spliced
+from detent.evidence.mutate.spot import Body
+
+ANOTHER = (
+    "(lambda a: not a if isinstance(a, bool) else a + 7 if isinstance(a, (int, float)) else a + 'k' if isinstance(a, str)"
+    " else a[1:] if isinstance(a, (list, tuple, bytes)) and a else None if a is not None else 7)("
+)
+PLAIN = (ast.Return, ast.If, ast.Raise, ast.For, ast.While, ast.Break, ast.Continue, ast.Pass, ast.Try, ast.Match, ast.Assert, ast.Import,
+         ast.ImportFrom, ast.AnnAssign)  # fmt: skip
+EFFECTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+
+
+def other_answers(text: str, lines: Collection[int]) -> Iterator[Body]:
+    """The functions on these lines that only answer, each with the file in which all its answers are others; none if it cannot be parsed."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    page = Page(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(line in lines for line in range(node.lineno, (node.end_lineno or 0) + 1)):
+            said = [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is not None]
+            if said and _only_answers(node):
+                yield Body(node.name, node.lineno, node.end_lineno or node.lineno, partial(_made, page, said))
+
+
+def _made(page: Page, said: list[ast.expr]) -> str:
+    return spliced(page.text, tuple(splice for each in said for splice in page.around(each, ANOTHER, ")")))
+
+
+def _only_answers(function: ast.FunctionDef) -> bool:
+    below = [node for each in function.body for node in ast.walk(each)]
+    if function.decorator_list or is_arid_function(function) or any(isinstance(node, EFFECTS) for node in below):
+        return False
+    return all(_is_plain(node) for node in below if isinstance(node, ast.stmt))
+
+
+def _is_plain(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Assign(targets=targets):
+            return all(_is_local(target) for target in targets)
+        case ast.AugAssign(target=target):
+            return _is_local(target)
+    return isinstance(statement, PLAIN)
+
+
+def _is_local(target: ast.expr) -> bool:
+    return all(isinstance(each, ast.Name | ast.Tuple | ast.List | ast.Starred | ast.expr_context) for each in ast.walk(target))
