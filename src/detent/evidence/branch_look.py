@@ -76,14 +76,10 @@ def _card(span: Span) -> Card:
         return _by_exit_code(span, look)
     span.say("running the tests of base and tip")
     before, tip = look.tests_before(), look.tests()
-    if tip.fault or before.fault:
-        wrong = f"the tests of the tip cannot be run: {tip.fault}" if tip.fault else ""
-        return Card(
-            span.base,
-            span.tip,
-            failed=(wrong,) if wrong else (),
-            unclear="" if wrong else f"the tests of the base cannot be run: {before.fault}",
-        )
+    if tip.fault:
+        return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
+    if before.fault:
+        return Card(span.base, span.tip, unclear=f"the tests of the base cannot be run: {before.fault}")
     seen = look.outcomes()
     span.say("running the new tests without the change")
     mixed = _mixed(span, look, before)
