@@ -75,7 +75,7 @@ def test_git_is_not_written():
 
 
 def test_installed_packages_are_not_written():
-    assert blocked(lambda: pathlib.Path(pytest.__file__).with_name("poison.py").write_text("evil"))
+    assert blocked(lambda: open(pytest.__file__, "ab").close())  # it could be written, and is not: other tests run on it now
 """
 WORKS = """
 import multiprocessing
