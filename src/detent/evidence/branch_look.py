@@ -28,7 +28,8 @@ from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
 from detent.evidence.static_look import can_end_itself
-from detent.evidence.test_blocks import blocks, changed_tests
+from detent.evidence.test_blocks import blocks
+from detent.evidence.test_names import changed_tests
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
@@ -293,5 +294,6 @@ def _unnoticed(seen: Noticed) -> list[Flag]:
     idle = [
         Flag("vacuous-test", f"{test} fails for no small change of the code it came with ({seen.tried} tried)", test) for test in seen.idle
     ]
-    late = [Flag("weak-evidence", f"not everything was tried: {seen.why}", level="note")] if seen.why else []
+    hardly: Literal["note", "ask"] = "note" if any(seen.by.values()) else "ask"  # no test was seen to notice anything
+    late = [Flag("weak-evidence", f"not everything was tried: {seen.why}", level=hardly)] if seen.why else []
     return [*flags, *idle[:MOST_SHOWN], *late]
