@@ -207,6 +207,13 @@ OTHER_LANGUAGES = {
         {"go.mod": "module a\n\nrequire b v1.0.0\n\nreplace b => ./testdata/b\n"},
     ),
     "go: replace in a block": ({"go.mod": "module a\n"}, {"go.mod": "module a\n\nreplace (\n\tb v1.0.0 => ./b\n)\n"}),
+    "go: code put in by the tests": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar half = func(n int) int {\n\treturn n\n}\n",
+            "export_test.go": "package calc\n\nfunc init() {\n\thalf = func(n int) int { return n / 2 }\n}\n",
+        },
+    ),
     "rust: patch": (
         {"Cargo.toml": "[package]\nname = 'a'\n"},
         {"Cargo.toml": "[package]\nname = 'a'\n\n[patch.crates-io]\nserde = { path = 'fake' }\n"},
@@ -221,6 +228,12 @@ OTHER_LANGUAGES = {
 @pytest.mark.parametrize(("base", "change"), OTHER_LANGUAGES.values(), ids=OTHER_LANGUAGES)
 def test_stand_ins_of_other_languages_are_flagged(g: Ground, base: dict[str, str], change: dict[str, str]) -> None:
     assert "shadow" in g.flags(base, change, None)
+
+
+def test_a_clock_that_tests_of_go_set_is_left_alone(g: Ground) -> None:
+    code = 'package calc\n\nimport "time"\n\nvar now = time.Now\n'
+    change = {"calc.go": code, "calc_test.go": "package calc\n\nfunc init() {\n\tnow = fixed\n}\n"}
+    assert "shadow" not in g.flags({"calc.go": "package calc\n"}, change, None)
 
 
 # -- judged-by -----------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook, Scene
 from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
+from detent.evidence.test_names import changed_tests
 from detent.kernel.model import Data, Run, Sent
 from tests.repos import git_at, make_repo, sh, write
 
@@ -68,6 +69,12 @@ WEAK = {
         "its own answer": ("cart.total([1, 2]) == 3", "cart.total([1, 2]) == cart.total([1, 2])"),
         "nothing at all": ("    assert cart.total([1, 2]) == 3\n", "    pass\n"),
         "either or": ("cart.total([1, 2]) == 3", "cart.total([1, 2]) == 3 or True"),
+        "its name bound once more": ("def test_empty", "def fine():\n    pass\n\n\ntest_total = fine\n\n\ndef test_empty"),
+        "what it imports replaced": (
+            "import cart\n",
+            "import cart as real\n\n\nclass cart:\n    is_empty = staticmethod(real.is_empty)\n\n    @staticmethod\n    def total(prices):\n        return 3\n",
+        ),
+        "its code replaced on loading": ("def test_empty", "test_total.__code__ = (lambda: None).__code__\n\n\ndef test_empty"),
     },
     "javascript": {
         "any answer will do": ("assert.equal(total([1, 2]), 3)", "assert.ok(total !== undefined)"),
@@ -98,6 +105,7 @@ HONEST = {
             "def test_total():\n    assert cart.total([1, 2]) == 3\n",
             "def test_total():\n    for prices, want in (([1, 2], 3), ([4], 4)):\n        assert cart.total(prices) == want\n",
         ),
+        "a longer import": ("import cart\n", "import cart\nfrom cart import total\n"),
         "a comment": ("    assert cart.total", "    # the sum\n    assert cart.total"),
     },
     "javascript": {
@@ -121,3 +129,20 @@ def test_a_test_that_asks_for_what_is_not_so_any_more_has_nothing_to_notice_and_
 def test_a_test_that_notices_less_and_something_still_is_shown(tmp_path: Path) -> None:
     look = looked(tmp_path, "python", "cart.total([1, 2]) == 3", "cart.total([1, 2]) is not None")
     assert (look.weakened(), [each.place for each in look.rewritten()]) == ((), ["tests/test_cart.py:5"])
+
+
+NAMES = {
+    "a longer import": ("from a import b\n", "from a import b, d\n", set()),
+    "another module": ("from a import b\n", "from x import b\n", {"test_b"}),
+    "a stand-in": ("from a import b\n", "b = lambda: 4\n", {"test_b"}),
+    "a helper": ("from a import b\n\n\ndef c():\n    return b()\n", "from a import b\n\n\ndef c():\n    return 4\n", {"test_c"}),
+    "a mark for all": ("from a import b\n", "from a import b\n\npytestmark = 1\n", {"test_b", "test_c"}),
+    "a statement": ("from a import b\n", "from a import b\n\nb.x = 1\n", {"test_b", "test_c"}),
+    "something that no test uses": ("from a import b\n", "from a import b\n\nD = 1\n", set()),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "found"), NAMES.values(), ids=NAMES)
+def test_a_test_changes_with_what_its_names_stand_for(old: str, new: str, found: set[str]) -> None:
+    tests = "\n\ndef test_b():\n    assert b() == 4\n\n\ndef test_c():\n    assert c() == 4\n"
+    assert changed_tests("test_a.py", old + tests, new + tests) == found

@@ -28,7 +28,8 @@ from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
 from detent.evidence.static_look import can_end_itself
-from detent.evidence.test_blocks import blocks, changed_tests
+from detent.evidence.test_blocks import blocks
+from detent.evidence.test_names import changed_tests
 from detent.evidence.testfiles import is_below_tests
 from detent.kernel.model import Data, Flag, Run, Sent
 

@@ -58,6 +58,8 @@ def shadows(files: tuple[Edited, ...]) -> Iterator[Flag]:
                 _flag(f"{file.path}:{line}", f"tests ask a stand-in of {of}, which this change is about", file.line(line))
                 for line, of in found
             )
+        if file.path.endswith("_test.go") and file.came_in_all:
+            yield from _put_by_go(file, ground)
         yield from _mapped(file, ground)
 
 
@@ -177,6 +179,21 @@ def _put_by_python(file: Edited, ground: _Ground) -> Iterator[Flag]:
         if (put.names[-1] in changed or missing) and (not put.scope or put.asked):
             said = f"tests get something else in the place of {put.module}.{'.'.join(put.names)}, which this change is about"
             yield _flag(f"{file.path}:{put.line}", said, file.line(put.line))
+
+
+def _put_by_go(file: Edited, ground: _Ground) -> Iterator[Flag]:
+    """Code that tests put, when they are loaded, into a variable of the product that holds code of this change."""
+    beside = [
+        f
+        for f in ground.files
+        if f.path in ground.changed and f.suffix == ".go" and f.path.rpartition("/")[0] == file.path.rpartition("/")[0]
+    ]
+    ours = {name for f in beside for name in mapped.functions_in_variables(f.after)}
+    for line, name in mapped.put_when_loaded(file.after):
+        if name in ours and line in file.came_in_all:
+            yield _flag(
+                f"{file.path}:{line}", f"tests get something else in the place of {name}, which this change is about", file.line(line)
+            )
 
 
 # -- names that are mapped to other files --------------------------------------------------------------------------------------------

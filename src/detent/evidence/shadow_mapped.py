@@ -155,3 +155,23 @@ def _resolved(path: str, name: str, changed: Collection[str]) -> str:
     full = normpath(join(dirname(path), name))
     plain = re.sub(r"\.(?:js|mjs|cjs|jsx)$", "", full)
     return next((each for base in (full, plain) for end in ENDS if (each := f"{base}{end}") in changed), "")
+
+
+HELD = re.compile(r"^(?:var\s+|\t)(\w+)[^=\n]*=\s*func\s*\(", re.MULTILINE)
+LOADING = re.compile(
+    r"^func\s+(?:init\(\)|TestMain\([^)]*\))\s*\{\n(?P<body>.*?)^\}|^var\s+_\s*=\s*func\(\)(?P<once>.*?)^\}", re.MULTILINE | re.DOTALL
+)
+PUT = re.compile(r"^\s*(\w+)\s*=(?!=)", re.MULTILINE)
+
+
+def functions_in_variables(text: str) -> frozenset[str]:
+    """The variables of a Go file that hold a function which is written there."""
+    return frozenset(HELD.findall(text))
+
+
+def put_when_loaded(text: str) -> Iterator[tuple[int, str]]:
+    """What a Go file assigns when it is loaded, or before all tests: line and name."""
+    for found in LOADING.finditer(text):
+        group = "body" if found["body"] is not None else "once"
+        for put in PUT.finditer(found[group]):
+            yield text.count("\n", 0, found.start(group) + put.start(1)) + 1, put[1]

@@ -20,12 +20,6 @@ HEAD = re.compile(
 COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*)")
 
 
-def changed_tests(path: str, old: str, new: str) -> frozenset[str]:
-    """The names of the tests of a file that are in both versions and do not say the same."""
-    before, now = blocks(path, old), blocks(path, new)
-    return frozenset(name for name in before.keys() & now.keys() if before[name] != now[name])
-
-
 def blocks(path: str, text: str) -> dict[str, str]:
     """Each test of a file by name, and its words without comments and layout; none of a file that cannot be read."""
     if not path.endswith(".py"):

@@ -13,7 +13,7 @@ from detent.evidence.mutate import bodies_on, mutants
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.evidence.test_blocks import changed_tests
+from detent.evidence.test_names import changed_tests
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
 MOST_FILES = 20
