@@ -34,6 +34,9 @@ from detent.evidence.testfiles import is_below_tests
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
+SLOWED = (
+    2.0  # times as long as before: so much slower a change makes the suite that wants to be asked about, if nothing could be tried for it
+)
 MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
 Say = Callable[[str], None]
 
@@ -119,7 +122,8 @@ def _probed(span: Span, look: RepoLook, branch: Branch) -> tuple[list[Flag], Not
     new = branch.proved - branch.before.ids  # an older test may fail without the change only since its file does not load
     seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs, new)
     idle = indifferent(look.teeth(max(begun + span.seconds - time.monotonic(), 0.0)), branch.tip, new & set(seen_by.idle))
-    return [*flags, *_unnoticed(seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried))], seen_by
+    found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
+    return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0)], seen_by
 
 
 def is_probed(settings: Mapping[str, str]) -> bool:
@@ -308,8 +312,9 @@ def _judged_by(look: RepoLook) -> list[Flag]:
     return [Flag("judged-by", f"{path} changed; it decides how the work is judged", path) for path in paths[:MOST_SHOWN]]
 
 
-def _unnoticed(seen: Noticed) -> list[Flag]:
-    """What no test notices: asked about where it is most of the change, a note elsewhere. And tests that notice nothing."""
+def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
+    """What no test notices: asked about where it is most of the change, a note elsewhere. And tests that notice nothing, or that this change made
+    so slow that nothing was seen to be noticed."""
     level: Literal["note", "ask"] = "ask" if seen.is_substance else "note"
     flags = [
         Flag("unnoticed", f"no test fails when {place} answers something else", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]
@@ -321,4 +326,6 @@ def _unnoticed(seen: Noticed) -> list[Flag]:
         Flag("vacuous-test", f"{test} fails for no small change of the code it came with ({seen.tried} tried)", test) for test in seen.idle
     ]
     late = [Flag("weak-evidence", f"not everything was tried: {seen.why}", level="note")] if seen.why else []
+    if late and slowed and not any(seen.by.values()):
+        late = [Flag("weak-evidence", f"the tests of this change are so slow that nothing could be tried: {seen.why}")]
     return [*flags, *idle[:MOST_SHOWN], *late]
