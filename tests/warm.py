@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
 import detent
@@ -161,6 +162,7 @@ def become(call: dict[str, Any]) -> None:
     sys.pycache_prefix = call["env"].get("PYTHONPYCACHEPREFIX")
     sys.argv = ["detent", *call["args"]]
     sys.path[:] = [place for place in sys.path if place != str(SOURCE.parent)]
+    sys.modules["__main__"] = ModuleType("__main__")  # processes that the call starts by multiprocessing look there
     os.chdir(call["cwd"])
     code: object = 1
     try:

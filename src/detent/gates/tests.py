@@ -5,7 +5,6 @@ from detent.evidence.canary import TAMPERED
 from detent.evidence.look import Look, Probed
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.evidence.test_blocks import blocks
 from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.gates.testlist import ListData
 from detent.gates.tree import asked
@@ -162,6 +161,10 @@ def _taken_out(look: Look[Data]) -> Ids:
 def _helpers(look: Look[Data]) -> Ids:
     """Files of Go's tests that could not be built before, are there still, and declare no test, then and now: nothing of theirs is lost."""
     files = [test for test in look.outcomes().lost if test.endswith("_test.go") and file_of(look.tests_before(), test) == test]
+    if not files:
+        return frozenset()
+    from detent.evidence.test_blocks import blocks  # few steps need it, and it loads Python's own parser
+
     texts = {file: (look.read(f"GOOD:{file}"), look.read(file)) for file in files}
     return frozenset(file for file, both in texts.items() if all(text is not None and not blocks(file, text) for text in both))
 
