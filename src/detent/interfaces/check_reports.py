@@ -102,6 +102,14 @@ def _xml(text: str) -> str:
     return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
+def quoted(lines: Sequence[str]) -> list[str]:
+    """Lines in which GitHub reads no command: names of files and tests are the change's own words."""
+    import secrets
+
+    end = secrets.token_hex(16)
+    return [f"::stop-commands::{end}", *lines, f"::{end}::"]
+
+
 def tell_github(found: Sequence[Checked], summary: str, echo: Callable[[str], None]) -> None:
     """Annotations on the lines, and the card in the step summary."""
     for one in found:

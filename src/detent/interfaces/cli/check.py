@@ -59,7 +59,10 @@ def command(span: str, **given: object) -> int:
         raise click.UsageError("name one: a RANGE, --staged or --worktree")
     what = "staged" if given["staged"] else "worktree" if given["worktree"] else "range"
     wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]))  # type: ignore[arg-type]
-    wanted = next((name for name in FORMATS if given[f"as_{name}"]), "")
+    forms = [name for name in FORMATS if given[f"as_{name}"]]
+    if len(forms) > 1 or (forms and given["github"]):
+        raise click.UsageError(f"name one form: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
+    wanted = forms[0] if forms else ""
     nothing_newer()
     with _told(not wanted and sys.stderr.isatty()) as say:
         here, env = Path.cwd(), dict(os.environ)
@@ -84,9 +87,9 @@ def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each
     elif wanted == "markdown":
         click.echo("\n".join(check_card.markdown_of(one) for one in found))
     else:
-        for one in found:
-            for line in check_card.lines_of(one, verbose, _width()):
-                click.echo(plain(line))
+        lines = [plain(line) for one in found for line in check_card.lines_of(one, verbose, _width())]
+        for line in check_reports.quoted(lines) if github else lines:
+            click.echo(line)
     if github:
         check_reports.tell_github(found, os.environ.get("GITHUB_STEP_SUMMARY", ""), click.echo)
 
