@@ -19,8 +19,9 @@ from detent.app.suite_at import any_suite_at, read_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span, look_over
-from detent.evidence.card import Card
+from detent.evidence.card import Card, redacted
 from detent.evidence.collect import Collector
+from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
 from detent.evidence.toolchain import listing, stamps
 from detent.gates.judge import weighed_card
@@ -57,6 +58,7 @@ class Checked(NamedTuple):
     sandbox: str
     suite_seconds: float = 0.0  # what the suite takes once
     kept: bool = False  # found before, for the same two trees
+    runs: Command | None = None  # how the tests were run
 
     @property
     def answer(self) -> Answer:
@@ -84,8 +86,7 @@ def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> lis
 
 
 def opened(start: Path, env: Mapping[str, str]) -> Git:
-    """The repository that a folder is in; whatever judging may need is loaded before the first test runs."""
-    preload()
+    """The repository that a folder is in."""
     place = find_place(start)
     fingerprint.check(place)
     return Git(place, env)
@@ -96,7 +97,7 @@ def _main(git: Git, env: Mapping[str, str]) -> str:
 
 
 def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
-    say("looking for the tests")
+    say("1 of 5: looking for the tests")
     try:
         suite, settings = any_suite_at(git, change.base, env, (change.before, change.after))
     except GitError as e:
@@ -105,7 +106,7 @@ def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: 
     sandbox = suite.sandbox.name + (f" ({because})" if because else "")
     card, known, suite_seconds = _looked(git, change, suite, settings, wish, env, say)
     card = weighed_card(declared_card(card, change.declared), settings.flat())
-    return Checked(change, card, suite.base.text if suite.base else "", sandbox, suite_seconds, known)
+    return Checked(change, card, suite.base.text if suite.base else "", sandbox, suite_seconds, known, suite.base)
 
 
 def _looked(
@@ -120,15 +121,11 @@ def _looked(
         return Card(change.before, change.after, unclear=str(e)), False, 0.0
     if not wish.fresh and (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card), True, 0.0
+    preload()  # whatever judging may need is loaded before the first test runs
     before = _judges(collector)
     card = look_over(span)
-    redact = redactor(secrets_of(env))
-    card = msgspec.structs.replace(
-        card,
-        flags=tuple(_redacted(flag, redact) for flag in card.flags),
-        failed=(*map(redact, card.failed), *_written(before, _judges(collector))),
-        unclear=redact(card.unclear),
-    )
+    card = redacted(card, redactor(secrets_of(env)))
+    card = msgspec.structs.replace(card, failed=(*card.failed, *_written(before, _judges(collector))))
     if not card.unclear:
         keep(file, msgspec.json.encode(card).decode())
     whole = collector.known(change.after) or collector.known(change.before)
@@ -158,7 +155,7 @@ def _file(span: Span, change: Change) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
     allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
     trees = f"{span.collector.key(change.before)}\n{span.collector.key(change.after)}"
-    text = f"check\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{detent.__version__}"
+    text = f"check 2\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{detent.__version__}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
 
 
@@ -173,10 +170,6 @@ def _written(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     other = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
     more = f" and {len(other) - 1} more" if len(other) > 1 else ""
     return [f"{other[0]}{more} was written while the tests ran, and it is part of what judges them (toolchain)"] if other else []
-
-
-def _redacted(flag: Flag, redact: Callable[[str], str]) -> Flag:
-    return msgspec.structs.replace(flag, sentence=redact(flag.sentence), before=redact(flag.before), after=redact(flag.after))
 
 
 # -- what a change says of itself ------------------------------------------------------------------------------------------------

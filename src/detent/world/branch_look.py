@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from detent.door import AnyRun
-from detent.evidence.card import Card
+from detent.evidence.card import Card, redacted
 from detent.evidence.collect import Collector
 from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
@@ -16,7 +16,7 @@ from detent.kernel.flags import KINDS
 from detent.kernel.model import Sent
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
-from detent.world.repo import RepoWorld, without_keys
+from detent.world.repo import RepoWorld
 
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
@@ -59,10 +59,7 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> C
             about=about,
         )
     )
-    redact = redactor(secrets_of(world.outer))
-    card = msgspec.structs.replace(
-        card, flags=tuple(without_keys(flag, redact) for flag in card.flags), failed=tuple(map(redact, card.failed))
-    )
+    card = redacted(card, redactor(secrets_of(world.outer)))
     if not card.unclear:
         keep(file, msgspec.json.encode(card).decode())
     return card
