@@ -36,6 +36,7 @@ from detent.kernel.seal import keep, kept
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 Say = Callable[[str], None]
 SECONDS = 60.0  # for the probes, unless more or less is asked for
+SHORTEST_KEY = 32  # characters of a key that machines share
 
 
 class Wish(NamedTuple):
@@ -116,10 +117,10 @@ def _looked(
     collector = Collector(git, suite, "check", env)
     span = _span(collector, change, settings, wish, env, say)
     try:
-        file = _file(span, change)
+        file, key = kept_by(_file(span, change), env)
     except CannotTell as e:
         return Card(change.before, change.after, unclear=str(e)), False, 0.0
-    if not wish.fresh and (text := kept(file)) is not None:
+    if not wish.fresh and (text := kept(file, key)) is not None:
         return msgspec.json.decode(text, type=Card), True, 0.0
     preload()  # whatever judging may need is loaded before the first test runs
     before = _judges(collector)
@@ -127,7 +128,7 @@ def _looked(
     card = redacted(card, redactor(secrets_of(env)))
     card = msgspec.structs.replace(card, failed=(*card.failed, *_written(before, _judges(collector))))
     if not card.unclear:
-        keep(file, msgspec.json.encode(card).decode())
+        keep(file, msgspec.json.encode(card).decode(), key=key)
     whole = collector.known(change.after) or collector.known(change.before)
     return card, False, whole.wall if whole else 0.0
 
@@ -157,6 +158,19 @@ def _file(span: Span, change: Change) -> Path:
     trees = f"{span.collector.key(change.before)}\n{span.collector.key(change.after)}"
     text = f"check 2\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{detent.__version__}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
+
+
+def kept_by(file: Path, env: Mapping[str, str]) -> tuple[Path, str]:
+    """Where a card is kept, and the key of its seal: here, or in a folder that machines of CI carry from one to the next.
+
+    Who can write that folder can put anything there. Without a key that these machines share, only what this very machine sealed is believed.
+    """
+    folder, key = env.get("DETENT_CHECK_CACHE", ""), env.get("DETENT_CHECK_SECRET", "")
+    if key and len(key) < SHORTEST_KEY:
+        raise DetentError(
+            f"DETENT_CHECK_SECRET has {len(key)} characters, and at least {SHORTEST_KEY} are needed", "make one: openssl rand -hex 32"
+        )
+    return (Path(folder) / file.name, key) if folder else (file, "")
 
 
 def _judges(collector: Collector) -> dict[str, str]:

@@ -130,3 +130,14 @@ def _declared(git: Git, commits: tuple[Commit, ...]) -> str:
 def _trailer(git: Git, commit: str) -> str:
     wish = f"--format=%(trailers:key={DECLARES},valueonly,separator=%x2C)"
     return git.run("show", "-s", wish, commit).text.strip().lower()
+
+
+def what_is_new(git: Git, new: str, old: str, main: str) -> str:
+    """The range that a push brings: from what the remote had, if that is known here, or else from main. Empty if there is nothing new."""
+    tip = commit_named(git, new)
+    start = git.resolve(f"{old}^{{commit}}") if old.strip("0") else ""
+    try:
+        base = _base(git, start or main_commit(git, main), tip)
+    except DetentError:  # the first push of a history that has nothing in common with main, or of main itself
+        return ""
+    return f"{base[:12]}..{tip[:12]}" if base != tip else ""

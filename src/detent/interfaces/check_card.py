@@ -113,6 +113,7 @@ def object_of(checked: Checked) -> dict[str, Any]:
             {"kind": f.kind, "level": f.level, "place": f.place, "says": f.sentence, "before": f.before, "after": f.after}
             for f in card.flags
         ],
+        "places": card.places,
         "unclear": card.unclear,
         "command": checked.command,
         "sandbox": checked.sandbox,

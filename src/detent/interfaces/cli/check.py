@@ -2,6 +2,8 @@
 
 import json
 import os
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from detent.app.check import Checked
 
 FORMATS = ("json", "markdown", "sarif", "junit")
-CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
 WORST = ("clean", "flagged", "could-not-verify", "failed")
 
 
@@ -23,6 +24,7 @@ WORST = ("clean", "flagged", "could-not-verify", "failed")
 @click.argument("span", metavar="[RANGE]", default="")
 @click.option("--staged", is_flag=True, help="What is staged, against HEAD.")
 @click.option("--worktree", is_flag=True, help="What lies in the checkout, against HEAD: staged, changed and new files.")
+@click.option("--pushed", is_flag=True, help="What a push brings, as git tells a pre-push hook: detent init --hook pre-push.")
 @click.option("--each", is_flag=True, help="Commit by commit.")
 @click.option("--declare", type=click.Choice(["refactor", "docs", "chore"]), default=None, help="What the change says of itself.")
 @click.option("--budget", type=click.FloatRange(min=1), default=None, metavar="SECONDS", help="For the probes; 60 unless configured.")
@@ -59,8 +61,8 @@ def command(span: str, **given: object) -> int:
 
     Exit 0 clean, 10 flagged: a person should look, 1 failed, 4 could not be verified, 2 wrong use. See docs/check.md.
     """
-    if (given["staged"] and given["worktree"]) or (span and (given["staged"] or given["worktree"])):
-        raise click.UsageError("name one: a RANGE, --staged or --worktree")
+    if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
+        raise click.UsageError("name one: a RANGE, --staged, --worktree or --pushed")
     wanted = next((name for name in FORMATS if given[f"as_{name}"]), "")
     if given["explain"] is not None and (wanted not in ("", "json") or given["github"]):
         raise click.UsageError("--explain is told as text, or with --json")
@@ -68,7 +70,9 @@ def command(span: str, **given: object) -> int:
         found = _check(span, given, say)
     if given["explain"] is not None:
         return _explain(found, str(given["explain"]), wanted)
-    _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"]))
+    _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"] or given["pushed"]))
+    from detent.interfaces.check_card import CODES
+
     answer = max((one.answer for one in found), key=WORST.index, default="clean")
     return 0 if answer == "flagged" and given["fail_on"] == "failed" else CODES[answer]
 
@@ -84,6 +88,11 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
     wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]))  # type: ignore[arg-type]
     nothing_newer()
     here, env = Path.cwd(), dict(os.environ)
+    if given["pushed"]:
+        from detent.app.check_pushed import pushed
+
+        ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
+        return [check(here, wish._replace(text=text), env, say) for text in ranges]
     return check_each(here, wish, env, say) if given["each"] else [check(here, wish, env, say)]
 
 
@@ -115,9 +124,10 @@ def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each
     elif wanted == "markdown":
         click.echo("\n".join(check_card.markdown_of(one) for one in found))
     else:
-        for one in found:
-            for line in check_card.lines_of(one, verbose, _width()):
-                click.echo(plain(line))
+        with check_reports.no_commands(click.echo) if github else nullcontext():
+            for one in found:
+                for line in check_card.lines_of(one, verbose, _width()):
+                    click.echo(plain(line))
     if github:
         check_reports.tell_github(found, os.environ.get("GITHUB_STEP_SUMMARY", ""), click.echo)
 
