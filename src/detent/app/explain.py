@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from detent.app.check import Checked
 from detent.app.repeat import lines_that_repeat
 from detent.errors import DetentError
-from detent.evidence.card import Card, Trial
+from detent.evidence.card import LINE, Card, Trial
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.flags import KINDS
@@ -107,8 +107,7 @@ def _kinds(thing: Thing, card: Card) -> set[str]:
 
 def _parts(thing: Thing, card: Card) -> set[str]:
     """The file of a place, the line of it, and the last word: a function, or the own name of a test."""
-    at = card.places.get(thing.place, thing.place)
-    path = _path(at.partition("::")[0].partition(": ")[0])
+    path = _path(card.at(thing.place))
     name = thing.place.rpartition("::")[2].rpartition(": ")[2]
     return {path, name, name.partition("[")[0]} - {""}
 
@@ -131,7 +130,7 @@ def _explained(git: Git, thing: Thing, checked: Checked) -> Explained:
     card, change = checked.card, checked.change
     names = (f"{thing.kind} {thing.place}", thing.place) if thing.place else ()
     tried = next(filter(None, ([trial for trial in card.tried if name in trial.about] for name in names)), [])
-    at = card.places.get(thing.place) or thing.place.partition("::")[0].partition(": ")[0]
+    at = card.at(thing.place)
     own = [replace(trial, tests=(_path(at),)) if "::" in thing.place and _path(at) in trial.tests else trial for trial in tried]
     repeated = [Repeated(trial, lines_that_repeat(trial, change, checked.runs, git.place.root)) for trial in own]
     lines = next((each.lines for each in repeated if each.lines), []) or _looking(git, thing, checked, at)
@@ -140,7 +139,8 @@ def _explained(git: Git, thing: Thing, checked: Checked) -> Explained:
 
 def _diff(git: Git, checked: Checked, at: str) -> str:
     """What the change did at a place: the hunk around its line, or all that it did to the file."""
-    path, line = _path(at), int(at.rpartition(":")[2]) if _path(at) != at else 0
+    found = LINE.search(at)
+    path, line = _path(at), int(found[1]) if found else 0
     if path not in checked.change.paths:
         return ""
     how = ("diff", "--no-color", "--no-ext-diff", "--no-renames")
@@ -173,4 +173,4 @@ def _looking(git: Git, thing: Thing, checked: Checked, at: str) -> list[str]:
 
 
 def _path(at: str) -> str:
-    return at.rpartition(":")[0] if at.rpartition(":")[2].isdigit() else at
+    return LINE.sub("", at)

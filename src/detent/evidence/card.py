@@ -3,12 +3,15 @@
 Made once for a pair of trees, and used alike where a branch lands, by `verify` and by `check`.
 """
 
+import re
 from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
 from detent.kernel.model import Flag, Value
+
+LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # of a place
 
 
 class Trial(Value, frozen=True):
@@ -48,6 +51,10 @@ class Card(Value, frozen=True, omit_defaults=False):
     def asks(self) -> tuple[Flag, ...]:
         """The flags that a person is asked about before the branch lands."""
         return tuple(flag for flag in self.flags if flag.level == "ask")
+
+    def at(self, place: str) -> str:
+        """Where something on the card stands: `path:line`, or its file."""
+        return self.places.get(place) or (place if LINE.search(place) else place.partition("::")[0].partition(": ")[0])
 
 
 def redacted(card: Card, redact: Callable[[str], str]) -> Card:

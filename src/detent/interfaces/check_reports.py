@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from detent import __version__
 from detent.app.check import Checked
 from detent.app.explain import things_of
+from detent.evidence.card import LINE
 from detent.interfaces.check_card import markdown_of
 from detent.kernel.flags import KINDS
 
@@ -39,10 +40,9 @@ def results_of(checked: Checked) -> Iterator[Result]:
 
 def _where(checked: Checked, place: str) -> tuple[str, int]:
     """File and line of a place."""
-    at = checked.card.places.get(place) or place.partition("::")[0].partition(": ")[0]
-    path, colon, line = at.rpartition(":")
-    if colon and line.isdigit():
-        return path, max(int(line), 1)
+    at = checked.card.at(place)
+    if found := LINE.search(at):
+        return at[: found.start()], int(found[1])
     return at or next(iter(checked.change.paths), ""), 1
 
 
