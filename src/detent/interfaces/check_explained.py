@@ -10,6 +10,7 @@ from detent.kernel.model import Flag
 from detent.workflows.open_flags import hunk_of
 
 MOST_SAID = 12  # lines of what a runner said
+MOST_CHANGED = 8  # lines that were changed for a trial
 LEVELS = {"ask": "flag", "note": "note", "fail": "failed"}
 
 
@@ -29,19 +30,20 @@ def _lines(each: Explained, width: int) -> Iterator[str]:
         yield from ["both", *listed(hunk, width)]
     if each.diff:
         yield from ["change", *listed(each.diff.split("\n"), width)]
-    for n, repeated in enumerate(each.tried):
-        yield from _tried(repeated, thing.place, n > 0, width)
+    for repeated in each.tried:
+        yield from _tried(repeated, thing.place, width)
     yield from () if each.tried else [row("tried", "nothing was run for this alone")]
     yield from ["To see it yourself:", *each.lines]
 
 
-def _tried(repeated: Repeated, place: str, with_patch: bool, width: int) -> Iterator[str]:
-    """What was tried. The patch of the first one stands in the lines that repeat it."""
+def _tried(repeated: Repeated, place: str, width: int) -> Iterator[str]:
+    """What was tried, with the lines that were changed for it; the whole patch stands in the lines that repeat it."""
     trial = repeated.trial
     yield from wrapped("tried", f"{trial.what}: {trial.came}", width)
     said = trial.said.get(place, "") if place in trial.about else "\n".join(trial.said.values())
     yield from listed(said.splitlines()[:MOST_SAID], width)
-    yield from listed(trial.patch.splitlines(), width) if with_patch else ()
+    changed = [line for line in trial.patch.splitlines() if line[:1] in ("-", "+") and line[:4] not in ("--- ", "+++ ")]
+    yield from listed(changed[:MOST_CHANGED], width)
     yield from () if trial.whole else [row("", "  what was changed for it is too long to keep")]
 
 
