@@ -35,7 +35,7 @@ def check(env: Env) -> int:
     if code in ANSWERS:
         for form, name in KEPT.items():  # known by now, so nothing is run
             file = Path(env["RUNNER_TEMP"], name)
-            file.write_bytes(subprocess.run([*program, "check", *wish, f"--{form}"], check=False, stdout=subprocess.PIPE).stdout)
+            file.write_bytes(subprocess.run([*program, "check", *wish, f"--{form}"], check=False, capture_output=True).stdout)
         answer = json.loads(Path(env["RUNNER_TEMP"], KEPT["json"]).read_bytes())["answer"]
         with open(env["GITHUB_OUTPUT"], "a", encoding="utf-8") as out:
             out.write(f"answer={answer}\nsarif={env['RUNNER_TEMP']}/{KEPT['sarif']}\n")

@@ -1,5 +1,6 @@
 """What `check` looks at: a range of commits, what is staged, or what lies in the checkout. Runs no test, and leaves the checkout as it is."""
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ from detent.git.snapshot import tree_of_files
 What = Literal["range", "staged", "worktree"]
 DECLARES = "Detent-Change"  # the trailer by which a commit says what it is
 DECLARED = ("refactor", "docs", "chore")
+WHOLE = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")  # a hash that nobody reads to its end
 UNSHALLOW = "fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0)"
 
 
@@ -35,7 +37,8 @@ def change_of(git: Git, what: What, text: str, main: str, declared: str = "") ->
         raise DetentError("this repository has no commit yet, so there is nothing to compare with", "make a first one: git commit")
     found = {"range": _range, "staged": _staged, "worktree": _worktree}[what](git, text, main)
     paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", found.before, found.after).items)
-    return found._replace(declared=declared or _declared(git, found.commits), paths=paths)
+    name = WHOLE.sub(r"\1", found.name)
+    return found._replace(name=name, declared=declared or _declared(git, found.commits), paths=paths)
 
 
 def each_of(git: Git, change: Change) -> list[Change]:
