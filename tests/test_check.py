@@ -239,7 +239,7 @@ def test_sarif_junit_markdown_and_annotations_say_the_same(p: Branch, tmp_path: 
     assert text.startswith("### Detent: flagged") and "**no-proof** `calc.py`" in text
     summary = tmp_path / "summary.md"
     told = p.run("check", "--github", GITHUB_STEP_SUMMARY=str(summary)).out
-    assert "::warning file=calc.py,line=1,title=no-proof::" in told and "### Detent: flagged" in summary.read_text()
+    assert "::warning file=calc.py,line=7,title=no-proof::" in told and "### Detent: flagged" in summary.read_text()
 
 
 def test_two_ways_to_name_a_change_are_one_too_many(p: Branch) -> None:
