@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -259,12 +260,20 @@ def test_sarif_junit_markdown_and_annotations_say_the_same(p: Branch, tmp_path: 
     told = p.run("check", "--github", GITHUB_STEP_SUMMARY=str(summary)).out
     first, rest = told.split("\n", 1)
     assert first.startswith("::stop-commands::") and f"::{first.rpartition(':')[2]}::" in rest, "names in the card are no commands"
-    assert "::warning file=calc.py,line=1,title=no-proof::" in told and "### Detent: flagged" in summary.read_text()
+    assert "::warning file=calc.py,line=7,title=no-proof::" in told and "### Detent: flagged" in summary.read_text()
 
 
 def test_two_ways_to_name_a_change_are_one_too_many(p: Branch) -> None:
     for words in (["--staged", "--worktree"], ["main..work", "--staged"], ["--json", "--sarif"], ["--json", "--github"]):
         assert p.run("check", *words).code == 2, words
+
+
+def test_a_package_that_is_not_installed_and_not_needed_stops_no_check(p: Branch) -> None:
+    without = "import sys; sys.modules['psycopg'] = None; from detent.app.preload import preload; preload()"
+    done = subprocess.run([sys.executable, "-c", without], env=p.env, capture_output=True, text=True)
+    assert done.returncode == 0, done
+    ours = without.replace("psycopg", "detent.kernel.redact")
+    assert subprocess.run([sys.executable, "-c", ours], env=p.env, capture_output=True).returncode == 1, "what is ours must be there"
 
 
 def test_a_kill_in_the_middle_leaves_the_checkout_as_it_was(p: Branch) -> None:

@@ -20,6 +20,7 @@ from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
+from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
 from detent.gates.judge import weighed_card
 from detent.git import fingerprint
@@ -27,11 +28,12 @@ from detent.git.place import find_place
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Flag
 from detent.kernel.redact import keys_of
-from detent.world.branch_look import known_card, new_card
+from detent.world.branch_look import Kept, card_file, known_card, new_card
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 Say = Callable[[str], None]
 SECONDS = 60.0  # for the probes, unless more or less is asked for
+SHORTEST_KEY = 32  # characters of a key that machines share
 
 
 class Wish(NamedTuple):
@@ -53,6 +55,7 @@ class Checked(NamedTuple):
     command: str
     sandbox: str
     kept: bool = False  # found before, for the same two trees
+    runs: Command | None = None  # how the tests were run
 
     @property
     def answer(self) -> Answer:
@@ -80,15 +83,14 @@ def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> lis
 
 
 def opened(start: Path, env: Mapping[str, str]) -> Git:
-    """The repository that a folder is in; whatever judging may need is loaded before the first test runs."""
-    preload()
+    """The repository that a folder is in."""
     place = find_place(start)
     fingerprint.check(place)
     return Git(place, env)
 
 
 def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
-    say("looking for the tests")
+    say("1 of 5: looking for the tests")
     try:
         suite, settings = any_suite_at(git, change.base, env, (change.before, change.after))
     except GitError as e:
@@ -97,16 +99,18 @@ def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: 
     sandbox = suite.sandbox.name + (f" ({because})" if because else "")
     card, known = _looked(_span(git, change, suite, settings, wish, env, say), wish, env)
     card = weighed_card(declared_card(card, change.declared), settings.flat())
-    return Checked(change, card, suite.base.text if suite.base else "", sandbox, known)
+    return Checked(change, card, suite.base.text if suite.base else "", sandbox, known, suite.base)
 
 
 def _looked(span: Span, wish: Wish, env: Mapping[str, str]) -> tuple[Card, bool]:
     """The card of the change, and whether it was known."""
     try:
-        if not wish.fresh and (known := known_card(span)) is not None:
+        at = kept_by(card_file(span), env)
+        if not wish.fresh and (known := known_card(at)) is not None:
             return known, True
+        preload()  # whatever judging may need is loaded before the first test runs
         before = judges_now(span.collector)
-        return new_card(span, env, lambda: written_meanwhile(before, judges_now(span.collector))), False
+        return new_card(span, env, at, lambda: written_meanwhile(before, judges_now(span.collector))), False
     except CannotTell as e:
         return Card(span.base, span.tip, unclear=str(e)), False
 
@@ -131,6 +135,19 @@ def _span(git: Git, change: Change, suite: Suite, settings: Settings, wish: Wish
         preflight=tuple(commands) if commands is not None else found,
         keys=keys_of(env),
     )
+
+
+def kept_by(file: Path, env: Mapping[str, str]) -> Kept:
+    """Where a card is kept, and the key of its seal: here, or in a folder that machines of CI carry from one to the next.
+
+    Who can write that folder can put anything there. Without a key that these machines share, only what this very machine sealed is believed.
+    """
+    folder, key = env.get("DETENT_CHECK_CACHE", ""), env.get("DETENT_CHECK_SECRET", "")
+    if key and len(key) < SHORTEST_KEY:
+        raise DetentError(
+            f"DETENT_CHECK_SECRET has {len(key)} characters, and at least {SHORTEST_KEY} are needed", "make one: openssl rand -hex 32"
+        )
+    return Kept(Path(folder) / file.name, key) if folder else Kept(file)
 
 
 # -- what a change says of itself ------------------------------------------------------------------------------------------------

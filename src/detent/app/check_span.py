@@ -1,5 +1,6 @@
 """What `check` looks at: a range of commits, what is staged, or what lies in the checkout. Runs no test, and leaves the checkout as it is."""
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ from detent.git.snapshot import tree_of_files
 What = Literal["range", "staged", "worktree"]
 DECLARES = "Detent-Change"  # the trailer by which a commit says what it is
 DECLARED = ("refactor", "docs", "chore")
+WHOLE = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")  # a hash that nobody reads to its end
 UNSHALLOW = "fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0)"
 
 
@@ -46,7 +48,8 @@ def each_of(git: Git, change: Change, declared: str = "") -> list[Change]:
 def _whole(git: Git, found: Change, declared: str) -> Change:
     """A change with what it says of itself, and its files."""
     paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", found.before, found.after).items)
-    return found._replace(declared=declared or _declared(git, found.commits), paths=paths)
+    name = WHOLE.sub(r"\1", found.name)
+    return found._replace(name=name, declared=declared or _declared(git, found.commits), paths=paths)
 
 
 def _one(git: Git, commit: Commit) -> Change:
@@ -131,3 +134,14 @@ def _declared(git: Git, commits: tuple[Commit, ...]) -> str:
 def _trailer(git: Git, commit: str) -> str:
     wish = f"--format=%(trailers:key={DECLARES},valueonly,separator=%x2C)"
     return git.run("show", "-s", wish, commit).text.strip().lower()
+
+
+def what_is_new(git: Git, new: str, old: str, main: str) -> str:
+    """The range that a push brings: from what the remote had, if that is known here, or else from main. Empty if there is nothing new."""
+    tip = commit_named(git, new)
+    start = git.resolve(f"{old}^{{commit}}") if old.strip("0") else ""
+    try:
+        base = _base(git, start or main_commit(git, main), tip)
+    except DetentError:  # the first push of a history that has nothing in common with main, or of main itself
+        return ""
+    return f"{base[:12]}..{tip[:12]}" if base != tip else ""

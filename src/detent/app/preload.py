@@ -21,7 +21,16 @@ def preload() -> None:
         module = import_module(f"detent.{room}")
         for each in walk_packages(getattr(module, "__path__", ()), f"detent.{room}."):
             if not each.name.endswith("__main__") and ".reporters" not in each.name:
-                import_module(each.name)
+                _load(each.name)
+
+
+def _load(name: str) -> None:
+    """One module. One that needs a package which is not installed cannot be needed here: that package is for something else."""
+    try:
+        import_module(name)
+    except ModuleNotFoundError as e:
+        if (e.name or detent.__name__).partition(".")[0] == detent.__name__:
+            raise
 
 
 class Late:

@@ -15,7 +15,10 @@ from detent.config.values import ROLE, checked, checked_text, seen, unknown
 from detent.errors import DetentError
 
 FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
-NOT_SETTINGS = ("DETENT_RUN", "DETENT_STATE", "DETENT_ROLE")  # what Detent tells the agents it starts
+NOT_SETTINGS = (
+    *("DETENT_RUN", "DETENT_STATE", "DETENT_ROLE"),  # what Detent tells the agents it starts
+    *("DETENT_CHECK_CACHE", "DETENT_CHECK_SECRET"),  # of a machine of CI, see docs/ci.md
+)
 TDD_NAMES = {"TDD_MODEL": "agents.model", "TDD_MAX_RETRIES": "tdd.retries"}
 PROPERTY_NAMES = ("bash.timeout", "test.command")
 

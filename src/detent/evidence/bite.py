@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import CannotTell
+from detent.evidence.card import Trial
 from detent.evidence.collect import Collects, Wanted
 from detent.evidence.look import Changed
 from detent.evidence.report import TestReport
@@ -40,6 +41,7 @@ class Teeth(NamedTuple):
     changed: tuple[Changed, ...]
     seconds: float = PROBE_SECONDS  # how long a probe may take
     key: bytes = b""  # what is drawn by lot in a probe is drawn with it; the code that is probed does not know it
+    tried: Callable[[Trial], None] | None = None  # who wants to know what was tried
 
 
 def new_tests_bite(teeth: Teeth, about: tuple[str, ...] = ()) -> bool:

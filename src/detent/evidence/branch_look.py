@@ -13,9 +13,10 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.apart import Apart
-from detent.evidence.bite import Marks
+from detent.evidence.bite import Marks, Teeth
 from detent.evidence.branch_probes import Branch, examples_in_code, look_beside
-from detent.evidence.card import Card
+from detent.evidence.card import Card, Trial
+from detent.evidence.card_trials import Ran, places, trials, without_the_change
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook, Scene
 from detent.evidence.mutate.turned import is_named
@@ -31,6 +32,7 @@ from detent.evidence.static_look import can_end_itself
 from detent.evidence.test_blocks import blocks
 from detent.evidence.test_names import changed_tests
 from detent.evidence.testfiles import is_below_tests
+from detent.evidence.weakened import weakened
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
@@ -61,67 +63,78 @@ class Span(NamedTuple):
     about: str = ""  # what the work is about, in the words of people; empty: not known
 
 
+Tried = list[Trial]
+
+
 def look_over(span: Span) -> Card:
     """The card of a branch. What cannot be told is said on it, never left out."""
-    begun, runs = time.monotonic(), span.collector.runs
+    begun, runs, tried = time.monotonic(), span.collector.runs, Tried()
     try:
-        card = _card(span)
+        card = _card(span, tried)
     except CannotTell as e:
         card = Card(span.base, span.tip, unclear=str(e))
-    return msgspec.structs.replace(card, seconds=round(time.monotonic() - begun, 3), suites=float(span.collector.runs - runs))
+    took, kept = round(time.monotonic() - begun, 3), tuple(sorted(tried, key=lambda trial: trial.about))
+    return msgspec.structs.replace(card, seconds=took, suites=float(span.collector.runs - runs), tried=kept)
 
 
-def _card(span: Span) -> Card:
+def _card(span: Span, tried: Tried) -> Card:
     look = _eyes(span)
     base = span.collector.suite.base
     if base is None and span.run is None:
         return _without_tests(span, look)
     if base is None or not base.runner:
-        return _by_exit_code(span, look)
-    span.say("running the tests of base and tip")
+        return _by_exit_code(span, look, tried)
     before, tip = look.tests_before(), look.tests()
     if tip.fault:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
     if before.fault:
         return Card(span.base, span.tip, unclear=f"the tests of the base cannot be run: {before.fault}")
     seen = look.outcomes()
-    span.say("running the new tests without the change")
+    span.say("3 of 5: running the new tests without the change")
     mixed = _mixed(span, look, before)
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
-    failed = tuple(_failures(look, seen, before, old))
+    failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
     flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through()]
     flags += examples_in_code(look.teeth(span.seconds), look.changes.patch())
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = Branch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
-        probed, seen_by = _probed(span, look, branch)
+        probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
     flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by)))
+    pins = (seen.pins & mixed.having("passed")) - proved
+    tried += trials(look, Ran(mixed, tip, old.report), proved | pins, flags)
     return Card(
         span.base,
         span.tip,
         proved=tuple(sorted(proved)),
-        pins=tuple(sorted((seen.pins & mixed.having("passed")) - proved)),
+        pins=tuple(sorted(pins)),
         kept=len(seen.kept),
         known=tuple(sorted(seen.still_failing)),
         failed=failed,
         flags=tuple(flags),
+        places=places(look, tip, (*proved, *pins), flags),
     )
 
 
-def _probed(span: Span, look: RepoLook, branch: Branch) -> tuple[list[Flag], Noticed]:
+def _teeth(look: RepoLook, seconds: float, tried: Tried) -> Teeth:
+    return look.teeth(seconds)._replace(tried=tried.append)
+
+
+def _probed(span: Span, look: RepoLook, branch: Branch, tried: Tried) -> tuple[list[Flag], Noticed]:
     """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
     begun = time.monotonic()
-    span.say("running the new tests under other names, and putting back what was removed")
+    span.say(f"4 of 5: running the new tests under other names, and putting back what was removed (at most {span.seconds / 2:.0f} s)")
     flags = look_beside(
-        look.teeth(span.seconds), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
+        _teeth(look, span.seconds, tried), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
     )
-    span.say("trying small changes of the code")
     left = max(span.seconds / 2, span.seconds - (time.monotonic() - begun))
     new = branch.proved - branch.before.ids  # an older test may fail without the change only since its file does not load
-    seen_by = notice(look.teeth(left), branch.tip, branch.proved, span.jobs, new)
-    idle = indifferent(look.teeth(max(begun + span.seconds - time.monotonic(), 0.0)), branch.tip, new & set(seen_by.idle))
+    small = "5 of 5: trying small changes of the code"
+    seen_by = notice(_teeth(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})"))
+    rest = max(begun + span.seconds - time.monotonic(), 0.0)
+    idle = indifferent(_teeth(look, rest, tried), branch.tip, new & set(seen_by.idle))
     found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
     return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0)], seen_by
 
@@ -139,6 +152,7 @@ def _eyes(span: Span) -> RepoLook:
     apart = Apart(collector, known)
     missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if tree not in known]
     if collector.suite.base is not None and collector.suite.base.runner and missing:
+        span.say("2 of 5: running the tests of base and tip")
         apart.run_all(missing, span.jobs, threading.Event(), lambda tree: None)
     run: Run[Any] = span.run or Run("look", "", "", 0, Data())
     return RepoLook(
@@ -173,13 +187,13 @@ def _without_tests(span: Span, look: RepoLook) -> Card:
     return Card(span.base, span.tip, flags=(said, *flags))
 
 
-def _by_exit_code(span: Span, look: RepoLook) -> Card:
+def _by_exit_code(span: Span, look: RepoLook, tried: Tried) -> Card:
     """Only an exit code can be read: no test can be told from another, and that is said. Where no run has, the command is run on all three trees."""
     said = "only an exit code is read of the tests, so they count as one"
     flags = (Flag("weak-evidence", said, level="note"), *can_end_itself(look.changes), *_judged_by(look), *look.read_through())
     if span.run is not None:
         return Card(span.base, span.tip, flags=flags)
-    span.say("running the test command on base and tip")
+    span.say("2 of 2: running the test command on base and tip")
     before, tip = (span.collector.clean(tree, span.wanted) for tree in (span.base, span.tip))
     if tip.bad or tip.fault:
         known = (*before.bad,) if before.bad and not tip.fault else ()
@@ -189,6 +203,7 @@ def _by_exit_code(span: Span, look: RepoLook) -> Card:
     overlay = {path: look.changes.git.read(span.tip, path) or b"" for path in named}  # no runner says what is a test: names do
     mixed = span.collector.clean(span.base, span.wanted, (), overlay) if overlay else before
     proved = frozenset({tip.command} if mixed.bad else ())
+    tried.append(without_the_change(look, overlay, mixed, proved, ()))
     return Card(
         span.base,
         span.tip,
@@ -239,6 +254,7 @@ class Old(NamedTuple):
     passing: frozenset[str] = frozenset()
     broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
     backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
+    report: TestReport = TestReport()
 
 
 def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
@@ -252,10 +268,10 @@ def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
     seen = span.collector.clean(span.tip, span.wanted, files, overlay)
     old = frozenset(test for test in before.having("passed") if file_of(before, test) in files)
     mended = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
-    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | mended)
+    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | mended, report=seen)
 
 
-def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> Iterator[str]:
+def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old, teeth: Teeth) -> Iterator[str]:
     """What is certainly wrong."""
     known = look.known_failures()
     for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
@@ -265,7 +281,7 @@ def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> I
         yield f"{test} ran before and is skipped now"
     for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
         yield f"{test} is gone, though what it asks for still holds; tests may not be lost"
-    for test in look.weakened()[:MOST_SHOWN]:
+    for test in weakened(teeth, look.tests(), before)[:MOST_SHOWN]:
         yield f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
 
 

@@ -3,7 +3,30 @@
 Made once for a pair of trees, and used alike where a branch lands, by `verify` and by `check`.
 """
 
+import re
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
 from detent.kernel.model import Flag, Value
+
+LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # of a place
+
+
+class Trial(Value, frozen=True):
+    """One run that something on the card stands on: on which tree, with what in it, and what came of it. It can be repeated by hand."""
+
+    about: tuple[str, ...]  # tests, and flags as `KIND PLACE`
+    what: str
+    came: str
+    on: Literal["base", "tip"] = "tip"
+    laid: tuple[str, ...] = ()  # files of the other tree that were laid over it
+    patch: str = ""  # what else was changed, as a diff
+    tests: tuple[str, ...] = ()  # the test files that were run; none: all of them
+    command: str = ""  # what was run instead of the tests
+    said: dict[str, str] = {}  # of single tests: what the runner said
+    whole: bool = True  # the patch is all that was changed; one that is too long is not kept
 
 
 class Card(Value, frozen=True, omit_defaults=False):
@@ -18,6 +41,8 @@ class Card(Value, frozen=True, omit_defaults=False):
     unstable: tuple[str, ...] = ()  # ids that differ between two runs of one tree
     failed: tuple[str, ...] = ()  # what is certainly wrong: a regression, a lost or skipped test, a weakened one
     flags: tuple[Flag, ...] = ()
+    tried: tuple[Trial, ...] = ()
+    places: dict[str, str] = {}  # of tests, and of flags whose place has no line: `path:line`
     unclear: str = ""  # why it could not be verified
     suites: float = 0.0  # the cost, in runs of the whole suite
     seconds: float = 0.0
@@ -26,3 +51,18 @@ class Card(Value, frozen=True, omit_defaults=False):
     def asks(self) -> tuple[Flag, ...]:
         """The flags that a person is asked about before the branch lands."""
         return tuple(flag for flag in self.flags if flag.level == "ask")
+
+    def at(self, place: str) -> str:
+        """Where something on the card stands: `path:line`, or its file."""
+        return self.places.get(place) or (place if LINE.search(place) else place.partition("::")[0].partition(": ")[0])
+
+
+def redacted(card: Card, redact: Callable[[str], str]) -> Card:
+    """The card without keys, wherever the words of others stand on it."""
+    replace = msgspec.structs.replace
+    flags = (replace(f, sentence=redact(f.sentence), before=redact(f.before), after=redact(f.after)) for f in card.flags)
+    tried = (
+        replace(t, came=redact(t.came), patch=redact(t.patch), said={test: redact(text) for test, text in t.said.items()})
+        for t in card.tried
+    )
+    return replace(card, flags=tuple(flags), tried=tuple(tried), failed=tuple(map(redact, card.failed)), unclear=redact(card.unclear))

@@ -14,6 +14,7 @@ from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, to
 from detent.evidence.report import TestReport
 from detent.evidence.test_blocks import blocks
 from detent.evidence.testfiles import ALWAYS_DATA, is_below_tests
+from detent.evidence.trials import came_of, note, said_of
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5
@@ -40,10 +41,18 @@ def look_disguised(teeth: Teeth, tip: TestReport, files: tuple[str, ...], until:
         return []
     steady = set(differs) & plain.having("passed")
     named = {test: said for test, said in _differing(tip, *again).items() if test in steady}
+    _note(teeth, differs, *(again if named else first), steady)
     if named:
         return [_flag(teeth, test, *said) for test, said in sorted(named.items())[:MOST_SHOWN]]
     said = "passes only in the order that the file has: another test, or another call, decides what the code answers"
     return [Flag("knows-the-tests", f"{test} {said}", test, level="note") for test in sorted(steady)[:MOST_SHOWN]]
+
+
+def _note(teeth: Teeth, differs: dict[str, tuple[str, str]], made: Worn, report: TestReport, tests: set[str]) -> None:
+    about = [f"knows-the-tests {test}" for test in sorted(tests)]
+    said = said_of(report, (differs[test][0] for test in tests))
+    files = [each.path for each in made.files.values()]
+    note(teeth, about, "the tests under other names, in another order and place", came_of(report), made.overlay, files, said)
 
 
 def _flag(teeth: Teeth, test: str, name: str, message: str) -> Flag:

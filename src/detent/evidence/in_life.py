@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import Teeth
+from detent.evidence.card import Trial
 from detent.evidence.collect import Collector
 from detent.evidence.installed import python_behind
 from detent.evidence.mutate.called import Asked, asked, others
@@ -67,7 +68,20 @@ def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[
     for function, of in drawn.items():
         seen, at = answers[at : at + len(of)], at + len(of)
         flags += _same(function, _by_function(every)[function], of, seen) if answers else []
+    places = {f"{path}:{call.line}": call for path, call in every}
+    for flag in flags[:MOST_SHOWN]:
+        _note(teeth, collector, flag, places[flag.place])
     return flags[:MOST_SHOWN]
+
+
+def _note(teeth: Teeth, collector: Collector, flag: Flag, call: Asked) -> None:
+    """The call as a plain Python makes it. What is asked stands in the flag: as the test asks, or with other values."""
+    base = collector.suite.base
+    python = python_behind(base, collector.home, collector.env) if base is not None else None
+    asks = call.call if flag.kind == "knows-the-tests" else flag.after.rpartition(" == ")[0]
+    command = f"{shlex.quote(str(python))} -c {shlex.quote(f'{call.imports}; print({asks})')}"
+    if teeth.tried is not None:
+        teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
 
 
 def _otherwise(path: str, call: Asked, answer: Answer) -> Flag:

@@ -5,7 +5,7 @@ Answers two questions with the same runs: which places of the change no test not
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -15,10 +15,12 @@ from detent.evidence.candidates import OUTSIDE, Mutant, candidates, of_the_same_
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
+from detent.evidence.trials import note
 
 MOST_PLACES = 12  # functions that are looked at, those that the tests name first
 MOST_OF_ONE = 4  # small changes of one place
 MOST_WHOLE = 6  # places that the whole suite is asked about
+MOST_KEPT = 3  # small changes of one place that are told
 SLOWER = 3
 
 
@@ -49,9 +51,17 @@ class Try(NamedTuple):
 
     mutant: Mutant
     bad: frozenset[str] | None
+    ran: int = 0  # how many tests
 
 
-def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int, new: frozenset[str] = frozenset()) -> Noticed:
+def notice(
+    teeth: Teeth,
+    tip: TestReport,
+    proved: frozenset[str],
+    jobs: int,
+    new: frozenset[str] = frozenset(),
+    say: Callable[[str], None] = lambda words: None,
+) -> Noticed:
     """What the tests notice of the code between two trees. `proved`: the tests that need it; `new`: those of them that were not there before."""
     until = time.monotonic() + teeth.seconds
     files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(teeth, tip)))
@@ -64,9 +74,9 @@ def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int, new
         return Noticed()
     words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
     named = {place for place, of in chosen.items() if of[0].place in words}
-    seen = _rounds(teeth, tip, chosen, files, until, jobs, new) if files else {}
+    seen = _rounds(teeth, tip, chosen, files, until, jobs, new, say) if files else {}
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
-    whole = _rounds(teeth, tip, {place: chosen[place][:1] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
+    whole = _rounds(teeth, tip, {place: chosen[place][:1] for place in quiet[:MOST_WHOLE]}, (), until, jobs, say=say)
     heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
@@ -76,6 +86,8 @@ def notice(teeth: Teeth, tip: TestReport, proved: frozenset[str], jobs: int, new
     why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
     silent = asked - heard
+    for place in silent:
+        _note(teeth, place, {files: seen.get(place, []), (): whole[place]})
     outside = sum(place.endswith(OUTSIDE) for place in chosen)
     blunt = _blunt(teeth, tip, named - silent, files, until, jobs)
     idle = idle if not why else ()
@@ -86,7 +98,25 @@ def _blunt(teeth: Teeth, tip: TestReport, named: set[str], files: tuple[str, ...
     """The functions whose every answer can be another one of the same kind: tests ask only whether they can be called, raise, or for a type."""
     places = {place: [mutant] for place, mutant in of_the_same_kind(teeth).items() if place in named}
     quiet = _unheard(_rounds(teeth, tip, places, files, until, jobs)) if places and files else list(places)
-    return tuple(sorted(_unheard(_rounds(teeth, tip, {place: places[place] for place in quiet[:MOST_WHOLE]}, (), until, jobs))))
+    whole = _rounds(teeth, tip, {place: places[place] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
+    for place in (found := _unheard(whole)):
+        _note(teeth, place, {(): whole[place]})
+    return tuple(sorted(found))
+
+
+def _note(teeth: Teeth, place: str, tries: dict[tuple[str, ...], list[Try]]) -> None:
+    """What of a place was changed, and lived: of the whole suite first."""
+    lived = {each.mutant.make(): (files, each) for files, of in tries.items() for each in of if each.bad is not None}
+    for text, (files, each) in sorted(lived.items(), key=lambda item: len(item[1][0]))[:MOST_KEPT]:
+        came = f"no test fails; {each.ran} ran"
+        note(
+            teeth,
+            [f"unnoticed {place}"],
+            f"a small change of {each.mutant.place}",
+            came,
+            {each.mutant.path: text.encode()},
+            files,
+        )
 
 
 def _unheard(tries: dict[str, list[Try]]) -> list[str]:
@@ -110,6 +140,7 @@ def _rounds(
     until: float,
     jobs: int,
     new: frozenset[str] = frozenset(),
+    say: Callable[[str], None] = lambda words: None,
 ) -> dict[str, list[Try]]:
     """Small changes of each place: first one of each, then further ones only where nothing failed yet, or everywhere while a new test failed for none."""
     found: dict[str, list[Try]] = {place: [] for place in places}
@@ -121,6 +152,7 @@ def _rounds(
             if not due or _late(until):
                 break
             due = lot.mixed(due)
+            say(f"{len(due)} at {len(places)} places, at most {until - time.monotonic():.0f} s left")
             tries = pool.map(lambda each: _try(teeth, each[1], files, min(one, until - time.monotonic())), due)
             for (place, _), tried in zip(due, tries, strict=True):
                 found[place].append(tried)
@@ -138,4 +170,4 @@ def _try(teeth: Teeth, mutant: Mutant, files: Iterable[str], seconds: float) -> 
         return Try(mutant, None)
     known = teeth.marks.baseline
     loads = frozenset(test for test in report.bad - known if report.files.get(test) != test)
-    return Try(mutant, None if report.late or not report.ids else loads)
+    return Try(mutant, None if report.late or not report.ids else loads, len(report.ids))

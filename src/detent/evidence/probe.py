@@ -14,10 +14,12 @@ from detent.evidence.candidates import Mutant, candidates
 from detent.evidence.look import Probed
 from detent.evidence.mutate.turned import is_named, turned
 from detent.evidence.report import TestReport
+from detent.evidence.trials import came_of, note
 
 MOST_IN_VAIN = 12  # mutants in a row that make no test fail
 MOST_TRIED = 48
 MOST_WHOLE = 6  # mutants that the whole suite is run on
+MOST_KEPT = 3  # of those that were tried in vain: how many are told
 SLOWER = 3  # a mutant may take so many times what the tests take without one
 
 
@@ -207,16 +209,20 @@ def _try(
     teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]], clock: Clock
 ) -> Probed:
     """Until each test has failed against one, too many were tried in vain, or the time is up."""
-    idle, count, vain = new, 0, 0
+    idle, count, vain, seen = new, 0, 0, list[tuple[Mutant, TestReport]]()
     for mutant in mutants[:MOST_TRIED]:
         if (left := clock.left()) <= 0:
             return Probed(count, why=f"{teeth.seconds:.0f} s were not enough for {len(mutants)} small changes of the code")
         report = _seen(teeth, mutant, files, left)
         if report and report.ids & new:
             rest = idle.difference(*(together.get(test, {test}) for test in report.bad))
+            seen.append((mutant, report))
             count, vain, idle = count + 1, 0 if rest != idle else vain + 1, rest
         if not idle or vain == MOST_IN_VAIN:
             break
     if not idle:
         return Probed(count)
+    for mutant, report in sorted(seen, key=lambda tried: len(tried[1].bad))[:MOST_KEPT]:
+        about = [f"vacuous-test {test}" for test in sorted(idle)]
+        note(teeth, about, f"a small change of {mutant.place}", came_of(report), {mutant.path: mutant.make().encode()}, files)
     return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")

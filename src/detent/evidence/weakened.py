@@ -14,6 +14,7 @@ from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 from detent.evidence.test_names import changed_tests
+from detent.evidence.trials import note
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
 MOST_FILES = 20
@@ -41,9 +42,25 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         open_ -= noticing
         for test in failed - noticing:
             missed[test] = missed.get(test, 0) + 1
+        _note(teeth, [test for test in sorted(failed - noticing) if missed[test] == 1], files, older, (path, text))
         open_ -= {test for test, n in missed.items() if n >= MOST_NOTICED}
         missed = {test: n for test, n in missed.items() if test not in noticing}
     return tuple(sorted(missed))
+
+
+def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:
+    """The first change that a test failed for and passes for now, with both versions of it."""
+    path, text = mutant
+    if tests:
+        note(
+            teeth,
+            tests,
+            f"a small change of {path}, and the tests as they were",
+            f"{len(tests)} failed",
+            {**older, path: text.encode()},
+            files,
+        )
+        note(teeth, tests, "the same change, and the tests as they are now", "they pass", {path: text.encode()}, files)
 
 
 def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str]:

@@ -72,5 +72,10 @@ def name_of(gate: Gate) -> str:
 def weighed_card(card: Card, settings: Mapping[str, str]) -> Card:
     """The card as the settings weigh its flags: what is allowed goes, what must fail is a failure."""
     flags = [flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None]
-    failed = tuple(f"{flag.sentence} ({flag.kind})" for flag in flags if flag.level == "fail")
+    failed = tuple(_failing(flag) for flag in flags if flag.level == "fail")
     return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *failed))
+
+
+def _failing(flag: Flag) -> str:
+    """A flag as a failure: its place comes first, as with every other failure."""
+    return f"{'' if flag.place in flag.sentence else f'{flag.place}: '}{flag.sentence} ({flag.kind})"

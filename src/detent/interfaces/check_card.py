@@ -4,12 +4,12 @@ from typing import Any
 
 from detent.app.check import Checked
 from detent.evidence.card import Card
+from detent.interfaces.rows import WIDTH, cut, listed, many, row, wrapped
 from detent.kernel.model import Flag
 from detent.workflows.open_flags import hunk_of
 
 WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
 CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
-WIDTH = 11  # of the labels
 MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
 SCHEMA = 1
 
@@ -19,52 +19,52 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[s
     card = checked.card
     head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
     rows = [
-        *_named("proved", "fail without this change and pass with it", card.proved, verbose, width),
-        *_named("pins", "are new and pass on both sides", card.pins, verbose, width),
+        *_named("proved", "fail without this change and pass with it", card.proved, card, verbose, width),
+        *_named("pins", "are new and pass on both sides", card.pins, card, verbose, width),
         *_kept(card),
-        *_named("known", "failed before and fail still", card.known, verbose, width),
+        *_named("known", "failed before and fail still", card.known, card, verbose, width),
     ]
-    declared = [_row("declared", checked.change.declared)] if checked.change.declared else []
-    wrong = [row for said in card.failed for row in _wrapped("failed", said, width)]
-    unclear = _wrapped("unclear", card.unclear, width) if card.unclear else []
-    return [*head, *declared, *rows, *wrong, *unclear, *_flags(card, verbose, width), _end(checked)]
+    declared = [row("declared", checked.change.declared)] if checked.change.declared else []
+    wrong = [line for said in card.failed for line in wrapped("failed", clickable_said(said, card), width)]
+    unclear = wrapped("unclear", card.unclear, width) if card.unclear else []
+    more = [row("", "--explain NAME says what was tried for any of these, and repeats it")] if wrong or card.asks else []
+    return [*head, *declared, *rows, *wrong, *unclear, *_flags(card, verbose, width), *more, _end(checked)]
 
 
 def _size(checked: Checked) -> str:
-    commits = [_many(len(checked.change.commits), "commit")] if checked.change.commits else []
-    return ", ".join([*commits, _many(len(checked.change.paths), "file")])
+    commits = [many(len(checked.change.commits), "commit")] if checked.change.commits else []
+    return ", ".join([*commits, many(len(checked.change.paths), "file")])
 
 
-def _named(label: str, what: str, names: tuple[str, ...], verbose: bool, width: int) -> list[str]:
+def _named(label: str, what: str, names: tuple[str, ...], card: Card, verbose: bool, width: int) -> list[str]:
     if not names:
-        return [_row(label, "no test fails without this change and passes with it")] if label == "proved" else []
+        return [row(label, "no test fails without this change and passes with it")] if label == "proved" else []
     shown = names if verbose else names[: MOST["names"]]
     verb = what if len(names) > 1 else what.replace("fail ", "fails ").replace("pass ", "passes ").replace("are ", "is ")
-    more = [_row("", f"and {len(names) - len(shown)} more (--verbose)")] if len(names) > len(shown) else []
-    return [_row(label, f"{_many(len(names), 'test')} {verb}"), *(_row("", f"  {_cut(name, width - WIDTH - 2)}") for name in shown), *more]
+    more = [row("", f"and {len(names) - len(shown)} more (--verbose)")] if len(names) > len(shown) else []
+    return [row(label, f"{many(len(names), 'test')} {verb}"), *listed([clickable(name, card) for name in shown], width), *more]
 
 
 def _kept(card: Card) -> list[str]:
     if not card.kept:
         return []
     lost = "" if card.failed else "; none lost, none newly skipped"
-    return [_row("kept", f"{_many(card.kept, 'old test')} {'pass' if card.kept > 1 else 'passes'} as before{lost}")]
+    return [row("kept", f"{many(card.kept, 'old test')} {'pass' if card.kept > 1 else 'passes'} as before{lost}")]
 
 
 def _flags(card: Card, verbose: bool, width: int) -> list[str]:
     """Those that a person is asked about first; notes in a line each."""
     flags = [*card.asks, *(flag for flag in card.flags if flag.level != "ask")]
     shown = flags if verbose else flags[: MOST["flags"]]
-    rows = [row for flag in shown for row in _flag(flag, verbose, width)]
-    return rows + ([_row("", f"and {len(flags) - len(shown)} more (--verbose)")] if len(flags) > len(shown) else [])
+    rows = [line for flag in shown for line in _flag(flag, card, verbose, width)]
+    return rows + ([row("", f"and {len(flags) - len(shown)} more (--verbose)")] if len(flags) > len(shown) else [])
 
 
-def _flag(flag: Flag, verbose: bool, width: int) -> list[str]:
+def _flag(flag: Flag, card: Card, verbose: bool, width: int) -> list[str]:
     label = "flag" if flag.level == "ask" else "note"
-    said = "  ".join(filter(None, (flag.kind, flag.place)))
+    said = "  ".join(filter(None, (flag.kind, clickable(flag.place, card))))
     hunk = hunk_of(flag, 40 if verbose else MOST["lines"]) if flag.level == "ask" else ()
-    rows = [_row(label, _cut(said, width - WIDTH)), *(row for row in _wrapped("", flag.sentence, width, "  "))]
-    return [*rows, *(_row("", f"  {_cut(line, width - WIDTH - 2)}") for line in hunk)]
+    return [row(label, cut(said, width - WIDTH)), *wrapped("", flag.sentence, width, "  "), *listed(hunk, width)]
 
 
 def _end(checked: Checked) -> str:
@@ -75,23 +75,17 @@ def _end(checked: Checked) -> str:
     return f"{WORDS[checked.answer]:<{WIDTH}}{'  '.join(filter(None, (to_look, cost)))}"
 
 
-def _row(label: str, text: str) -> str:
-    return f"{label:<{WIDTH}}{text}".rstrip()
+def clickable(place: str, card: Card) -> str:
+    """A place as terminals and editors open it: `path:line`, and the name of what stands there."""
+    at = card.places.get(place, "")
+    name = place.rpartition("::")[2].rpartition(": ")[2]
+    return place if not at else at if name == place else f"{at} {name}"
 
 
-def _wrapped(label: str, text: str, width: int, indent: str = "") -> list[str]:
-    import textwrap
-
-    parts = textwrap.wrap(" ".join(text.split()), max(width - WIDTH - len(indent), 20), break_on_hyphens=False) or [""]
-    return [_row(label if n == 0 else "", f"{indent}{part}") for n, part in enumerate(parts)]
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def clickable_said(said: str, card: Card) -> str:
+    """The same of a sentence that begins with a test."""
+    test = max((test for test in card.places if said.startswith(f"{test} ")), key=len, default="")
+    return f"{clickable(test, card)}{said.removeprefix(test)}"
 
 
 # -- for programs and for pull requests ------------------------------------------------------------------------------------------
@@ -119,6 +113,7 @@ def object_of(checked: Checked) -> dict[str, Any]:
             {"kind": f.kind, "level": f.level, "place": f.place, "says": f.sentence, "before": f.before, "after": f.after}
             for f in card.flags
         ],
+        "places": card.places,
         "unclear": card.unclear,
         "command": checked.command,
         "sandbox": checked.sandbox,
@@ -133,7 +128,7 @@ def markdown_of(checked: Checked) -> str:
     card = checked.card
     rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
     rows += [("pins", _listed(card.pins))] if card.pins else []
-    rows += [("kept", f"{_many(card.kept, 'old test')}")] if card.kept else []
+    rows += [("kept", f"{many(card.kept, 'old test')}")] if card.kept else []
     rows += [("known before", _listed(card.known))] if card.known else []
     rows += [("declared", checked.change.declared)] if checked.change.declared else []
     table = ["| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)]

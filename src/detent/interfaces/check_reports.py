@@ -1,12 +1,16 @@
 """What `check` found, in the forms of others: SARIF, JUnit XML, GitHub's annotations and step summary."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from detent import __version__
 from detent.app.check import Checked
+from detent.app.explain import things_of
+from detent.evidence.card import LINE
 from detent.interfaces.check_card import markdown_of
 from detent.kernel.flags import KINDS
 
@@ -21,29 +25,25 @@ class Result(NamedTuple):
     rule: str
     level: str  # error, warning, note
     place: str
+    path: str  # a file of the change, if there is nothing nearer
+    line: int
     says: str
-
-    @property
-    def path(self) -> str:
-        """The file of the place, if it names one."""
-        path = self.place.partition("::")[0]
-        return re.sub(r":\d+$", "", path)
-
-    @property
-    def line(self) -> int:
-        found = re.search(r":(\d+)$", self.place.partition("::")[0])
-        return max(int(found[1]), 1) if found else 1
 
 
 def results_of(checked: Checked) -> Iterator[Result]:
-    """Failures first, then flags; what could not be verified is one too."""
-    for said in checked.card.failed:
-        place = said.partition(" ")[0]
-        yield Result("failed", "error", place if "/" in place or "::" in place else "", said)
-    if checked.card.unclear:
-        yield Result("could-not-verify", "error", "", checked.card.unclear)
-    for flag in checked.card.flags:
-        yield Result(flag.kind, LEVELS[flag.level], flag.place, flag.sentence)
+    """What a person should look at, the worst first; what could not be verified is a result too."""
+    for thing in things_of(checked.card):
+        if thing.level:
+            path, line = _where(checked, thing.place)
+            yield Result(thing.kind, LEVELS[thing.level], thing.place, path, line, thing.says)
+
+
+def _where(checked: Checked, place: str) -> tuple[str, int]:
+    """File and line of a place."""
+    at = checked.card.at(place)
+    if found := LINE.search(at):
+        return at[: found.start()], int(found[1])
+    return at or next(iter(checked.change.paths), ""), 1
 
 
 def sarif_of(found: Sequence[Checked]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _sarif(result: Result) -> dict[str, Any]:
 def _uri(path: str) -> str:
     from urllib.parse import quote
 
-    return quote(path)
+    return quote(path.encode("utf-8", "surrogateescape"))
 
 
 def junit_of(found: Sequence[Checked]) -> str:
@@ -102,12 +102,13 @@ def _xml(text: str) -> str:
     return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
-def quoted(lines: Sequence[str]) -> list[str]:
-    """Lines in which GitHub reads no command: names of files and tests are the change's own words."""
-    import secrets
-
-    end = secrets.token_hex(16)
-    return [f"::stop-commands::{end}", *lines, f"::{end}::"]
+@contextmanager
+def no_commands(echo: Callable[[str], None]) -> Iterator[None]:
+    """While the words of others are shown in a log of GitHub Actions, no line of them is taken for a command."""
+    word = os.urandom(16).hex()
+    echo(f"::stop-commands::{word}")
+    yield
+    echo(f"::{word}::")
 
 
 def tell_github(found: Sequence[Checked], summary: str, echo: Callable[[str], None]) -> None:
@@ -117,11 +118,12 @@ def tell_github(found: Sequence[Checked], summary: str, echo: Callable[[str], No
             where = f" file={_property(result.path)},line={result.line},title={result.rule}" if result.path else f" title={result.rule}"
             echo(f"::{ANNOTATIONS[result.level]}{where}::{_data(result.says)}")
     if summary:
-        with open(summary, "a", encoding="utf-8") as out:
+        with open(summary, "a", encoding="utf-8", errors="replace") as out:
             out.write("\n".join(markdown_of(one) for one in found))
 
 
 def _data(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode()
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from detent import __version__
 from detent.door import AnyRun
-from detent.evidence.card import Card
+from detent.evidence.card import Card, redacted
 from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
 from detent.gates.tree import asked
@@ -18,7 +18,7 @@ from detent.kernel.flags import KINDS
 from detent.kernel.model import Sent
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
-from detent.world.repo import RepoWorld, without_keys
+from detent.world.repo import RepoWorld
 
 if TYPE_CHECKING:
     from detent.evidence.branch_look import Span
@@ -57,32 +57,36 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> C
         keys=keys_of(world.outer),
         about=about,
     )
-    return known_card(span) or new_card(span, world.outer)
+    at = Kept(card_file(span))
+    return known_card(at) or new_card(span, world.outer, at)
 
 
-def known_card(span: "Span") -> Card | None:
-    """The card that was made of these two trees before, under the very same conditions."""
-    text = kept(_file(span))
+class Kept(NamedTuple):
+    """Where a card is kept, and the key that it is sealed with if several machines share it."""
+
+    file: Path
+    key: str = ""
+
+
+def known_card(at: Kept) -> Card | None:
+    """The card that was made of two trees before, under the very same conditions."""
+    text = kept(*at)
     return msgspec.json.decode(text, type=Card) if text is not None else None
 
 
-def new_card(span: "Span", outer: Mapping[str, str], wrong: Callable[[], str] = str) -> Card:
+def new_card(span: "Span", outer: Mapping[str, str], at: Kept, wrong: Callable[[], str] = str) -> Card:
     """The card of two trees, without any key, and kept. `wrong`: what else is wrong once all tests have run."""
     from detent.evidence.branch_look import look_over
 
-    card, redact = look_over(span), redactor(secrets_of(outer))
-    card = msgspec.structs.replace(
-        card,
-        flags=tuple(without_keys(flag, redact) for flag in card.flags),
-        failed=tuple(redact(said) for said in (*card.failed, wrong()) if said),
-        unclear=redact(card.unclear),
-    )
+    card = look_over(span)
+    card = msgspec.structs.replace(card, failed=(*card.failed, *filter(None, (wrong(),))))
+    card = redacted(card, redactor(secrets_of(outer)))
     if not card.unclear:
-        keep(_file(span), msgspec.json.encode(card).decode())
+        keep(at.file, msgspec.json.encode(card).decode(), key=at.key)
     return card
 
 
-def _file(span: "Span") -> Path:
+def card_file(span: "Span") -> Path:
     """Where the card of two trees is kept."""
     from detent.evidence.branch_look import is_probed
 

@@ -3,14 +3,17 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from detent.interfaces.cli.progress import progress
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from detent.app.check import Checked
 
 FORMATS = ("json", "markdown", "sarif", "junit")
@@ -21,10 +24,12 @@ WORST = ("clean", "flagged", "could-not-verify", "failed")
 @click.argument("span", metavar="[RANGE]", default="")
 @click.option("--staged", is_flag=True, help="What is staged, against HEAD.")
 @click.option("--worktree", is_flag=True, help="What lies in the checkout, against HEAD: staged, changed and new files.")
+@click.option("--pushed", is_flag=True, help="What a push brings, as git tells a pre-push hook: detent init --hook pre-push.")
 @click.option("--each", is_flag=True, help="Commit by commit.")
 @click.option("--declare", type=click.Choice(["refactor", "docs", "chore"]), default=None, help="What the change says of itself.")
 @click.option("--budget", type=click.FloatRange(min=1), default=None, metavar="SECONDS", help="For the probes; 60 unless configured.")
 @click.option("--fail-on", type=click.Choice(["flagged", "failed"]), default="flagged", help="failed: flags are told, and end with 0.")
+@click.option("--explain", metavar="NAME", default=None, help="Say all that is known of one thing on the card: a flag, a place or a test.")
 @click.option("--fresh", is_flag=True, help="Believe nothing that was found before for the same trees.")
 @click.option("--verbose", is_flag=True, help="Everything, however long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -45,32 +50,67 @@ def command(span: str, **given: object) -> int:
     Needs no run and no set-up, and takes commits of any agent or person. The tests run in clean checkouts, in a sandbox where one can be
     had; this checkout stays as it is. Settings and test command come from the commit that the range starts from, never from the change.
 
+    Each thing on the card can be explained, by its kind, its place or its name: what was tried, both versions, and the lines that repeat it.
+
+    \b
+    detent check --explain unnoticed
+    detent check origin/main..HEAD --explain src/cart.py:41
+
     A commit may say what it is, by a trailer: `Detent-Change: refactor`, `docs` or `chore`. Then no test has to need it, and everything that
     it changed has to be noticed by one.
 
     Exit 0 clean, 10 flagged: a person should look, 1 failed, 4 could not be verified, 2 wrong use. See docs/check.md.
     """
-    from detent.app.check import Wish, check, check_each
-    from detent.app.preload import nothing_newer
-    from detent.interfaces import check_card, check_reports  # noqa: F401 - loaded before any test runs
-    from detent.interfaces.cli import ends, tell  # noqa: F401
-
-    if (given["staged"] and given["worktree"]) or (span and (given["staged"] or given["worktree"])):
-        raise click.UsageError("name one: a RANGE, --staged or --worktree")
-    what = "staged" if given["staged"] else "worktree" if given["worktree"] else "range"
-    wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]))  # type: ignore[arg-type]
+    if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
+        raise click.UsageError("name one: a RANGE, --staged, --worktree or --pushed")
     forms = [name for name in FORMATS if given[f"as_{name}"]]
     if len(forms) > 1 or (forms and given["github"]):
         raise click.UsageError(f"name one form: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
     wanted = forms[0] if forms else ""
-    nothing_newer()
-    with _told(not wanted and sys.stderr.isatty()) as say:
-        here, env = Path.cwd(), dict(os.environ)
-        found = check_each(here, wish, env, say) if given["each"] else [check(here, wish, env, say)]
-    _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"]))
+    if given["explain"] is not None and (wanted not in ("", "json") or given["github"]):
+        raise click.UsageError("--explain is told as text, or with --json")
+    with progress("detent check") as say:
+        found = _check(span, given, say)
+    if given["explain"] is not None:
+        return _explain(found, str(given["explain"]), wanted)
+    _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"] or given["pushed"]))
+    from detent.interfaces.check_card import CODES
+
     answer = max((one.answer for one in found), key=WORST.index, default="clean")
-    code: int = check_card.CODES[answer]
-    return 0 if answer == "flagged" and given["fail_on"] == "failed" else code
+    return 0 if answer == "flagged" and given["fail_on"] == "failed" else CODES[answer]
+
+
+def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") -> "list[Checked]":
+    say("1 of 5: looking for the tests")  # before anything is loaded: whoever waits sees it at once
+    from detent.app.check import Wish, check, check_each
+    from detent.app.preload import nothing_newer
+    from detent.interfaces import check_card, check_explained, check_reports  # noqa: F401 - loaded before any test runs
+    from detent.interfaces.cli import ends, tell  # noqa: F401
+
+    what = "staged" if given["staged"] else "worktree" if given["worktree"] else "range"
+    wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]))  # type: ignore[arg-type]
+    nothing_newer()
+    here, env = Path.cwd(), dict(os.environ)
+    if given["pushed"]:
+        from detent.app.check_pushed import pushed
+
+        ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
+        return [check(here, wish._replace(text=text), env, say) for text in ranges]
+    return check_each(here, wish, env, say) if given["each"] else [check(here, wish, env, say)]
+
+
+def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
+    from detent.app.explain import explain
+    from detent.interfaces.check_explained import explained_lines, explained_object
+    from detent.interfaces.cli.tell import plain
+
+    told = explain(Path.cwd(), os.environ, found, name)
+    if wanted:
+        click.echo(json.dumps(explained_object(told, name)))
+    else:
+        for line in explained_lines(told, _width()):
+            click.echo(plain(line))
+    return 0
 
 
 def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each: bool) -> None:
@@ -87,9 +127,10 @@ def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each
     elif wanted == "markdown":
         click.echo("\n".join(check_card.markdown_of(one) for one in found))
     else:
-        lines = [plain(line) for one in found for line in check_card.lines_of(one, verbose, _width())]
-        for line in check_reports.quoted(lines) if github else lines:
-            click.echo(line)
+        with check_reports.no_commands(click.echo) if github else nullcontext():
+            for one in found:
+                for line in check_card.lines_of(one, verbose, _width()):
+                    click.echo(plain(line))
     if github:
         check_reports.tell_github(found, os.environ.get("GITHUB_STEP_SUMMARY", ""), click.echo)
 
@@ -98,15 +139,3 @@ def _width() -> int:
     import shutil
 
     return max(60, min(shutil.get_terminal_size((80, 24)).columns, 120))
-
-
-@contextmanager
-def _told(wanted: bool) -> "Iterator[Callable[[str], None]]":
-    """What is done now, where a person looks."""
-    if not wanted:
-        yield lambda words: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("", spinner="line") as status:
-        yield lambda words: status.update(words)

@@ -20,6 +20,8 @@ from detent.interfaces.cli.tell import plain
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read, write
 
+HOOKS = ("pre-push",)
+
 if TYPE_CHECKING:
     from detent.app.try_tests import Tried
     from detent.interfaces.register.act import Change
@@ -65,18 +67,25 @@ class Client(NamedTuple):
     help="Register the MCP server and the hooks with it; repeat for more.",
 )
 @click.option(
+    "--hook", "hooks", multiple=True, type=click.Choice(HOOKS), help="Write a git hook that refuses a push which `detent check` says fails."
+)
+@click.option(
     "--remove", is_flag=True, help="Take back what init wrote: of the clients named, or all of it, where nobody changed it since."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(clients: tuple[str, ...], remove: bool, as_json: bool) -> int:
+def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, as_json: bool) -> int:
     """Write detent.toml with what is detected here: test command, preflight, plan and main branch. Register with clients.
 
     Safe to repeat: only what is not there yet is added. Without detent.toml, Detent detects the same anew each time.
+
+    With --hook pre-push alone, only that hook is written: it needs nothing else. Skip it once with `git push --no-verify`.
     """
     place = find_place(Path.cwd())
-    done, code = (_remove(place.root / FILE) if not clients else (Done(False, ""), 0)) if remove else (_init(place), 0)
-    named = _clients(place, clients, remove)
-    tried = None if remove else _try(place)
+    whole = not clients and not hooks if remove else bool(clients) or not hooks  # not only what is named
+    hooked = _hooks(place, hooks, remove, whole)
+    done, code = (Done(False, ""), 0) if not whole else _remove(place.root / FILE) if remove else (_init(place), 0)
+    named = [*hooked, *_clients(place, clients, remove, whole)]
+    tried = None if remove or not whole else _try(place)
     if as_json:
         told, found = [c._asdict() for c in named], tried._asdict() if tried else None
         changed = done.changed or any(c.changed for c in named)
@@ -112,7 +121,19 @@ def _tell(done: Done, clients: list[Client]) -> None:
         click.echo(line)
 
 
-def _clients(place: Place, names: tuple[str, ...], remove: bool) -> list[Client]:
+def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[Client]:
+    """Write the hooks that are named, or take them away; without a name, take away all that are ours."""
+    from detent.interfaces.register.git_hook import add_hook, remove_hook
+
+    act, what = (remove_hook, "taken out of") if remove else (add_hook, "added to")
+    chosen = HOOKS if remove and whole else tuple(dict.fromkeys(names))
+    changes = {name: act(place, name) for name in chosen}
+    hint = "" if remove else "It runs on each `git push`; `git push --no-verify` skips it once."
+    found = [_client(f"the {name} hook", [change] if change else [], what, hint) for name, change in changes.items()]
+    return [each for each in found if each.changed or names]
+
+
+def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[Client]:
     """Register with the clients that are named, or take that back; without a name, take back all that are registered."""
     from detent.interfaces.register.act import register, unregister
     from detent.interfaces.register.record import registered
@@ -120,7 +141,7 @@ def _clients(place: Place, names: tuple[str, ...], remove: bool) -> list[Client]
     if not remove:
         return [_client(name, register(place, name), "registered with", HINTS[name]) for name in dict.fromkeys(names)]
     known = [name for name in registered(place.git_dir) if name in PARTS]
-    return [_client(name, unregister(place, name), "taken out of", "") for name in dict.fromkeys(names or known)]
+    return [_client(name, unregister(place, name), "taken out of", "") for name in dict.fromkeys(names or (known if whole else ()))]
 
 
 def _client(name: str, changes: "list[Change]", what: str, hint: str) -> Client:

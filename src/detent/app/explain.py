@@ -1,0 +1,176 @@
+"""`check --explain`: one thing that stands on a card, with everything that is known of it. Reads the card and the two trees; runs nothing."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from detent.app.check import Checked
+from detent.app.repeat import lines_that_repeat
+from detent.errors import DetentError
+from detent.evidence.card import LINE, Card, Trial
+from detent.git.place import find_place
+from detent.git.repo import Git
+from detent.kernel.flags import KINDS
+
+MEANS = {
+    "proved": "the test fails without this change and passes with it",
+    "pin": "the test is new, and passes with this change and without it",
+    "known": "the test failed before and fails still",
+    "failed": "what the change breaks for certain",
+    "could-not-verify": "the tests could not be run as they must be",
+}
+MOST_LINES = 60  # of the change
+MOST_NAMES = 8
+NEAR = 10  # lines on both sides of one
+
+
+class Thing(NamedTuple):
+    """Something that stands on a card."""
+
+    kind: str  # of a flag, or a word of MEANS
+    level: str  # ask, note or fail; empty: nothing to look at
+    place: str
+    says: str = ""
+    before: str = ""
+    after: str = ""
+
+
+class Repeated(NamedTuple):
+    """What was tried, and the lines that repeat it."""
+
+    trial: Trial
+    lines: list[str]
+
+
+class Explained(NamedTuple):
+    """One thing, and all that is known of it."""
+
+    thing: Thing
+    checked: Checked
+    at: str  # `path:line`, or what there is of it
+    diff: str  # what the change did there
+    tried: list[Repeated]
+    lines: list[str]  # what to type to see it
+
+    @property
+    def means(self) -> str:
+        """What its kind stands for."""
+        return MEANS.get(self.thing.kind) or KINDS[self.thing.kind].when
+
+
+def explain(start: Path, env: Mapping[str, str], found: Sequence[Checked], wanted: str) -> list[Explained]:
+    """What is called so. Several things may share a kind or a file."""
+    git = Git(find_place(start), env)
+    things = [(thing, checked) for checked in found for thing in things_of(checked.card)]
+    for names in (_whole_names, _kinds, _parts):
+        if meant := [(thing, checked) for thing, checked in things if wanted.removeprefix("./") in names(thing, checked.card)]:
+            return [_explained(git, thing, checked) for thing, checked in meant]
+    raise _unknown(wanted, things)
+
+
+def things_of(card: Card) -> Iterator[Thing]:
+    """Everything on a card that has a name: what is worst first."""
+    for said in card.failed:
+        kind = said.rpartition(" (")[2].removesuffix(")")
+        yield Thing(kind if kind in KINDS else "failed", "fail", place_of_failure(said, card), said)
+    if card.unclear:
+        yield Thing("could-not-verify", "fail", "", card.unclear)
+    for flag in (*card.asks, *(flag for flag in card.flags if flag.level != "ask")):
+        yield Thing(flag.kind, flag.level, flag.place, flag.sentence, flag.before, flag.after)
+    for kind, tests in (("proved", card.proved), ("pin", card.pins), ("known", card.known)):
+        yield from (Thing(kind, "", test) for test in tests)
+
+
+def place_of_failure(said: str, card: Card) -> str:
+    """What a failure is about: the test, or the place that it begins with."""
+    tests = sorted((name for trial in card.tried for name in trial.about if said.startswith(f"{name} ")), key=len)
+    first = said.partition(" ")[0].removesuffix(":")
+    return tests[-1] if tests else first if "/" in first or "::" in first or "." in first.strip(".") else ""
+
+
+# -- names -------------------------------------------------------------------------------------------------------------------
+
+
+def _whole_names(thing: Thing, card: Card) -> set[str]:
+    at = card.places.get(thing.place, thing.place)
+    return {name for name in (thing.place, at) for name in (name, f"{thing.kind} {name}")} - {"", f"{thing.kind} "}
+
+
+def _kinds(thing: Thing, card: Card) -> set[str]:
+    return {thing.kind, "failed" if thing.level == "fail" else thing.kind}
+
+
+def _parts(thing: Thing, card: Card) -> set[str]:
+    """The file of a place, the line of it, and the last word: a function, or the own name of a test."""
+    path = _path(card.at(thing.place))
+    name = thing.place.rpartition("::")[2].rpartition(": ")[2]
+    return {path, name, name.partition("[")[0]} - {""}
+
+
+def _shown_names(thing: Thing, card: Card) -> list[str]:
+    return [name for name in (card.places.get(thing.place, thing.place), thing.kind, *sorted(_parts(thing, card))) if name]
+
+
+def _unknown(wanted: str, things: Sequence[tuple[Thing, Checked]]) -> DetentError:
+    names = list(dict.fromkeys(name for thing, checked in things for name in _shown_names(thing, checked.card)))
+    near = get_close_matches(wanted, names, MOST_NAMES, 0.5) or names[:MOST_NAMES]
+    hint = f"did you mean: {', '.join(near)}" if near else "there is nothing on it to explain"
+    return DetentError(f"nothing on this card is called '{wanted}'", hint)
+
+
+# -- what is known of it ---------------------------------------------------------------------------------------------------------
+
+
+def _explained(git: Git, thing: Thing, checked: Checked) -> Explained:
+    card, change = checked.card, checked.change
+    names = (f"{thing.kind} {thing.place}", thing.place) if thing.place else ()
+    tried = next(filter(None, ([trial for trial in card.tried if name in trial.about] for name in names)), [])
+    at = card.at(thing.place)
+    own = [replace(trial, tests=(_path(at),)) if "::" in thing.place and _path(at) in trial.tests else trial for trial in tried]
+    repeated = [Repeated(trial, lines_that_repeat(trial, change, checked.runs, git.place.root)) for trial in own]
+    lines = next((each.lines for each in repeated if each.lines), []) or _looking(git, thing, checked, at)
+    return Explained(thing, checked, at, _diff(git, checked, at), repeated, lines)
+
+
+def _diff(git: Git, checked: Checked, at: str) -> str:
+    """What the change did at a place: the hunk around its line, or all that it did to the file."""
+    found = LINE.search(at)
+    path, line = _path(at), int(found[1]) if found else 0
+    if path not in checked.change.paths:
+        return ""
+    how = ("diff", "--no-color", "--no-ext-diff", "--no-renames")
+    text = git.call(*how, checked.change.before, checked.change.after, "--", f":(literal){path}").text
+    head, *hunks = text.split("\n@@ ")
+    around = [near for hunk in hunks if (near := _around(hunk, line))]
+    lines = "\n".join(f"@@ {hunk}" for hunk in around or hunks).split("\n") if hunks else head.split("\n")
+    return "\n".join([*lines[:MOST_LINES], *([f"[{len(lines) - MOST_LINES} more lines]"] if len(lines) > MOST_LINES else [])])
+
+
+def _around(hunk: str, line: int) -> str:
+    """What of a hunk stands near a line of the file as it is now; empty if the hunk is elsewhere."""
+    head, *said = hunk.split("\n")
+    first = int(head.partition("+")[2].partition(" ")[0].partition(",")[0])
+    numbers = [*accumulate(int(not each.startswith("-")) for each in said)]
+    if line - first + 1 not in numbers:
+        return ""
+    at = numbers.index(line - first + 1)
+    start = max(at - NEAR, 0)
+    return "\n".join([head, *(["…"] if start else []), *said[start : at + NEAR + 1], *(["…"] if len(said) > at + NEAR + 1 else [])])
+
+
+def _looking(git: Git, thing: Thing, checked: Checked, at: str) -> list[str]:
+    """Where nothing was run for it alone: what to type to see it. The change itself, or the tests."""
+    change, path = checked.change, _path(at)
+    if path in change.paths and thing.level != "fail":
+        return [f"git diff {change.before[:12]} {change.after[:12]} -- {shlex.quote(path)}"]
+    plain = Trial((), "", "", "base" if thing.kind == "known" else "tip", tests=(path,) if path and "::" in thing.place else ())
+    return lines_that_repeat(plain, change, checked.runs, git.place.root)
+
+
+def _path(at: str) -> str:
+    return LINE.sub("", at)

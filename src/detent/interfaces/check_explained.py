@@ -1,0 +1,84 @@
+"""What `check --explain` found, as text for people and as an object for programs. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from detent.app.explain import MEANS, Explained, Repeated
+from detent.interfaces.check_card import SCHEMA, clickable
+from detent.interfaces.rows import cut, listed, row, wrapped
+from detent.kernel.model import Flag
+from detent.workflows.open_flags import hunk_of
+
+MOST_SAID = 12  # lines of what a runner said
+MOST_CHANGED = 8  # lines that were changed for a trial
+LEVELS = {"ask": "flag", "note": "note", "fail": "failed"}
+
+
+def explained_lines(found: Sequence[Explained], width: int = 80) -> list[str]:
+    """Each thing: what it is, both versions, what was tried, and what to type to see it. Those last lines stand whole, so that they can be copied."""
+    return [line for n, each in enumerate(found) for line in ([""] if n else []) + [*_lines(each, width)]]
+
+
+def _lines(each: Explained, width: int) -> Iterator[str]:
+    thing = each.thing
+    label = LEVELS.get(thing.level, thing.kind)
+    head = "  ".join(filter(None, (thing.kind if label != thing.kind else "", clickable(thing.place, each.checked.card))))
+    yield cut(row(label, head), width)
+    yield from wrapped("", thing.says, width, "  ") if thing.says else ()
+    yield from wrapped("means", each.means if thing.kind in MEANS else f"{each.means}; see docs/flags.md", width)
+    if hunk := hunk_of(Flag(thing.kind, "", before=thing.before, after=thing.after)):
+        yield from ["both", *listed(hunk, width)]
+    if each.diff:
+        yield from ["change", *listed(each.diff.split("\n"), width)]
+    for repeated in each.tried:
+        yield from _tried(repeated, thing.place, width)
+    yield from () if each.tried else [row("tried", "nothing was run for this alone")]
+    yield from ["To see it yourself:", *each.lines]
+
+
+def _tried(repeated: Repeated, place: str, width: int) -> Iterator[str]:
+    """What was tried, with the lines that were changed for it; the whole patch stands in the lines that repeat it."""
+    trial = repeated.trial
+    yield from wrapped("tried", f"{trial.what}: {trial.came}", width)
+    said = trial.said.get(place, "") if place in trial.about else "\n".join(trial.said.values())
+    yield from listed(said.splitlines()[:MOST_SAID], width)
+    changed = [line for line in trial.patch.splitlines() if line[:1] in ("-", "+") and line[:4] not in ("--- ", "+++ ")]
+    yield from listed(changed[:MOST_CHANGED], width)
+    yield from () if trial.whole else [row("", "  what was changed for it is too long to keep")]
+
+
+def explained_object(found: Sequence[Explained], wanted: str) -> dict[str, Any]:
+    """The same for programs; docs/check.md says what each field means."""
+    return {"schema": SCHEMA, "explains": wanted, "found": [_object(each) for each in found]}
+
+
+def _object(each: Explained) -> dict[str, Any]:
+    thing, change = each.thing, each.checked.change
+    return {
+        "range": change.name,
+        "kind": thing.kind,
+        "level": thing.level,
+        "place": thing.place,
+        "at": each.at,
+        "says": thing.says,
+        "means": each.means,
+        "before": thing.before,
+        "after": thing.after,
+        "diff": each.diff,
+        "tried": [_trial(repeated) for repeated in each.tried],
+        "repeat": each.lines,
+    }
+
+
+def _trial(repeated: Repeated) -> dict[str, Any]:
+    trial = repeated.trial
+    return {
+        "what": trial.what,
+        "came": trial.came,
+        "on": trial.on,
+        "laid_over": list(trial.laid),
+        "patch": trial.patch,
+        "tests": list(trial.tests),
+        "said": trial.said,
+        "repeat": repeated.lines,
+    }

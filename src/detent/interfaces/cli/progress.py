@@ -1,0 +1,31 @@
+"""What a long command does now, for whoever waits: a line that moves in a terminal, one plain line a phase elsewhere. On stderr, at once."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Callable[[str], None]]:
+    """Say what is done, in words; what stands in brackets at their end changes often and is shown in a terminal only."""
+    if not sys.stderr.isatty():
+        yield _plain(name)
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(f"{name}: starting", spinner="line") as status:
+        yield lambda words: status.update(f"{name}: {escape(words)}")
+
+
+def _plain(name: str) -> Callable[[str], None]:
+    """One line a phase, as a log can hold it."""
+    last = [""]
+
+    def say(words: str) -> None:
+        phase = words.partition(" (")[0]
+        if phase != last[0]:
+            last[0] = phase
+            print(f"{name}: {phase}", file=sys.stderr, flush=True)
+
+    return say

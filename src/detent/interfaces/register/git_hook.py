@@ -1,0 +1,92 @@
+"""Hooks of git that run `detent check`: written where this checkout's git looks for them, and taken back. A hook of others is never changed."""
+
+import os
+import re
+import shlex
+from hashlib import sha256
+from pathlib import Path
+
+from detent.errors import DetentError
+from detent.git.place import Place
+from detent.git.repo import Git
+from detent.interfaces.register.act import Change, program
+from detent.interfaces.register.files import read, remove, write
+
+CHECKS = "check --pushed --fail-on failed"
+HEAD = "#!/bin/sh\n# Written by `detent init --hook pre-push` ({}). `detent init --remove` takes it away.\n"
+HEAD_LINES = re.compile(r"#!/bin/sh\n# Written by `detent init --hook pre-push` \(([0-9a-f]{16})\)\.[^\n]*\n")
+BODY = """{program} {checks} || {{
+    code=$?
+    echo "detent: nothing was pushed. To push all the same: git push --no-verify" >&2
+    exit $code
+}}
+"""
+CHAINED = {  # words of a hook that something else manages, and where the line belongs then
+    "pre-commit": "add it to .pre-commit-config.yaml instead: docs/ci.md of Detent has the lines",
+    "lefthook": f"add it to lefthook.yml instead: pre-push: {{commands: {{detent: {{run: detent {CHECKS}, use_stdin: true}}}}}}",
+}
+
+
+def add_hook(place: Place, name: str) -> Change | None:
+    """Write the hook; None if it stands there already. One of others is refused, with the way to have both."""
+    file = _file(place, name)
+    now = read(file, "utf-8")
+    if now is not None and not is_ours(now):
+        said = next((way for word, way in CHAINED.items() if word in now), f"add a line to it: detent {CHECKS} || exit $?")
+        raise DetentError(
+            f"there is a {name} hook already: {file}", f"{said}\nwhat git says to the hook on its input can be read only once"
+        )
+    text = _text()
+    if now == text and os.access(file, os.X_OK):
+        return None
+    write(file, text)
+    file.chmod(0o755)
+    return Change(_shown(file, place), now, text)
+
+
+def remove_hook(place: Place, name: str) -> Change | None:
+    """Take the hook away; None if there is none of ours."""
+    file = _file(place, name, ours=False)
+    now = read(file, "utf-8")
+    if now is None or "detent init --hook" not in now:
+        return None
+    if not is_ours(now):
+        raise DetentError(f"{file} was not removed: it is not as init wrote it", "take the lines of detent out by hand")
+    if file.is_relative_to(place.common_dir):
+        file.unlink()
+    else:
+        remove(file, place.root)
+    return Change(_shown(file, place), now, None)
+
+
+def is_ours(text: str) -> bool:
+    """Whether a hook is byte for byte what init wrote."""
+    head = HEAD_LINES.match(text)
+    return head is not None and head[1] == _print_of(text[head.end() :])
+
+
+def _text() -> str:
+    body = BODY.format(program=shlex.join(program()), checks=CHECKS)
+    return HEAD.format(_print_of(body)) + body
+
+
+def _print_of(body: str) -> str:
+    return sha256(body.encode()).hexdigest()[:16]
+
+
+def _file(place: Place, name: str, ours: bool = True) -> Path:
+    """Where git looks for this hook: its own folder, or the one of the project that core.hooksPath names."""
+    lines = Git(place, os.environ).call("config", "--show-scope", "--get-all", "core.hooksPath").text.splitlines()
+    said = [path for scope, _, path in (line.partition("\t") for line in lines) if scope != "command"]  # our own calls run no hook
+    if not said:
+        return place.common_dir / "hooks" / name
+    folder = Path(os.path.normpath(place.root / Path(said[-1]).expanduser()))
+    if ours and not folder.is_relative_to(place.root) and not folder.is_relative_to(place.common_dir):
+        hint = f"add a line to the {name} hook there: detent {CHECKS} || exit $?"
+        raise DetentError(f"the hooks of this repository lie in {folder}, where other repositories may have theirs", hint)
+    husky = folder.name == "_" and folder.parent.name == ".husky"  # what it makes itself; people's hooks lie beside it
+    return (folder.parent if husky else folder) / name
+
+
+def _shown(file: Path, place: Place) -> str:
+    return str(file.relative_to(place.root)) if file.is_relative_to(place.root) else str(file)
