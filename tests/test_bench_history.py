@@ -23,7 +23,11 @@ from tests.project import INI, ROOT
 from tests.repos import PLAIN, sh, write
 
 COMMAND = f"{sys.executable} -m pytest"
-START = {"calc.py": "def add(a, b):\n    return 0\n", "pytest.ini": INI, ".gitignore": "__pycache__/\n"}
+TWICE = {
+    "twice.py": "def twice(n):\n    return n + n\n",
+    "tests/test_twice.py": "from twice import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
+}
+START = {"calc.py": "def add(a, b):\n    return 0\n", "pytest.ini": INI, ".gitignore": "__pycache__/\n", **TWICE}
 
 
 def file_of(name: str, *asked: str) -> dict[str, str]:

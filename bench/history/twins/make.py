@@ -1,6 +1,8 @@
 """Makes the twins of a commit, one function for each kind. Each says how it was done, or why it cannot be; the plain runner has the word."""
 
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -132,8 +134,8 @@ MAKERS: dict[str, Callable[[Scene], Made | str]] = dict(
 
 
 def twins_of(checkout: Checkout, commit: Commit, kinds: tuple[str, ...] = ()) -> list[Twin]:
-    """The twins of one commit, made once and kept."""
-    file = checkout.folder / "twins" / f"{commit.hash}.json"
+    """The twins of one commit, made once by the same code and kept."""
+    file = checkout.folder / "twins" / f"{commit.hash}-{_makers()}.json"
     known = {each.kind: each for each in msgspec.json.decode(file.read_bytes(), type=list[Twin])} if file.exists() else {}
     scene: Scene | None = None
     for kind in kinds or tuple(KINDS):
@@ -143,6 +145,11 @@ def twins_of(checkout: Checkout, commit: Commit, kinds: tuple[str, ...] = ()) ->
             say(f"{checkout.name}: {commit.hash[:10]} {kind}: {known[kind].why_not or known[kind].note or 'made'}")
             write(file, list(known.values()))
     return [known[kind] for kind in kinds or tuple(KINDS)]
+
+
+def _makers() -> str:
+    """A fingerprint of the code that makes twins."""
+    return sha256(b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()[:12]
 
 
 def _twin(scene: Scene, kind: str) -> Twin:
