@@ -15,7 +15,7 @@ import detent
 from detent.app.check_span import Change, What, change_of, each_of
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
-from detent.app.suite_at import any_suite_at, read_at, settings_at
+from detent.app.suite_at import any_suite_at, reader_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span, look_over
@@ -84,8 +84,7 @@ def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> lis
 
 
 def opened(start: Path, env: Mapping[str, str]) -> Git:
-    """The repository that a folder is in; whatever judging may need is loaded before the first test runs."""
-    preload()
+    """The repository that a folder is in."""
     place = find_place(start)
     fingerprint.check(place)
     return Git(place, env)
@@ -120,6 +119,7 @@ def _looked(
         return Card(change.before, change.after, unclear=str(e)), False, 0.0
     if not wish.fresh and (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card), True, 0.0
+    preload()  # whatever is needed later is loaded before the first test runs
     before = _judges(collector)
     card = look_over(span)
     redact = redactor(secrets_of(env))
@@ -138,7 +138,7 @@ def _looked(
 def _span(collector: Collector, change: Change, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Span:
     """What is looked at, and with what."""
     git, flat, commands = collector.git, settings.flat(), settings.preflight.commands
-    found = default_preflight(lambda name: read_at(git, change.base, name), git.place.root, env.get("PATH", os.defpath))
+    found = default_preflight(reader_at(git, change.base), git.place.root, env.get("PATH", os.defpath))
     return Span(
         change.before,
         change.after,
