@@ -49,7 +49,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="clones that are worked on at the same time (default: 1)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one plain run of the suite (default: 600)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    given = parser.parse_args(argv)
+    given = parser.parse_intermixed_args(argv)
     given.kinds = tuple(KINDS) if given.twins == "all" else tuple(filter(None, given.twins.split(",")))
     if unknown := [kind for kind in given.kinds if kind not in KINDS]:
         parser.error(f"there is no twin '{unknown[0]}'; there are: {', '.join(KINDS)}")

@@ -74,7 +74,7 @@ class Checkout:
         inner = str(Path(sys.executable).parent)
         kept["PATH"] = os.pathsep.join(part for part in kept.get("PATH", os.defpath).split(os.pathsep) if part != inner)
         own = {"XDG_STATE_HOME": str(self.folder / "state"), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        return {**kept, **own}
+        return {**kept, **own, "UV_LINK_MODE": "copy"}  # files that are linked change whenever another environment is made from them
 
     # -- making it -----------------------------------------------------------------------------------------------------------
 
