@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from pathlib import Path
 
-from bench import Figure, agents, commands, journal, queueing, sandbox, step_cost, tools, web, workspaces
+from bench import Figure, agents, check, commands, journal, queueing, sandbox, step_cost, tools, web, workspaces
 from bench.history import __main__ as history
 from bench.orchestrators import __main__ as orchestrators
 
@@ -22,6 +22,8 @@ BENCHES: dict[str, Callable[[Path], Figure | list[Figure]]] = {
     "submit-work": commands.submit_work,
     "step-cost": step_cost.quick,
     "step-cost-60s": step_cost.long,
+    "check": check.quick,
+    "check-60s": check.long,
     "prompt-cache": agents.prompt_cache,
     "sandbox-start": sandbox.starting,
     "search-grep": tools.grep,
@@ -45,7 +47,7 @@ BENCHES: dict[str, Callable[[Path], Figure | list[Figure]]] = {
     "web-many-questions": web.many_questions,
     "web-search": web.search,
 }
-LONG = ("step-cost-60s",)  # many minutes: only by name, or with --all
+LONG = ("step-cost-60s", "check-60s")  # many minutes: only by name, or with --all
 
 
 def run(names: list[str]) -> Iterator[tuple[str, Figure]]:

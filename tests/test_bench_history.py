@@ -23,7 +23,11 @@ from tests.project import INI, ROOT
 from tests.repos import PLAIN, sh, write
 
 COMMAND = f"{sys.executable} -m pytest"
-START = {"calc.py": "def add(a, b):\n    return 0\n", "pytest.ini": INI, ".gitignore": "__pycache__/\n"}
+TWICE = {
+    "twice.py": "def twice(n):\n    return n + n\n",
+    "tests/test_twice.py": "from twice import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
+}
+START = {"calc.py": "def add(a, b):\n    return 0\n", "pytest.ini": INI, ".gitignore": "__pycache__/\n", **TWICE}
 
 
 def file_of(name: str, *asked: str) -> dict[str, str]:
@@ -106,6 +110,156 @@ def test_a_program_without_check_is_told_so(clone: Path) -> None:
     only = sh(clone, "git", "rev-parse", "HEAD~3")
     said = bench(clone, "--command", COMMAND, "--workflow", "check", "--detent", str(program), "--only", only, ends=2)
     assert "has no command `check` yet" in said
+
+
+def answering(clone: Path, answer: dict[str, object]) -> str:
+    """A detent whose check says this of any change."""
+    program = clone.parent / "detent"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(answer)}\nEND\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+CLEAN = {"answer": "clean", "failed": [], "flags": [], "unclear": "", "test_runs": 3.0}
+ASKED = {"kind": "unnoticed", "level": "ask", "place": "calc.py:2", "says": "no test fails when calc.py:2 answers something else"}
+CARDS: dict[str, tuple[dict[str, object], str, str, str]] = {
+    "clean": (CLEAN, "taken", "", ""),
+    "noted": ({**CLEAN, "flags": [{**ASKED, "level": "note"}]}, "taken", "", ""),
+    "flagged": ({**CLEAN, "answer": "flagged", "flags": [ASKED]}, "flagged", "", ""),
+    "failed": ({**CLEAN, "answer": "failed", "failed": ["a::b is gone"], "flags": [ASKED]}, "refused", "failed", "a::b is gone"),
+    "unclear": ({**CLEAN, "answer": "could-not-verify", "unclear": "no pytest"}, "refused", "could not verify", "no pytest"),
+    "error": ({"error": "no main"}, "refused", "could not verify", "no main"),
+    "unheard of": ({"answer": "perhaps"}, "refused", "could not verify", "ERROR"),
+}
+
+
+def test_check_is_counted_by_its_answer_and_what_it_could_not_verify_is_refused_with_its_own_cause(clone: Path) -> None:
+    only = ("--only", sh(clone, "git", "rev-parse", "HEAD~3"), "--command", COMMAND, "--workflow", "check")
+    for card, outcome, at, cause in CARDS.values():
+        program = answering(clone, card)
+        found = json.loads(bench(clone, *only, "--detent", program, "--json"))
+        (replay,) = found["clones"][0]["replays"]
+        assert (replay["outcome"], replay["refused_at"], replay["cause"]) == (outcome, at, cause)
+        assert (replay["phases"][0]["runs"], replay["suites"] > 0) == (card.get("test_runs", 0), True)
+        said = bench(clone, *only, "--detent", program)
+        assert ("| unnoticed | 1 " in said) == (outcome == "flagged"), "what a failed change is flagged for does not count"
+        assert ("| could not verify | 1 " in said) == (at == "could not verify")
+        assert "| check |" in said and "RED" not in said
+
+
+def test_a_path_that_is_not_plain_text_is_part_of_the_change(clone: Path) -> None:
+    sh(clone, "git", "reset", "-q", "--hard", "HEAD~4")
+    write(clone, {**answers("a + b"), **file_of("sum", "add(3, 2) == 5"), "tests/grün data.txt": "x", "grün mehr.txt": "y"})
+    sh(clone, "git", "add", "-A")
+    sh(clone, "git", "commit", "-qm", "sum")
+    program = clone.parent / "detent"
+    program.write_text(f"#!/bin/sh\ncat tests/gr*.txt gr*.txt >&2 && echo '{json.dumps(CLEAN)}'\n")
+    program.chmod(0o755)
+    only = sh(clone, "git", "rev-parse", "HEAD")
+    assert "1 (100 %)" in bench(clone, "--command", COMMAND, "--workflow", "check", "--detent", str(program), "--only", only)
+
+
+TWINS = ("code-left-out", "test-weakened", "test-deleted", "values-hard-coded", "another-broken")
+
+
+def spoiled(clone: Path, of: str, kind: str, path: str) -> str:
+    return sh(clone.parent / "work/calc/checkout", "git", "show", f"refs/bench/twins/{of}/{kind}:{path}")
+
+
+def test_twins_are_made_of_each_commit_and_those_that_slip_through_are_named(clone: Path) -> None:
+    commit, program = sh(clone, "git", "rev-parse", "HEAD~3"), answering(clone, CLEAN)
+    asked = ("--command", COMMAND, "--workflow", "check", "--twins", "--detent", program)
+    found = json.loads(bench(clone, *asked, "--json"))
+    (ours,) = found["clones"]
+    assert [(each["twin"]["kind"], each["answer"]) for each in ours["twins"]] == [(kind, "clean") for kind in TWINS]
+    assert found["totals"]["corpus"] == 1, "a twin is no commit of the corpus"
+    assert found["twins"]["test-weakened"] == {"failed": 0, "flagged": 0, "clean": 1, "could not verify": 0, "no such twin": 0}
+    assert spoiled(clone, commit, "code-left-out", "calc.py") == "def add(a, b):\n    return 0"
+    assert spoiled(clone, commit, "code-left-out", "README.md") == "add"
+    assert spoiled(clone, commit, "test-weakened", "tests/test_add.py").endswith("assert (add(1, 2)) is not None")
+    assert "return a + b" in spoiled(clone, commit, "test-weakened", "calc.py")
+    assert "test_add.py" not in spoiled(clone, commit, "test-deleted", "tests")
+    assert "if a == 1 and b == 2:\n        return 3\n    return 0" in spoiled(clone, commit, "values-hard-coded", "calc.py")
+    assert spoiled(clone, commit, "another-broken", "twice.py").endswith("return None")
+    said = bench(clone, *asked)
+    assert "Slipped through:" in said
+    assert f"- {commit[:10]} another-broken (" in said and "twice.py twice: 1 older tests notice it): add adds" in said
+    caught = answering(clone, {**CLEAN, "answer": "flagged", "flags": [ASKED, {**ASKED, "kind": "no-proof"}]})
+    table = bench(clone, *asked[:-1], caught)
+    assert "| test-deleted      | 1    | 0      | 1       | " in table and "Slipped through" not in table
+    assert "no-proof 1" in table and "unnoticed 1" in table
+
+
+def test_a_twin_that_cannot_be_made_is_counted_with_the_reason_and_never_as_caught(clone: Path) -> None:
+    write(clone, {"calc.py": "RATE = 3\n"})
+    sh(clone, "git", "rm", "-rq", "tests", "twice.py")
+    write(clone, {"tests/test_rate.py": "import calc\n\n\ndef test_rate():\n    assert calc.RATE == 3\n"})
+    sh(clone, "git", "add", "-A")
+    sh(clone, "git", "commit", "-qm", "one rate")
+    write(clone, {"calc.py": "RATE = 4\n", "tests/test_rate.py": "import calc\n\n\ndef test_rate():\n    assert calc.RATE == 4\n"})
+    sh(clone, "git", "commit", "-qam", "another rate")
+    program = answering(clone, {**CLEAN, "answer": "failed", "failed": ["no"]})
+    only = ("--only", sh(clone, "git", "rev-parse", "HEAD"))
+    found = json.loads(bench(clone, "--command", COMMAND, "--workflow", "check", "--twins", "--detent", program, *only, "--json"))
+    twins = {each["twin"]["kind"]: (each["answer"], each["twin"]["why_not"]) for each in found["clones"][0]["twins"]}
+    assert twins["values-hard-coded"] == (
+        "no such twin",
+        "no function of its files answers the tests in a way that can be written down",
+    )
+    assert twins["another-broken"] == ("no such twin", "no function that tests run and the commit leaves alone could be broken")
+    assert twins["test-deleted"][0] == "no such twin" and twins["code-left-out"] == ("failed", "")
+    said = bench(clone, "--command", COMMAND, "--workflow", "check", "--twins", "--detent", program, *only)
+    assert "| values-hard-coded | 0    | 0      | 0       | –  | 0 " in said
+    assert "| values-hard-coded | 1       | no function of its files answers" in said
+
+
+def test_tests_that_do_not_load_without_the_code_are_weakened_over_names_with_nothing_behind_them(clone: Path) -> None:
+    sh(clone, "git", "reset", "-q", "--hard", "HEAD~1")
+    write(
+        clone,
+        {
+            "more.py": "def more(n):\n    return n + 1\n",
+            "tests/test_plus.py": "from more import more\n\n\ndef test_plus():\n    assert more(1) == 2\n",
+        },
+    )
+    sh(clone, "git", "add", "-A")
+    sh(clone, "git", "commit", "-qm", "more")
+    commit, program = sh(clone, "git", "rev-parse", "HEAD"), answering(clone, CLEAN)
+    asked = ("--command", COMMAND, "--workflow", "check", "--twins", "test-weakened,values-hard-coded", "--detent", program)
+    found = json.loads(bench(clone, *asked, "--only", commit, "--json"))
+    assert [each["answer"] for each in found["clones"][0]["twins"]] == ["clean", "clean"]
+    assert "from more import more" in spoiled(clone, commit, "test-weakened", "tests/test_plus.py")
+    assert "except BaseException" in spoiled(clone, commit, "test-weakened", "tests/test_plus.py")
+    assert spoiled(clone, commit, "values-hard-coded", "more.py") == "def more(n):\n    if n == 1:\n        return 2\n    return None"
+
+
+@pytest.mark.slow
+def test_twins_go_through_the_real_gate_by_either_workflow(clone: Path) -> None:
+    for workflow in ("check", "pr"):
+        found = json.loads(bench(clone, "--command", COMMAND, "--workflow", workflow, "--twins", "--json"))
+        answers = {each["twin"]["kind"]: each["answer"] for each in found["clones"][0]["twins"]}
+        assert answers["code-left-out"] == answers["another-broken"] == "failed"
+        assert answers["test-weakened"] in ("failed", "flagged") and answers["test-deleted"] in ("failed", "flagged")
+        assert found["totals"] == {"corpus": 1, "taken": 1, "flagged": 0, "refused": 0}
+
+
+def test_several_clones_are_worked_on_at_the_same_time_and_told_in_one_table(clone: Path) -> None:
+    other, program = clone.parent / "other", answering(clone, CLEAN)
+    sh(clone.parent, "git", "clone", "-q", str(clone), str(other))
+    asked = ("--command", COMMAND, "--workflow", "check", "--detent", program, "--only", sh(clone, "git", "rev-parse", "HEAD~3"))
+    together = bench(clone, str(other), *asked, "--twins", "code-left-out", "--jobs", "2")
+    assert "| calc  | 1 " in together and "| other | 1 " in together and "| all   | 2         | 2 " in together
+    assert together == bench(clone, str(other), *asked, "--twins", "code-left-out")
+    said = bench(clone, str(clone.parent / "nowhere"), *asked, "--jobs", "2", ends=2)
+    assert "nowhere could not be replayed" in said
+
+
+@pytest.mark.parametrize(
+    ("args", "says"), [(("--twins", "test-mended"), "there is no twin 'test-mended'"), (("--jobs", "0"), "--jobs is at least 1")]
+)
+def test_a_wish_that_makes_no_sense_is_told_before_anything_is_done(clone: Path, args: tuple[str, ...], says: str) -> None:
+    assert says in bench(clone, *args, ends=2)
+    assert not (clone.parent / "work").exists()
 
 
 def test_a_set_up_that_fails_is_told_and_nothing_is_kept_of_it(clone: Path) -> None:

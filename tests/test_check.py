@@ -152,6 +152,24 @@ def test_a_change_is_what_all_of_its_commits_say(p: Branch) -> None:
     assert p.meant().declared == ""
 
 
+WITHOUT_EXTRAS = """import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("anthropic", "dbos", "psycopg", "sqlalchemy"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+from detent.app.preload import preload
+preload()
+"""
+
+
+def test_what_judging_needs_is_loaded_where_no_extra_is_installed() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 # -- what is said of it --------------------------------------------------------------------------------------------------------
 
 

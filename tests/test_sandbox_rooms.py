@@ -4,6 +4,7 @@ import errno
 import os
 import struct
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -323,6 +324,19 @@ def test_what_is_kept_in_memory_has_a_size(place: Place, inside: Bubblewrap) -> 
 
 def test_sizes_are_read() -> None:
     assert [size(text) for text in ("7", "512m", "8g", "1K")] == [7, 512 << 20, 8 << 30, 1024]
+
+
+LOWERED = """import resource, subprocess, sys
+from detent.sandbox.limits import Group, Limits
+resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))
+group = Group(Limits(8 << 30), ())
+subprocess.run(["sh", "-c", "ulimit -d"], preexec_fn=group.join, check=True)
+"""
+
+
+def test_a_machine_that_allows_less_memory_than_we_would_keeps_its_own_limit() -> None:
+    done = subprocess.run([sys.executable, "-c", LOWERED], capture_output=True, text=True)
+    assert done.stdout == f"{3 << 20}\n", done.stderr
 
 
 def test_groups_are_made_where_controllers_are_passed_on(tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ class Phase(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     cpu: float = 0.0
     state: str = ""
+    runs: int = 0  # of tests that Detent made, where it says so
 
 
 ASKED = re.compile(r"^- ([a-z-]+) +(\S*) {2,}(.+)$", re.MULTILINE)  # a flag in the question about them
@@ -105,6 +106,12 @@ class Replayed(msgspec.Struct, frozen=True):
     @property
     def outcome(self) -> str:
         return "refused" if self.refused_at else "flagged" if self.flags or self.asked else "taken"
+
+    @property
+    def answer(self) -> str:
+        """In the words of `check`: a refusal says whether the evidence said no, or could not be had."""
+        unclear = self.phases[-1].status == "ERROR"
+        return {"refused": "could not verify" if unclear else "failed", "flagged": "flagged", "taken": "clean"}[self.outcome]
 
     def suites(self, *names: str) -> float:
         """The cost of some phases, in runs of the plain suite; of all, if none is named."""

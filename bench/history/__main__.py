@@ -15,6 +15,9 @@ from bench.history.caller import Caller, version_of
 from bench.history.checkout import Checkout, say, write
 from bench.history.corpus import collect
 from bench.history.report import Findings, in_json, text
+from bench.history.several import at_once
+from bench.history.twins import KINDS, Fate
+from bench.history.twins.make import twins_of
 from detent.errors import DetentError
 
 REPLAYS: dict[str, Callable[[Commit, Caller], Replayed]] = {"pr": replay_pr.replay, "check": replay_check.replay}
@@ -40,9 +43,19 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--detent", default=str(Path(sys.executable).with_name("detent")), metavar="PROGRAM", help="the detent that judges")
     parser.add_argument("--corpus", action="store_true", help="only find the corpus, replay nothing")
     parser.add_argument("--again", action="store_true", help="replay also what this very version of Detent has judged before")
+    parser.add_argument(
+        "--twins", nargs="?", const="all", default="", metavar="KIND,…", help=f"also their spoiled twins: {', '.join(KINDS)}"
+    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="clones that are worked on at the same time (default: 1)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one plain run of the suite (default: 600)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser.parse_args(argv)
+    given = parser.parse_intermixed_args(argv)
+    given.kinds = tuple(KINDS) if given.twins == "all" else tuple(filter(None, given.twins.split(",")))
+    if unknown := [kind for kind in given.kinds if kind not in KINDS]:
+        parser.error(f"there is no twin '{unknown[0]}'; there are: {', '.join(KINDS)}")
+    if given.jobs < 1:
+        parser.error("--jobs is at least 1")
+    return given
 
 
 def replayed(checkout: Checkout, commits: Sequence[Commit], given: argparse.Namespace, program: Path, version: str) -> list[Replayed]:
@@ -55,7 +68,8 @@ def replayed(checkout: Checkout, commits: Sequence[Commit], given: argparse.Name
             known[commit.hash] = REPLAYS[given.workflow](commit, Caller(checkout, program))
             write(file, list(known.values()))
             fate = known[commit.hash]
-            say(f"{checkout.name}: {commit.hash[:10]} {fate.outcome} {fate.refused_at} {fate.suites():.1f} suites  {fate.cause[:200]}")
+            said = fate.cause or ", ".join(sorted({flag.kind for flag in fate.flags}))
+            say(f"{checkout.name}: {commit.hash[:10]} {fate.outcome} {fate.refused_at} {fate.suites():.1f} suites  {said[:200]}")
         found.append(known[commit.hash])
     return found
 
@@ -67,7 +81,11 @@ def one(clone: Path, given: argparse.Namespace, program: Path, version: str) -> 
     commits = collect(checkout, checkout.project.limit, checkout.project.look, only)
     chosen = [each for each in commits if not each.why_not]
     found = [] if given.corpus else replayed(checkout, chosen, given, program, version)
-    return Findings(checkout.name, checkout.git("rev-parse", "refs/bench/tip"), commits, found)
+    twins = [] if given.corpus else [twin for commit in chosen for twin in twins_of(checkout, commit, given.kinds)]
+    made = [twin.commit for twin in twins if twin.commit]
+    seen = {each.hash: each for each in replayed(checkout, made, given, program, version)}
+    fates = [Fate(twin, seen.get(twin.commit.hash if twin.commit else "")) for twin in twins]
+    return Findings(checkout.name, checkout.git("rev-parse", "refs/bench/tip"), commits, found, fates)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -78,7 +96,8 @@ def main(argv: Sequence[str]) -> int:
         if not program.is_file():
             raise DetentError(f"there is no program {given.detent}", "name one with --detent, such as .venv/bin/detent")
         version = version_of(program)
-        found = [one(clone, given, program, version) for clone in given.clones]
+        several = given.jobs > 1 and len(given.clones) > 1
+        found = at_once(given) if several else [one(clone, given, program, version) for clone in given.clones]
     except DetentError as e:
         say(f"bench history: {e.message}\n   {e.hint}")
         return 2

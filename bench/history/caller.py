@@ -1,4 +1,4 @@
-"""Calls `detent` in a checkout as an agent would and reads its answers, of today's shape and of the one with flags. Judges nothing."""
+"""Calls `detent` in a checkout as an agent would and reads its answers, of a workflow and of `check`. Judges nothing."""
 
 import hashlib
 import json
@@ -13,6 +13,7 @@ from bench.history import Flag, Phase
 from bench.history.checkout import Checkout
 
 TAKEN = ("SUCCESS", "NEEDS_ANALYSIS")
+ANSWERS = {"clean": "SUCCESS", "flagged": "SUCCESS", "failed": "FAILURE", "could-not-verify": "ERROR"}  # of `check`, as a status
 PATIENCE = 1800.0
 
 
@@ -33,24 +34,29 @@ class Caller:
         if got.code == 3 or not isinstance(answer, dict):
             answer = {"error": f"a bug: {got.err.strip()[-1000:]}"}
         status, reasons, flags = told(answer)
-        return Phase(name, status, reasons, flags, round(got.seconds, 3), round(got.cpu, 3), str(answer.get("state", ""))), answer
+        state, runs = str(answer.get("state", "")), int(answer.get("test_runs", 0))
+        return Phase(name, status, reasons, flags, round(got.seconds, 3), round(got.cpu, 3), state, runs), answer
 
 
 def told(answer: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[Flag, ...]]:
     """Status, sentences and flags of any answer. Where a verdict has no `flags`, what it remarks beside SUCCESS is one."""
     if "error" in answer:
         return "ERROR", (str(answer["error"]),), ()
+    if "answer" in answer:
+        said = (*answer.get("failed", ()), *filter(None, (answer.get("unclear"),)))
+        return ANSWERS.get(answer["answer"], "ERROR"), tuple(map(str, said)), tuple(map(_flag, answer.get("flags", ())))
     status = str(answer.get("status", "SUCCESS"))  # a briefing has none
     reasons = tuple(map(str, answer.get("reasons", ())))
     if "flags" in answer:
-        return status, reasons, tuple(_flag(each) for each in answer["flags"])
+        return status, reasons, tuple(map(_flag, answer["flags"]))
     remarks = reasons if status == "SUCCESS" else ()
     return status, reasons, tuple(Flag("remark", each) for each in remarks)
 
 
 def _flag(given: dict[str, Any]) -> Flag:
     policy = given.get("policy") or given.get("action") or given.get("level") or ""
-    return Flag(str(given.get("kind", "")), str(given.get("sentence", "")), str(given.get("place", "")), str(policy))
+    sentence = given.get("sentence") or given.get("says") or ""
+    return Flag(str(given.get("kind", "")), str(sentence), str(given.get("place", "")), str(policy))
 
 
 def version_of(program: Path) -> str:

@@ -59,7 +59,7 @@ class Checkout:
         where = self.root if self.root.exists() else self.clone
         argv = ["git", *args]
         done = subprocess.run(
-            argv, cwd=where, env={**self.env, **(env or {})}, input=stdin, capture_output=True, text=True, errors="replace"
+            argv, cwd=where, env={**self.env, **(env or {})}, input=stdin, capture_output=True, encoding="utf-8", errors="replace"
         )
         if done.returncode:
             raise DetentError(
@@ -74,7 +74,7 @@ class Checkout:
         inner = str(Path(sys.executable).parent)
         kept["PATH"] = os.pathsep.join(part for part in kept.get("PATH", os.defpath).split(os.pathsep) if part != inner)
         own = {"XDG_STATE_HOME": str(self.folder / "state"), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        return {**kept, **own}
+        return {**kept, **own, "UV_LINK_MODE": "copy"}  # files that are linked change whenever another environment is made from them
 
     # -- making it -----------------------------------------------------------------------------------------------------------
 
@@ -154,9 +154,40 @@ class Checkout:
         index = {"GIT_INDEX_FILE": str(self.folder / "index")}
         self.git("read-tree", base, env=index)
         zero = "".join(f"0 {'0' * 40}\t{path}\0" for path in paths)
-        there = self.git("ls-tree", "-rz", other, "--", *paths)
+        there = self.git("ls-tree", "-rz", other, "--", *paths) if paths else ""
         self.git("update-index", "-z", "--index-info", env=index, stdin=zero + "".join(f"{line}\0" for line in there.split("\0") if line))
         return self.git("write-tree", env=index)
+
+    def changed(self, old: str, new: str) -> list[str]:
+        """The paths in which two trees differ."""
+        return [path for path in self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new).split("\0") if path]
+
+    def text(self, tree: str, path: str) -> str | None:
+        """A file of a tree, exactly as it stands there; None if it is not there or is no text."""
+        done = subprocess.run(["git", "cat-file", "blob", f"{tree}:{path}"], cwd=self.root, env=self.env, capture_output=True)
+        try:
+            return done.stdout.decode() if done.returncode == 0 else None
+        except UnicodeDecodeError:
+            return None
+
+    def overlaid(self, tree: str, files: Mapping[str, str | None]) -> str:
+        """A tree with other texts in some files; None takes one away."""
+        index = {"GIT_INDEX_FILE": str(self.folder / "index")}
+        self.git("read-tree", tree, env=index)
+        modes = {line.partition("\t")[2]: line[:6] for line in self.git("ls-tree", "-rz", tree).split("\0")}
+        lines = []
+        for path, text in files.items():
+            blob = self.git("hash-object", "-w", "--stdin", stdin=text) if text is not None else "0" * 40
+            lines.append(f"{modes.get(path, '100644') if text is not None else '0'} {blob}\t{path}\0")
+        self.git("update-index", "-z", "--index-info", env=index, stdin="".join(lines))
+        return self.git("write-tree", env=index)
+
+    def committed(self, tree: str, parent: str, title: str, ref: str) -> str:
+        """A commit that is the same each time, and stays."""
+        date = {"GIT_AUTHOR_DATE": "@1700000000 +0000", "GIT_COMMITTER_DATE": "@1700000000 +0000"}
+        made = self.git("commit-tree", tree, "-p", parent, "-m", title, env=date)
+        self.git("update-ref", ref, made)
+        return made
 
     # -- the plain runner ------------------------------------------------------------------------------------------------------
 

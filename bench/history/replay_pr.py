@@ -43,8 +43,7 @@ class Agent:
         self.title = re.sub(r"[^\w .,:()/#'+-]", "", commit.title).strip()[:90] or commit.hash[:10]
         self.phases: list[Phase] = []
         self.base = lay_base(commit, self.checkout, self.title)
-        changed = self.checkout.git("diff", "--name-only", "--no-renames", "-z", commit.parent, commit.hash).split("\0")
-        self.code = [path for path in changed if path and path not in commit.tests]
+        self.code = [path for path in self.checkout.changed(commit.parent, commit.hash) if path not in commit.tests]
         there = set(self.checkout.git("ls-tree", "-rz", "--name-only", commit.hash, "--", *commit.tests).split("\0"))
         self.tested = selection(self.checkout.project.command, [path for path in commit.tests if path in there], self.checkout.root)
 
@@ -113,7 +112,8 @@ class Agent:
     def _lay(self, paths: "tuple[str, ...] | list[str]") -> None:
         """Files as the commit has them, written as an agent writes: git's index is left alone."""
         literal = {"GIT_LITERAL_PATHSPECS": "1"}
-        self.checkout.git("restore", f"--source={self.commit.hash}", "--worktree", "--", *paths, env=literal)
+        if paths:
+            self.checkout.git("restore", f"--source={self.commit.hash}", "--worktree", "--", *paths, env=literal)
 
     # -- how it ended --------------------------------------------------------------------------------------------------------
 

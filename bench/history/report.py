@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from bench.history import Commit, Replayed, as_json
 from bench.history.causes import cause_of
+from bench.history.twins import KINDS, Fate
 
-END = ("review", "after review", "squash", "after squash", "mark", "merge")
+COSTS = {"start": ("start",), "RED": ("RED",), "GREEN": ("GREEN",), "end": ("review", "after review", "squash", "after squash", "mark", "merge"), "check": ("check",)}  # fmt: skip
+NONE = "no such twin"
+ANSWERS = ("failed", "flagged", "clean", "could not verify")
 
 
 class Findings(NamedTuple):
@@ -18,6 +21,7 @@ class Findings(NamedTuple):
     tip: str
     commits: Sequence[Commit]
     replays: Sequence[Replayed]
+    twins: Sequence[Fate] = ()
 
     @property
     def left_out(self) -> list[Commit]:
@@ -41,26 +45,28 @@ def _cost(replays: Sequence[Replayed], *names: str) -> str:
     return f"{median(mine):.1f}" if mine else "–"
 
 
-def _line(name: str, found: Sequence[Replayed], looked_at: int) -> tuple[str, ...]:
-    phases = (("start",), ("RED",), ("GREEN",), END, ("check",))
-    return (
-        name, str(looked_at), str(len(found)), *(_share(found, how) for how in ("taken", "flagged", "refused")), *(_cost(found, *each) for each in phases),
-    )  # fmt: skip
+def _line(name: str, found: Sequence[Replayed], looked_at: int, costs: Sequence[str]) -> tuple[str, ...]:
+    shares = (_share(found, how) for how in ("taken", "flagged", "refused"))
+    return (name, str(looked_at), str(len(found)), *shares, *(_cost(found, *COSTS[each]) for each in costs))
 
 
 def overview(found: Sequence[Findings]) -> list[str]:
     """A line per clone and their sum."""
-    head = ("clone", "looked at", "corpus", "taken", "flagged", "refused", "start", "RED", "GREEN", "end", "check")
-    lines = [_line(each.name, each.replays, len(each.commits)) for each in found]
     everything = [replay for each in found for replay in each.replays]
-    total = _line("all", everything, sum(len(each.commits) for each in found))
+    names = {phase.name for replay in everything for phase in replay.phases}
+    costs = [cost for cost, phases in COSTS.items() if names & set(phases)]
+    head = ("clone", "looked at", "corpus", "taken", "flagged", "refused", *costs)
+    lines = [_line(each.name, each.replays, len(each.commits), costs) for each in found]
+    total = _line("all", everything, sum(len(each.commits) for each in found), costs)
     return [*_rows([head, *lines, total]), "", "Costs are medians, in runs of the plain suite (CPU time of all processes)."]
 
 
 def by_cause(replays: Sequence[Replayed]) -> list[str]:
     """What was refused and flagged, by cause, the commonest first."""
     refused = Counter((each.refused_at, cause_of(each.cause)) for each in replays if each.refused_at)
-    flagged = Counter(key for each in replays for key in {(flag.kind, cause_of(flag.sentence)) for flag in each.flags})
+    flagged = Counter(
+        key for each in replays if each.outcome == "flagged" for key in {(flag.kind, cause_of(flag.sentence)) for flag in each.flags}
+    )
     asked = sum(bool(each.asked) for each in replays)
     tables = []
     for title, counts in (("refused at", refused), ("flag", flagged)):
@@ -70,14 +76,52 @@ def by_cause(replays: Sequence[Replayed]) -> list[str]:
     return [*tables, *([f"A person was asked in the end: {asked} commits.", ""] if asked else [])]
 
 
+def by_twin(fates: Sequence[Fate]) -> list[str]:
+    """What became of the spoiled twins, by their kind; those that nobody would look at by name; and why some could not be made."""
+    if not fates:
+        return []
+    rows = [("twin", "made", "failed", "flagged", "by", "clean: slipped through", "could not verify", "no such twin")]
+    for kind in KINDS:
+        mine = [each for each in fates if each.twin.kind == kind]
+        seen = Counter(each.replay.answer for each in mine if each.replay)
+        flags = Counter(
+            flag for each in mine if each.replay and each.replay.answer == "flagged" for flag in {f.kind for f in each.replay.flags}
+        )
+        by = ", ".join(f"{flag} {n}" for flag, n in flags.most_common())
+        counts = {how: str(seen[how]) for how in ANSWERS}
+        none = sum(not each.twin.commit for each in mine)
+        rows.append((kind, str(seen.total()), counts["failed"], counts["flagged"], by or "–", counts["clean"], counts["could not verify"], str(none)))  # fmt: skip
+    return [*_rows(rows), "", *_twins_by_name(fates)]
+
+
+def _twins_by_name(fates: Sequence[Fate]) -> list[str]:
+    lines = []
+    for how, title in (("clean", "Slipped through"), ("could not verify", "Could not be verified")):
+        mine = [each for each in fates if each.replay and each.replay.answer == how]
+        lines += [f"{title}:", "", *(_twin(each) for each in mine), ""] if mine else []
+    reasons = Counter((each.twin.kind, each.twin.why_not) for each in fates if each.twin.why_not)
+    rows = [("no such twin", "commits", "reason"), *((kind, str(n), why) for (kind, why), n in reasons.most_common())]
+    return [*lines, *(_rows(rows) if reasons else []), ""]
+
+
+def _twin(fate: Fate) -> str:
+    twin, replay = fate.twin, fate.replay
+    assert twin.commit is not None
+    assert replay is not None
+    said = "; ".join(filter(None, (twin.note, replay.cause)))
+    return f"- {twin.of[:10]} {twin.kind} ({twin.commit.hash[:10]}{f': {said}' if said else ''}): {twin.commit.title}"
+
+
 def text(found: Sequence[Findings]) -> str:
     lines = overview(found)
     for each in found:
         lines += ["", f"## {each.name} ({each.tip[:10]})", "", *by_cause(each.replays)]
         lines += [f"- {r.hash[:10]} {r.outcome}{' at ' + r.refused_at if r.refused_at else ''}: {r.title}" for r in each.replays]
         lines += [f"- {c.hash[:10]} not in the corpus ({c.why_not.splitlines()[0][:160]}): {c.title}" for c in each.left_out]
+        lines += ["", *by_twin(each.twins)]
     if len(found) > 1:
         lines += ["", "## All", "", *by_cause([replay for each in found for replay in each.replays])]
+        lines += by_twin([fate for each in found for fate in each.twins])
     return "\n".join(lines).rstrip()
 
 
@@ -88,11 +132,19 @@ def in_json(found: Sequence[Findings], workflow: str, version: str) -> dict[str,
             "tip": each.tip,
             "commits": as_json(list(each.commits)),
             "replays": [
-                {**as_json(r), "outcome": r.outcome, "suites": r.suites(), "cause_blanked": cause_of(r.cause)} for r in each.replays
+                {**as_json(r), "outcome": r.outcome, "answer": r.answer, "suites": r.suites(), "cause_blanked": cause_of(r.cause)}
+                for r in each.replays
             ],
+            "twins": [{**as_json(fate), "answer": _answer(fate)} for fate in each.twins],
         }
         for each in found
     ]
     every = [replay for each in found for replay in each.replays]
     totals = {how: sum(each.outcome == how for each in every) for how in ("taken", "flagged", "refused")}
-    return {"workflow": workflow, "version": version, "totals": {"corpus": len(every), **totals}, "clones": clones}
+    fates = Counter((fate.twin.kind, _answer(fate)) for each in found for fate in each.twins)
+    twins = {kind: {how: fates[kind, how] for how in (*ANSWERS, NONE)} for kind in KINDS} if fates else {}
+    return {"workflow": workflow, "version": version, "totals": {"corpus": len(every), **totals}, "twins": twins, "clones": clones}
+
+
+def _answer(fate: Fate) -> str:
+    return fate.replay.answer if fate.replay else NONE

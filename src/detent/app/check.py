@@ -14,7 +14,7 @@ from detent.app.check_span import Change, What, change_of, each_of
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
-from detent.app.suite_at import any_suite_at, main_at, read_at
+from detent.app.suite_at import any_suite_at, main_at, reader_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span
@@ -118,7 +118,7 @@ def _looked(span: Span, wish: Wish, env: Mapping[str, str]) -> tuple[Card, bool]
 def _span(git: Git, change: Change, suite: Suite, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Span:
     """What is looked at, and with what."""
     flat, commands = settings.flat(), settings.preflight.commands
-    found = default_preflight(lambda name: read_at(git, change.base, name), git.place.root, env.get("PATH", os.defpath))
+    found = default_preflight(reader_at(git, change.base), git.place.root, env.get("PATH", os.defpath))
     collector = Collector(git, suite, "check", env)
     collector.store /= "check"  # beside what runs keep, which only they may write
     collector.began = change.before

@@ -13,6 +13,7 @@ import detent
 from detent.errors import DetentError
 
 ROOMS = ("errors", "kernel", "git", "sandbox", "evidence", "gates", "config")  # all that judging may need
+NOT = ("__main__", ".reporters", ".journal_postgres")  # programs of their own; and a journal that is loaded already where there is one
 
 
 def preload() -> None:
@@ -20,7 +21,7 @@ def preload() -> None:
     for room in ROOMS:
         module = import_module(f"detent.{room}")
         for each in walk_packages(getattr(module, "__path__", ()), f"detent.{room}."):
-            if not each.name.endswith("__main__") and ".reporters" not in each.name:
+            if not any(word in each.name for word in NOT):
                 _load(each.name)
 
 

@@ -1,7 +1,7 @@
 """How the tests of a range are run: as the commit that it starts from says. Nothing that the range itself brings is asked."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from detent.app.cell import cell_of
 from detent.app.fit import patterns_at
@@ -21,9 +21,16 @@ def read_at(git: Git, rev: str, path: str) -> str | None:
     return data.decode("utf-8", "replace") if data is not None else None
 
 
+def reader_at(git: Git, rev: str) -> Callable[[str], str | None]:
+    """Files of a commit or tree by their paths. Which there are is asked once: of many names that are tried, few are there."""
+    out = git.call("ls-tree", "-z", "--name-only", rev)
+    names = frozenset(out.items if out.code == 0 else ())  # in a repository without a commit there are none
+    return lambda path: read_at(git, rev, path) if path.partition("/")[0] in names else None
+
+
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
     """The settings of a commit."""
-    return load(lambda path: read_at(git, rev, path), env)
+    return load(reader_at(git, rev), env)
 
 
 def main_at(git: Git, env: Mapping[str, str]) -> str:

@@ -97,7 +97,9 @@ class Group:
         for door in self.doors:
             os.write(door, b"0")
         if self.memory is not None:
-            resource.setrlimit(resource.RLIMIT_DATA, (self.memory, self.memory))
+            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # a lower one of the machine stays: it can only be lowered
+            most = self.memory if hard == resource.RLIM_INFINITY else min(self.memory, hard)
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
     def hit(self) -> str:
         """The limit that was run into: "memory", "processes" or none."""
