@@ -12,16 +12,17 @@ from typing import Literal, NamedTuple
 import msgspec
 
 import detent
+from detent.app.check_parts import agreed, below, in_no_project, joined
+from detent.app.check_projects import Affected, affected
 from detent.app.check_span import Change, What, change_of, each_of
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
-from detent.app.suite_at import any_suite_at, read_at, settings_at
+from detent.app.suite_at import read_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span, look_over
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
-from detent.evidence.suite import Suite
 from detent.evidence.toolchain import listing, stamps
 from detent.gates.judge import weighed_card
 from detent.git import fingerprint
@@ -57,6 +58,8 @@ class Checked(NamedTuple):
     sandbox: str
     suite_seconds: float = 0.0  # what the suite takes once
     kept: bool = False  # found before, for the same two trees
+    project: str = ""  # the folder that it is about; empty: the repository, or what of it is in no project
+    parts: tuple["Checked", ...] = ()  # one for each project, where they are not one
 
     @property
     def answer(self) -> Answer:
@@ -96,28 +99,56 @@ def _main(git: Git, env: Mapping[str, str]) -> str:
 
 
 def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
+    """Every project that the change touches, each with its own tests, and one answer."""
     say("looking for the tests")
+    settings = settings_at(git, change.base, env)
     try:
-        suite, settings = any_suite_at(git, change.base, env, (change.before, change.after))
+        projects = affected(git, change, settings, env, {})
     except GitError as e:
-        return Checked(change, Card(change.before, change.after, unclear=f"the base could not be checked out: {e}"), "", "none")
+        return Checked(change, Card(change.before, change.after, unclear=f"the change could not be checked out: {e}"), "", "none")
+    tested = max(sum(each.suite.base is not None for each in projects), 1)
+    wish = wish._replace(seconds=(wish.seconds or float(settings.evidence.seconds or SECONDS)) / tested)
+    found = [_of_project(git, change, each, settings, wish, env, _named(say, each, len(projects))) for each in projects]
+    cards = agreed([in_no_project(each.card) if project.is_rest else each.card for each, project in zip(found, projects, strict=True)])
+    found = [
+        each._replace(card=weighed_card(declared_card(card, change.declared), settings.flat()))
+        for each, card in zip(found, cards, strict=True)
+    ]
+    if len(found) == 1 and not found[0].project:
+        return found[0]
+    card = joined(change.before, change.after, (each.card for each in found))
+    commands = ", ".join(f"{each.command} in {each.project}" if each.project else each.command for each in found if each.command)
+    seconds, known = sum(each.suite_seconds for each in found), all(each.kept for each in found)
+    return Checked(change, card, commands, found[0].sandbox, seconds, known, parts=tuple(found))
+
+
+def _named(say: Say, project: Affected, count: int) -> Say:
+    return (lambda words: say(f"{project.folder or 'outside of projects'}: {words}")) if count > 1 else say
+
+
+def _of_project(git: Git, change: Change, project: Affected, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
+    """What came of one project, with paths as seen from the root."""
+    suite, trees = project.suite, (project.before, project.after)
     because = getattr(suite.sandbox, "because", "")
     sandbox = suite.sandbox.name + (f" ({because})" if because else "")
-    card, known, suite_seconds = _looked(git, change, suite, settings, wish, env, say)
-    card = weighed_card(declared_card(card, change.declared), settings.flat())
-    return Checked(change, card, suite.base.text if suite.base else "", sandbox, suite_seconds, known)
+    card, known, suite_seconds = _looked(git, change, project, settings, wish, env, say)
+    names = frozenset(path for tree in trees for path in git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
+    card = below(card, project.folder, names, suite.base is not None and bool(suite.base.runner))
+    return Checked(
+        change._replace(paths=project.paths), card, suite.base.text if suite.base else "", sandbox, suite_seconds, known, project.folder
+    )
 
 
 def _looked(
-    git: Git, change: Change, suite: Suite, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say
+    git: Git, change: Change, project: Affected, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say
 ) -> tuple[Card, bool, float]:
-    """The card of the change, whether it was known, and how long the suite takes."""
-    collector = Collector(git, suite, "check", env)
-    span = _span(collector, change, settings, wish, env, say)
+    """The card of a project, whether it was known, and how long the suite takes."""
+    collector = Collector(git, project.suite, "check", env, site=project.site)
+    span = _span(collector, change, project, settings, wish, env, say)
     try:
-        file = _file(span, change)
+        file = _file(span)
     except CannotTell as e:
-        return Card(change.before, change.after, unclear=str(e)), False, 0.0
+        return Card(span.base, span.tip, unclear=str(e)), False, 0.0
     if not wish.fresh and (text := kept(file)) is not None:
         return msgspec.json.decode(text, type=Card), True, 0.0
     before = _judges(collector)
@@ -131,33 +162,35 @@ def _looked(
     )
     if not card.unclear:
         keep(file, msgspec.json.encode(card).decode())
-    whole = collector.known(change.after) or collector.known(change.before)
+    whole = collector.known(span.tip) or collector.known(span.base)
     return card, False, whole.wall if whole else 0.0
 
 
-def _span(collector: Collector, change: Change, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Span:
+def _span(
+    collector: Collector, change: Change, project: Affected, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say
+) -> Span:
     """What is looked at, and with what."""
     git, flat, commands = collector.git, settings.flat(), settings.preflight.commands
-    found = default_preflight(lambda name: read_at(git, change.base, name), git.place.root, env.get("PATH", os.defpath))
+    found = default_preflight(lambda name: read_at(git, project.before, name), collector.home, env.get("PATH", os.defpath))
     return Span(
-        change.before,
-        change.after,
+        project.before,
+        project.after,
         collector,
         flat,
         lambda: True,
-        seconds=wish.seconds or float(flat.get("evidence.seconds") or SECONDS),
+        seconds=wish.seconds,
         jobs=wish.jobs or os.cpu_count() or 1,
         say=say,
-        commit=change.base,
+        commit=change.base if project.before == change.before else project.before,
         preflight=tuple(commands) if commands is not None else found,
         keys=keys_of(env),
     )
 
 
-def _file(span: Span, change: Change) -> Path:
+def _file(span: Span) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
     allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
-    trees = f"{span.collector.key(change.before)}\n{span.collector.key(change.after)}"
+    trees = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}"
     text = f"check\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{detent.__version__}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
 
