@@ -1,7 +1,6 @@
 """`detent check` on real repositories: which change is meant, what is said of it, and that nothing here is touched."""
 
 import json
-import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -243,15 +242,3 @@ def test_sarif_junit_markdown_and_annotations_say_the_same(p: Branch, tmp_path: 
 
 def test_two_ways_to_name_a_change_are_one_too_many(p: Branch) -> None:
     assert p.run("check", "--staged", "--worktree").code == 2 and p.run("check", "main..work", "--staged").code == 2
-
-
-def test_a_kill_in_the_middle_leaves_the_checkout_as_it_was(p: Branch) -> None:
-    p.commit({**PROVED, "tests/test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(60)\n"})
-    p.write({"calc.py": "# in the middle of something\n"})
-    before = p.git("status", "--porcelain"), p.git("for-each-ref")
-    running = subprocess.Popen(p.argv("check"), cwd=p.root, env=p.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with pytest.raises(subprocess.TimeoutExpired):
-        running.wait(3)
-    running.kill()
-    running.wait()
-    assert (p.git("status", "--porcelain"), p.git("for-each-ref")) == before

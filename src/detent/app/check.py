@@ -5,6 +5,7 @@ Settings and the test command come from the commit that the change starts from. 
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -12,6 +13,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 import detent
+from detent.app.check_install import installed_for, told_locks
 from detent.app.check_parts import agreed, below, in_no_project, joined
 from detent.app.check_projects import Affected, affected
 from detent.app.check_span import Change, What, change_of, each_of
@@ -21,6 +23,7 @@ from detent.app.suite_at import read_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span, look_over
+from detent.evidence.cannot_run import way_on
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.toolchain import listing, stamps
@@ -28,13 +31,17 @@ from detent.gates.judge import weighed_card
 from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
+from detent.git.snapshot import stamp
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Flag
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
+from detent.sandbox.protocol import always
+from detent.world.furnish import lay_copies, named_in
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 Say = Callable[[str], None]
+Wanted = Callable[[], bool]
 SECONDS = 60.0  # for the probes, unless more or less is asked for
 
 
@@ -47,6 +54,7 @@ class Wish(NamedTuple):
     declared: str = ""
     fresh: bool = False  # nothing that was found before is believed
     jobs: int = 0  # 0: one a core
+    install: str = ""  # a command that installs for base and change, each in a clean checkout
 
 
 class Checked(NamedTuple):
@@ -60,6 +68,7 @@ class Checked(NamedTuple):
     kept: bool = False  # found before, for the same two trees
     project: str = ""  # the folder that it is about; empty: the repository, or what of it is in no project
     parts: tuple["Checked", ...] = ()  # one for each project, where they are not one
+    installed: str = ""  # by --install, and what it had
 
     @property
     def answer(self) -> Answer:
@@ -68,22 +77,41 @@ class Checked(NamedTuple):
         return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"
 
 
-def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
-    """Judge one change as a whole."""
+class Inquiry(NamedTuple):
+    """One change that is looked at, and with what."""
+
+    git: Git
+    change: Change
+    wish: Wish
+    settings: Settings  # of the commit that the change starts from
+    env: Mapping[str, str]
+    say: Say
+    wanted: Wanted
+
+
+def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> Checked:
+    """Judge one change as a whole. `wanted`: whoever asked still waits."""
     git = opened(start, env)
-    return _checked(git, change_of(git, wish.what, wish.text, _main(git, env), wish.declared), wish, env, say)
+    change = change_of(git, wish.what, wish.text, _main(git, env), wish.declared)
+    return _checked(Inquiry(git, change, wish, settings_at(git, change.base, env), env, say, wanted))
 
 
-def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> list[Checked]:
+def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> list[Checked]:
     """Judge a range commit by commit."""
     if wish.what != "range":
         raise DetentError("--each goes through commits, and nothing of this is committed", "leave --each out, or name a range")
     git = opened(start, env)
-    found = []
     changes = each_of(git, change_of(git, "range", wish.text, _main(git, env), wish.declared))
-    for n, change in enumerate(changes, 1):
-        found.append(_checked(git, change, wish, env, lambda words, n=n: say(f"commit {n} of {len(changes)}: {words}")))  # type: ignore[misc]
-    return found
+    says = [_named(say, f"commit {n} of {len(changes)}") for n in range(1, len(changes) + 1)]
+    asked = [
+        Inquiry(git, change, wish, settings_at(git, change.base, env), env, told, wanted)
+        for change, told in zip(changes, says, strict=True)
+    ]
+    return [_checked(each) for each in asked]
+
+
+def _named(say: Say, name: str) -> Say:
+    return lambda words: say(f"{name}: {words}")
 
 
 def opened(start: Path, env: Mapping[str, str]) -> Git:
@@ -98,22 +126,27 @@ def _main(git: Git, env: Mapping[str, str]) -> str:
     return settings_at(git, "HEAD", env).git.main
 
 
-def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
+def _checked(asked: Inquiry) -> Checked:
     """Every project that the change touches, each with its own tests, and one answer."""
-    say("looking for the tests")
-    settings = settings_at(git, change.base, env)
+    git, change, wish, settings, env = asked.git, asked.change, asked.wish, asked.settings, asked.env
     try:
-        projects = affected(git, change, settings, env, {})
-    except GitError as e:
-        return Checked(change, Card(change.before, change.after, unclear=f"the change could not be checked out: {e}"), "", "none")
+        installs, had = installed_for(git, change, settings, wish.install, env, asked.say, asked.wanted) if wish.install else ({}, "")
+        asked.say("looking for the tests")
+        projects = affected(git, change, settings, env, installs)
+    except (CannotTell, GitError, OSError) as e:
+        return Checked(change, Card(change.before, change.after, unclear=str(e)), "", "none", installed=wish.install)
     tested = max(sum(each.suite.base is not None for each in projects), 1)
-    wish = wish._replace(seconds=(wish.seconds or float(settings.evidence.seconds or SECONDS)) / tested)
-    found = [_of_project(git, change, each, settings, wish, env, _named(say, each, len(projects))) for each in projects]
+    seconds = (wish.seconds or float(settings.evidence.seconds or SECONDS)) / tested
+    says = [_named(asked.say, each.folder or "outside of projects") if len(projects) > 1 else asked.say for each in projects]
+    found = [_of_project(asked._replace(say=say), each, seconds) for each, say in zip(projects, says, strict=True)]
     cards = agreed([in_no_project(each.card) if project.is_rest else each.card for each, project in zip(found, projects, strict=True)])
-    found = [
-        each._replace(card=weighed_card(declared_card(card, change.declared), settings.flat()))
-        for each, card in zip(found, cards, strict=True)
-    ]
+    cards = [told_locks(declared_card(card, change.declared), each.paths, bool(had)) for card, each in zip(cards, projects, strict=True)]
+    found = [each._replace(card=weighed_card(card, settings.flat())) for each, card in zip(found, cards, strict=True)]
+    return _whole(change, found)._replace(installed=f"{wish.install} ({had})" if had else "")
+
+
+def _whole(change: Change, found: list[Checked]) -> Checked:
+    """One answer for all projects."""
     if len(found) == 1 and not found[0].project:
         return found[0]
     card = joined(change.before, change.after, (each.card for each in found))
@@ -122,83 +155,77 @@ def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: 
     return Checked(change, card, commands, found[0].sandbox, seconds, known, parts=tuple(found))
 
 
-def _named(say: Say, project: Affected, count: int) -> Say:
-    return (lambda words: say(f"{project.folder or 'outside of projects'}: {words}")) if count > 1 else say
-
-
-def _of_project(git: Git, change: Change, project: Affected, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
+def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
     """What came of one project, with paths as seen from the root."""
     suite, trees = project.suite, (project.before, project.after)
     because = getattr(suite.sandbox, "because", "")
     sandbox = suite.sandbox.name + (f" ({because})" if because else "")
-    card, known, suite_seconds = _looked(git, change, project, settings, wish, env, say)
-    names = frozenset(path for tree in trees for path in git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
+    card, known, suite_seconds = _looked(asked, project, seconds)
+    names = frozenset(path for tree in trees for path in asked.git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
     card = below(card, project.folder, names, suite.base is not None and bool(suite.base.runner))
-    return Checked(
-        change._replace(paths=project.paths), card, suite.base.text if suite.base else "", sandbox, suite_seconds, known, project.folder
-    )
+    change = asked.change._replace(paths=project.paths)
+    return Checked(change, card, suite.base.text if suite.base else "", sandbox, suite_seconds, known, project.folder)
 
 
-def _looked(
-    git: Git, change: Change, project: Affected, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say
-) -> tuple[Card, bool, float]:
+def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bool, float]:
     """The card of a project, whether it was known, and how long the suite takes."""
-    collector = Collector(git, project.suite, "check", env, site=project.site)
-    span = _span(collector, change, project, settings, wish, env, say)
+    root, copies = asked.git.place.root, asked.settings.workspace.copy
+    furnish = partial(lay_copies, asked.git, root, copies)
+    collector = Collector(asked.git, project.suite, "check", asked.env, furnish=furnish, site=project.site)
+    span = _span(asked, collector, project, seconds)
     try:
-        file = _file(span)
-    except CannotTell as e:
+        file = _file(span, [f"{path} {stamp(path)}" for name in copies for path in named_in(root, name)])
+        if not asked.wish.fresh and (text := kept(file)) is not None:
+            return msgspec.json.decode(text, type=Card), True, 0.0
+        before = _judges(collector)
+        card = look_over(span)
+    except (CannotTell, GitError, OSError) as e:  # the disk is full, or the repository lacks something: nothing can be told
         return Card(span.base, span.tip, unclear=str(e)), False, 0.0
-    if not wish.fresh and (text := kept(file)) is not None:
-        return msgspec.json.decode(text, type=Card), True, 0.0
-    before = _judges(collector)
-    card = look_over(span)
-    redact = redactor(secrets_of(env))
+    redact, hint, written = redactor(secrets_of(asked.env)), way_on(project.suite.base, card.unclear), _written(before, _judges(collector))
     card = msgspec.structs.replace(
         card,
         flags=tuple(_redacted(flag, redact) for flag in card.flags),
-        failed=(*map(redact, card.failed), *_written(before, _judges(collector))),
-        unclear=redact(card.unclear),
+        failed=(*map(redact, card.failed), *written),
+        unclear="\n".join(filter(None, (redact(card.unclear), hint))),
     )
-    if not card.unclear:
+    if not card.unclear and not written:
         keep(file, msgspec.json.encode(card).decode())
     whole = collector.known(span.tip) or collector.known(span.base)
     return card, False, whole.wall if whole else 0.0
 
 
-def _span(
-    collector: Collector, change: Change, project: Affected, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say
-) -> Span:
+def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: float) -> Span:
     """What is looked at, and with what."""
-    git, flat, commands = collector.git, settings.flat(), settings.preflight.commands
-    found = default_preflight(lambda name: read_at(git, project.before, name), collector.home, env.get("PATH", os.defpath))
+    git, commands = asked.git, asked.settings.preflight.commands
+    found = default_preflight(lambda name: read_at(git, project.before, name), collector.home, asked.env.get("PATH", os.defpath))
     return Span(
         project.before,
         project.after,
         collector,
-        flat,
-        lambda: True,
-        seconds=wish.seconds,
-        jobs=wish.jobs or os.cpu_count() or 1,
-        say=say,
-        commit=change.base if project.before == change.before else project.before,
+        asked.settings.flat(),
+        asked.wanted,
+        seconds=seconds,
+        jobs=asked.wish.jobs or os.cpu_count() or 1,
+        say=asked.say,
+        commit=asked.change.base if project.before == asked.change.before else project.before,
         preflight=tuple(commands) if commands is not None else found,
-        keys=keys_of(env),
+        keys=keys_of(asked.env),
     )
 
 
-def _file(span: Span) -> Path:
+def _file(span: Span, copies: list[str]) -> Path:
     """Where the card of two trees is kept, under the very same conditions."""
     allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
     trees = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}"
-    text = f"check\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{detent.__version__}"
+    text = f"check\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{copies}\n{detent.__version__}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
 
 
 def _judges(collector: Collector) -> dict[str, str]:
     """How the installed test runner and Detent itself look."""
-    found = listing(collector.suite.base, collector.home, {"PATH": collector.suite.path}, collector.store)
-    return stamps(found, Path(detent.__file__).parent)
+    suite, trees = collector.suite, tuple(collector.site.installed) or ("",)
+    found = [listing(suite.base, collector.of(tree).home, {"PATH": suite.path}, collector.store) for tree in trees]
+    return stamps({path: digest for each in found for path, digest in each.items()}, Path(detent.__file__).parent)
 
 
 def _written(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

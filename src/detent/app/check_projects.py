@@ -17,12 +17,12 @@ from detent.config.settings import TestProject
 from detent.evidence.documents import is_document
 from detent.evidence.projects import Outside, chain, is_manifest, manifest_folders, nearest, owner
 from detent.evidence.runners import Command, Files, Folder, find_command
-from detent.evidence.site import Site, above
+from detent.evidence.site import Installed, Site, above
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout, part_of
 from detent.git.repo import Git
 
-Installed = Mapping[str, Path]  # of whole trees that were given dependencies of their own: where these are
+Installs = Mapping[str, Installed]  # of whole trees that were given dependencies of their own
 
 
 class Affected(NamedTuple):
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
     change: Change
     settings: Settings
     env: Mapping[str, str]
-    installed: Installed
+    installed: Installs
     names: Mapping[str, frozenset[str]]  # of each of the two trees: its files
 
     @property
@@ -59,11 +59,12 @@ class Finding(NamedTuple):
     def search(self) -> str:
         return self.env.get("PATH", os.defpath)
 
-    def lender(self, tree: str) -> Path:
-        return self.installed.get(tree, self.git.place.root)
+    def site(self, folder: str) -> Site:
+        """A folder of the repository, whose trees are those of all of it."""
+        return Site(self.git.place.root, self.git.place.root, folder, installed=self.installed)
 
 
-def affected(git: Git, change: Change, settings: Settings, env: Mapping[str, str], installed: Installed) -> list[Affected]:
+def affected(git: Git, change: Change, settings: Settings, env: Mapping[str, str], installed: Installs) -> list[Affected]:
     """The projects, by their folders; what lies in none comes last."""
     names = {tree: frozenset(git.run("ls-tree", "-r", "-z", "--name-only", tree).items) for tree in (change.before, change.after)}
     finding = Finding(git, change, settings, env, installed, names)
@@ -111,8 +112,7 @@ def _owners(finding: Finding, touched: Iterable[str], folders: frozenset[str]) -
 
 def _view(finding: Finding, tree: str, whole: Path, folder: str, folders: Iterable[str]) -> Files:
     """The files of a folder as its runner would see them, without those of projects in it."""
-    lender = finding.lender(tree)
-    here = Site(lender, lender, folder).furnished(whole)
+    here = finding.site(folder).of(tree).furnished(whole)
     inner = [
         each.removeprefix(f"{folder}/") if folder else each
         for each in folders
@@ -130,7 +130,7 @@ def _affected(finding: Finding, folder: str, paths: tuple[str, ...], others: lis
     before, after = (part_of(git, tree, folder, inner) for tree in (change.before, change.after))
     around = {before: change.before, after: change.after} if (before, after) != (change.before, change.after) else {}
     installed = {of: finding.installed[tree] for of, tree in ((before, change.before), (after, change.after)) if tree in finding.installed}
-    site = Site(git.place.root, git.place.root, folder, around, installed)
+    site = finding.site(folder)._replace(around=around, installed=installed)
     row = next((row for row in finding.settings.test.project if row.path == folder), None)
     command, patterns = _command(finding, site, (before, after), row, inner)
     cell = _cell(finding, folder)
@@ -174,5 +174,5 @@ def _cell(finding: Finding, folder: str) -> Cell:
     packages = {os.path.dirname(path) for names in finding.names.values() for path in names if os.path.basename(path) == "package.json"}
     places = [root / each for each in (folder, *above(folder), *packages)] if folder else []
     lent = (place / name for place in places for name in DEPENDENCIES)
-    seen = dict.fromkeys((*cell.readable, *(path for path in lent if path.is_dir()), *finding.installed.values()))
+    seen = dict.fromkeys((*cell.readable, *(path for path in lent if path.is_dir()), *(each.home for each in finding.installed.values())))
     return cell._replace(readable=tuple(seen))

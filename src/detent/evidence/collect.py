@@ -122,7 +122,7 @@ class Collector:
             *(f"{name}={self.env.get(name, '')}" for name in self.suite.also),
             self.suite.path,
             *(["clean"] if self.suite.clean else []),
-            *([self.site.folder, self.site.around[tree]] if tree in self.site.around else []),
+            *self.site.words(tree),
         ]
         return sha256("\n".join([*parts, fingerprint(base, home, self.env, self.store)]).encode()).hexdigest()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from detent.evidence.lay import put
 from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.runners import Command
 from detent.evidence.suite import program_at
@@ -23,6 +24,13 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 ENVIRONMENTS = (".venv", "venv")
 
 
+class Installed(NamedTuple):
+    """What was installed for one tree of a repository."""
+
+    home: Path  # laid out as the repository
+    paths: tuple[str, ...]  # all that was made
+
+
 class Site(NamedTuple):
     """Where a project lies."""
 
@@ -30,12 +38,21 @@ class Site(NamedTuple):
     packages: Path  # the same for those of node
     folder: str = ""  # of the repository; empty: the project is all of it
     around: Mapping[str, str] = NOTHING  # of each tree of the folder: the whole tree that it is a part of
-    installed: Mapping[str, Path] = MappingProxyType({})  # of trees that were given dependencies of their own: where these are
+    installed: Mapping[str, Installed] = MappingProxyType({})  # of trees that have dependencies of their own, and of these alone
+    built: tuple[str, ...] | None = None  # of such a tree: what was made for it beside dependencies
 
     def of(self, tree: str) -> "Site":
         """The same for one tree."""
         own = self.installed.get(tree)
-        return self if own is None else self._replace(lender=own, packages=own)
+        if own is None:
+            return self
+        built = tuple(path for path in own.paths if path.rpartition("/")[2] not in BORROWED)
+        return self._replace(lender=own.home, packages=own.home, built=built)
+
+    def words(self, tree: str) -> list[str]:
+        """What a report of a tree depends on besides the tree: where it lies, and what was installed for it."""
+        own = self.installed.get(tree)
+        return [*([self.folder, self.around[tree]] if tree in self.around else []), *([str(own.home)] if own else [])]
 
     def home(self, command: Command | None) -> Path:
         """The folder that a command's own program lies below, or else what is installed: the project's, or one above it."""
@@ -58,7 +75,9 @@ class Site(NamedTuple):
             if here.is_symlink() or here.is_file():
                 here.unlink()  # never through a link of the tree
             here.mkdir(exist_ok=True)
-        if self.folder:
+        for path in self.built or ():
+            copy_in(self.lender / path, whole, path)
+        if self.folder or self.built is not None:
             lend_packages(self.packages, whole)  # by the same words, so first: a package of the repository itself is that of the checkout
         for each in (self.folder, *above(self.folder)):
             borrow(self.lender / each, whole / each)
@@ -102,3 +121,11 @@ def _borrow_environment(lender: Path, here: Path) -> None:
     for name in ENVIRONMENTS:
         if (lender / name).is_dir() and not os.path.lexists(here / name):
             (here / name).symlink_to(lender / name)
+
+
+def copy_in(source: Path, whole: Path, path: str) -> None:
+    """Lay a copy of what was built into a checkout, unless something stands there; never through a link of the tree."""
+    target = whole / path
+    if os.path.lexists(target) or os.path.realpath(target.parent) != os.path.normpath(Path(os.path.realpath(whole)) / Path(path).parent):
+        return
+    put(source, target)

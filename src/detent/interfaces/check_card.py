@@ -19,6 +19,7 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[s
     """The card as a person reads it: at most a screen, unless everything is wanted."""
     head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
     declared = [_row("declared", checked.change.declared)] if checked.change.declared else []
+    declared += _wrapped("installed", checked.installed, width) if checked.installed else []
     body = [row for part in checked.parts or (checked,) for row in _rows_of(part, bool(checked.parts), verbose, width)]
     return [*head, *declared, *body, _end(checked)]
 
@@ -33,9 +34,13 @@ def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list
         *_kept(card),
         *_named("known", "failed before and fail still", card.known, verbose, width),
     ]
-    rows = rows if checked.project or checked.command or not is_part else []
+    told = checked.project or checked.command or not is_part
+    rows = rows if told and not card.unclear else []
     wrong = [row for said in card.failed for row in _wrapped("failed", said, width)]
-    unclear = _wrapped("unclear", card.unclear, width) if card.unclear else []
+    said, *hints = card.unclear.splitlines() or [""]
+    unclear = (
+        [*_wrapped("unclear", said, width), *(_row("", line) for line in hints)] if said else []
+    )  # a command to type stays in one line
     return [*head, *rows, *wrong, *unclear, *_flags(card, verbose, width)]
 
 
@@ -135,6 +140,7 @@ def object_of(checked: Checked) -> dict[str, Any]:
         ],
         "unclear": card.unclear,
         "command": checked.command,
+        "installed": checked.installed,
         "sandbox": checked.sandbox,
         "test_runs": card.suites,
         "seconds": round(card.seconds, 1),
@@ -146,7 +152,7 @@ def object_of(checked: Checked) -> dict[str, Any]:
 def _project(part: Checked) -> dict[str, Any]:
     """The same of one project. That at the root has the path `.`; what is in none has no path."""
     whole = object_of(part)
-    left_out = ("schema", "exit_code", "range", "base", "commits", "declared", "projects")
+    left_out = ("schema", "exit_code", "range", "base", "commits", "declared", "installed", "projects")
     return {"path": part.project or ("." if part.command else ""), **{name: value for name, value in whole.items() if name not in left_out}}
 
 

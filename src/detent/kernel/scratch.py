@@ -42,6 +42,6 @@ def _sweep(marks: Path) -> None:
         with suppress(OSError), mark.open("r", encoding="utf-8", errors="surrogateescape") as left:
             fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # who lives holds it
             folder = Path(left.read())
-            if folder.name == mark.name and folder.lstat().st_uid == os.getuid():
+            if folder.name == mark.name and os.path.lexists(folder) and folder.lstat().st_uid == os.getuid():
                 shutil.rmtree(folder, ignore_errors=True)
             mark.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,9 @@ WORST = ("clean", "flagged", "could-not-verify", "failed")
 @click.option("--declare", type=click.Choice(["refactor", "docs", "chore"]), default=None, help="What the change says of itself.")
 @click.option("--budget", type=click.FloatRange(min=1), default=None, metavar="SECONDS", help="For the probes; 60 unless configured.")
 @click.option("--fail-on", type=click.Choice(["flagged", "failed"]), default="flagged", help="failed: flags are told, and end with 0.")
+@click.option(
+    "--install", default="", metavar="CMD", help="Run CMD in a clean checkout of base and change each, and lend both what it made."
+)
 @click.option("--fresh", is_flag=True, help="Believe nothing that was found before for the same trees.")
 @click.option("--verbose", is_flag=True, help="Everything, however long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -58,12 +62,13 @@ def command(span: str, **given: object) -> int:
     if (given["staged"] and given["worktree"]) or (span and (given["staged"] or given["worktree"])):
         raise click.UsageError("name one: a RANGE, --staged or --worktree")
     what = "staged" if given["staged"] else "worktree" if given["worktree"] else "range"
-    wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]))  # type: ignore[arg-type]
+    wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]), install=str(given["install"]))  # type: ignore[arg-type]
     wanted = next((name for name in FORMATS if given[f"as_{name}"]), "")
     nothing_newer()
-    with _told(not wanted and sys.stderr.isatty()) as say:
-        here, env = Path.cwd(), dict(os.environ)
-        found = check_each(here, wish, env, say) if given["each"] else [check(here, wish, env, say)]
+    stop = threading.Event()
+    with ends.before_stopping(stop.set), _told(not wanted and sys.stderr.isatty()) as say:
+        asked = Path.cwd(), wish, dict(os.environ), say, lambda: not stop.is_set()
+        found = check_each(*asked) if given["each"] else [check(*asked)]
     _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"]))
     answer = max((one.answer for one in found), key=WORST.index, default="clean")
     code: int = check_card.CODES[answer]
