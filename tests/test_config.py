@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from detent.config import Settings, kinds, load, project_root, variable
-from detent.config.settings import LEVEL
+from detent.config.settings import LEVEL, TestProject
 from detent.errors import DetentError
 from detent.kernel.flags import KINDS
 
@@ -113,6 +113,14 @@ def test_flat_names_are_texts_for_gates() -> None:
     assert (found["git.branching"], found["sandbox.network"], found["limits.usd"], found["agents.qa"]) == ("true", "false", "2", "codex")
     assert settings().flat()["preflight.commands"] == ""
     assert settings("[preflight]\ncommands = []").flat()["preflight.commands"] == "[]"
+
+
+def test_folders_that_are_tested_by_themselves_are_rows_of_their_own() -> None:
+    found = settings("[[test.project]]\npath = './api/'\ncommand = 'pytest -q'\nfiles = ['x']\ntimeout = 5\n[[test.project]]\npath = '.'\n")
+    assert found.test.project == (TestProject("api", "pytest -q", ("x",), 5), TestProject(""))
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Settings) == found, "a run keeps them"
+    shown = DOCS.read_text(encoding="utf-8").partition("## Several projects")[2]
+    assert all(f"\n| {key} |" in shown for key in TestProject.__struct_fields__)
 
 
 def test_roles_are_free_names_and_know_no_case() -> None:
@@ -273,6 +281,18 @@ MISTAKES = (
     ("[pr]\nplan = ''", "expected a path below the project", '"docs/plan.md"'),
     ("[sandbox]\nmemory = 'much'", 'detent.toml: sandbox.memory has the text "much"; expected a size such as 512m or 8g', '"8g"'),
     ("[test]\nenv = ['A=1']", 'detent.toml: test.env has the text "A=1"; expected names of environment variables', '["CI", "DATABASE_URL"]'),
+    ("[test]\nproject = 'a'", 'detent.toml: test.project is the text "a"; expected tables', '[[test.project]], and below it path = "packages/api"'),
+    ("[test]\nproject = ['a']", "detent.toml: test.project is a list; expected tables", "[[test.project]]"),
+    ("[[test.projects]]\npath = 'a'", "detent.toml: [test] has no key projects", "did you mean project?"),
+    ("[[test.project]]\ncommand = 'x'", "detent.toml: [[test.project]] 1 has no path", 'path = "packages/api"'),
+    ("[[test.project]]\npath = 'a'\ncomand = 'x'", "detent.toml: [[test.project]] 1 has no key comand", "did you mean command?"),
+    ("[[test.project]]\npath = 1", "detent.toml: [[test.project]] 1: path is 1; expected a text", 'for example: "text"'),
+    ("[[test.project]]\npath = ''", '[[test.project]] 1: path is the text ""; expected a path below the project', '"." is all of it'),
+    ("[[test.project]]\npath = '../a'", "[[test.project]] 1: path is the text \"../a\"; expected a path below", "is all of it"),
+    ("[[test.project]]\npath = '/a'", "expected a path below the project", "is all of it"),
+    ("[[test.project]]\npath = 'a'\nfiles = 'x'", "[[test.project]] 1: files is the text \"x\"; expected a list of texts", "first"),
+    ("[[test.project]]\npath = 'a'\ntimeout = 0", "[[test.project]] 1: timeout is 0; it must be at least 1", "that of [test]"),
+    ("[[test.project]]\npath = 'a'\n[[test.project]]\npath = './a/'", "[[test.project]] 2 has the path of another one, a", "leave one"),
     ("[test\n", "detent.toml, line 1, column 6: not TOML: ", "mend that line"),
     ("[test]\ncommand = pytest\n", "detent.toml, line 2, column 11: not TOML: Invalid value", "texts stand in quotes"),
     ("[test]\n[test]\n", "detent.toml, line 2, column 6: not TOML: Cannot declare", "mend that line"),

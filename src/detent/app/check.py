@@ -5,33 +5,41 @@ Settings and the test command come from the commit that the change starts from. 
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
+from detent.app.check_install import installed_for, told_locks
+from detent.app.check_parts import agreed, below, in_no_project, joined
+from detent.app.check_projects import Affected, affected
 from detent.app.check_span import Change, What, change_of, each_of
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
-from detent.app.suite_at import any_suite_at, main_at, reader_at
+from detent.app.suite_at import main_at, reader_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span
+from detent.evidence.cannot_run import way_on
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Command
-from detent.evidence.suite import Suite
 from detent.gates.judge import weighed_card
 from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
+from detent.git.snapshot import stamp
 from detent.kernel.model import Flag
 from detent.kernel.redact import keys_of
+from detent.sandbox.protocol import always
 from detent.world.branch_look import Kept, card_file, known_card, new_card
+from detent.world.furnish import lay_copies, named_in
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 Say = Callable[[str], None]
+Wanted = Callable[[], bool]
 SECONDS = 60.0  # for the probes, unless more or less is asked for
 SHORTEST_KEY = 32  # characters of a key that machines share
 
@@ -45,6 +53,7 @@ class Wish(NamedTuple):
     declared: str = ""
     fresh: bool = False  # nothing that was found before is believed
     jobs: int = 0  # 0: one a core
+    install: str = ""  # a command that installs for base and change, each in a clean checkout
 
 
 class Checked(NamedTuple):
@@ -55,6 +64,9 @@ class Checked(NamedTuple):
     command: str
     sandbox: str
     kept: bool = False  # found before, for the same two trees
+    project: str = ""  # the folder that it is about; empty: the repository, or what of it is in no project
+    parts: tuple["Checked", ...] = ()  # one for each project, where they are not one
+    installed: str = ""  # by --install, and what it had
     runs: Command | None = None  # how the tests were run
 
     @property
@@ -64,22 +76,41 @@ class Checked(NamedTuple):
         return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"
 
 
-def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
-    """Judge one change as a whole."""
+class Inquiry(NamedTuple):
+    """One change that is looked at, and with what."""
+
+    git: Git
+    change: Change
+    wish: Wish
+    settings: Settings  # of the commit that the change starts from
+    env: Mapping[str, str]
+    say: Say
+    wanted: Wanted
+
+
+def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> Checked:
+    """Judge one change as a whole. `wanted`: whoever asked still waits."""
     git = opened(start, env)
-    return _checked(git, change_of(git, wish.what, wish.text, main_at(git, env), wish.declared), wish, env, say)
+    change = change_of(git, wish.what, wish.text, main_at(git, env), wish.declared)
+    return _checked(Inquiry(git, change, wish, settings_at(git, change.base, env), env, say, wanted))
 
 
-def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> list[Checked]:
+def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> list[Checked]:
     """Judge a range commit by commit."""
     if wish.what != "range":
         raise DetentError("--each goes through commits, and nothing of this is committed", "leave --each out, or name a range")
     git = opened(start, env)
-    found = []
     changes = each_of(git, change_of(git, "range", wish.text, main_at(git, env), wish.declared), wish.declared)
-    for n, change in enumerate(changes, 1):
-        found.append(_checked(git, change, wish, env, lambda words, n=n: say(f"commit {n} of {len(changes)}: {words}")))  # type: ignore[misc]
-    return found
+    says = [_named(say, f"commit {n} of {len(changes)}") for n in range(1, len(changes) + 1)]
+    asked = [
+        Inquiry(git, change, wish, settings_at(git, change.base, env), env, told, wanted)
+        for change, told in zip(changes, says, strict=True)
+    ]
+    return [_checked(each) for each in asked]
+
+
+def _named(say: Say, name: str) -> Say:
+    return lambda words: say(f"{name}: {words}")
 
 
 def opened(start: Path, env: Mapping[str, str]) -> Git:
@@ -89,51 +120,88 @@ def opened(start: Path, env: Mapping[str, str]) -> Git:
     return Git(place, env)
 
 
-def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
-    say("1 of 5: looking for the tests")
+def _checked(asked: Inquiry) -> Checked:
+    """Every project that the change touches, each with its own tests, and one answer."""
+    git, change, wish, settings, env = asked.git, asked.change, asked.wish, asked.settings, asked.env
     try:
-        suite, settings = any_suite_at(git, change.base, env, (change.before, change.after))
-    except GitError as e:
-        return Checked(change, Card(change.before, change.after, unclear=f"the base could not be checked out: {e}"), "", "none")
+        installs, had = installed_for(git, change, settings, wish.install, env, asked.say, asked.wanted) if wish.install else ({}, "")
+        asked.say("1 of 5: looking for the tests")
+        projects = affected(git, change, settings, env, installs)
+    except (CannotTell, GitError, OSError) as e:
+        return Checked(change, Card(change.before, change.after, unclear=str(e)), "", "none", installed=wish.install)
+    tested = max(sum(each.suite.base is not None for each in projects), 1)
+    seconds = (wish.seconds or float(settings.evidence.seconds or SECONDS)) / tested
+    says = [_named(asked.say, each.folder or "outside of projects") if len(projects) > 1 else asked.say for each in projects]
+    found = [_of_project(asked._replace(say=say), each, seconds) for each, say in zip(projects, says, strict=True)]
+    cards = agreed([in_no_project(each.card) if project.is_rest else each.card for each, project in zip(found, projects, strict=True)])
+    cards = [told_locks(declared_card(card, change.declared), each.paths, bool(had)) for card, each in zip(cards, projects, strict=True)]
+    found = [each._replace(card=weighed_card(card, settings.flat())) for each, card in zip(found, cards, strict=True)]
+    return _whole(change, found)._replace(installed=f"{wish.install} ({had})" if had else "")
+
+
+def _whole(change: Change, found: list[Checked]) -> Checked:
+    """One answer for all projects."""
+    if len(found) == 1 and not found[0].project:
+        return found[0]
+    card = joined(change.before, change.after, (each.card for each in found))
+    commands = ", ".join(f"{each.command} in {each.project}" if each.project else each.command for each in found if each.command)
+    return Checked(change, card, commands, found[0].sandbox, all(each.kept for each in found), parts=tuple(found))
+
+
+def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
+    """What came of one project, with paths as seen from the root."""
+    suite, trees = project.suite, (project.before, project.after)
     because = getattr(suite.sandbox, "because", "")
     sandbox = suite.sandbox.name + (f" ({because})" if because else "")
-    card, known = _looked(_span(git, change, suite, settings, wish, env, say), wish, env)
-    card = weighed_card(declared_card(card, change.declared), settings.flat())
-    return Checked(change, card, suite.base.text if suite.base else "", sandbox, known, suite.base)
+    card, known = _looked(asked, project, seconds)
+    names = frozenset(path for tree in trees for path in asked.git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
+    card = below(card, project.folder, names, suite.base is not None and bool(suite.base.runner))
+    change = asked.change._replace(paths=project.paths)
+    return Checked(change, card, suite.base.text if suite.base else "", sandbox, known, project.folder, runs=suite.base)
 
 
-def _looked(span: Span, wish: Wish, env: Mapping[str, str]) -> tuple[Card, bool]:
-    """The card of the change, and whether it was known."""
+def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bool]:
+    """The card of a project, and whether it was known."""
+    root, copies = asked.git.place.root, asked.settings.workspace.copy
+    furnish = partial(lay_copies, asked.git, root, copies)
+    collector = Collector(asked.git, project.suite, "check", asked.env, furnish=furnish, site=project.site)
+    collector.store /= "check"  # beside what runs keep, which only they may write
+    collector.began = project.before
+    span = _span(asked, collector, project, seconds)
     try:
-        at = kept_by(card_file(span), env)
-        if not wish.fresh and (known := known_card(at)) is not None:
+        also = "\n".join(f"{path} {stamp(path)}" for name in copies for path in named_in(root, name))
+        at = kept_by(card_file(span, also), asked.env)
+        if not asked.wish.fresh and (known := known_card(at)) is not None:
             return known, True
         preload()  # whatever judging may need is loaded before the first test runs
-        before = judges_now(span.collector)
-        return new_card(span, env, at, lambda: written_meanwhile(before, judges_now(span.collector))), False
-    except CannotTell as e:
+        before = judges_now(collector)
+        card = new_card(span, asked.env, at, lambda: _toolchain(written_meanwhile(before, judges_now(collector))))
+    except (CannotTell, GitError, OSError) as e:  # the disk is full, or the repository lacks something: nothing can be told
         return Card(span.base, span.tip, unclear=str(e)), False
+    hint = way_on(project.suite.base, card.unclear)
+    return msgspec.structs.replace(card, unclear="\n".join(filter(None, (card.unclear, hint)))), False
 
 
-def _span(git: Git, change: Change, suite: Suite, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Span:
+def _toolchain(said: str) -> str:
+    return f"{said} (toolchain)" if said else ""
+
+
+def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: float) -> Span:
     """What is looked at, and with what."""
-    flat, commands = settings.flat(), settings.preflight.commands
-    found = default_preflight(reader_at(git, change.base), git.place.root, env.get("PATH", os.defpath))
-    collector = Collector(git, suite, "check", env)
-    collector.store /= "check"  # beside what runs keep, which only they may write
-    collector.began = change.before
+    commands = asked.settings.preflight.commands
+    found = default_preflight(reader_at(asked.git, project.before), collector.home, asked.env.get("PATH", os.defpath))
     return Span(
-        change.before,
-        change.after,
+        project.before,
+        project.after,
         collector,
-        flat,
-        lambda: True,
-        seconds=wish.seconds or float(flat.get("evidence.seconds") or SECONDS),
-        jobs=wish.jobs or os.cpu_count() or 1,
-        say=say,
-        commit=change.base,
+        asked.settings.flat(),
+        asked.wanted,
+        seconds=seconds,
+        jobs=asked.wish.jobs or os.cpu_count() or 1,
+        say=asked.say,
+        commit=asked.change.base if project.before == asked.change.before else project.before,
         preflight=tuple(commands) if commands is not None else found,
-        keys=keys_of(env),
+        keys=keys_of(asked.env),
     )
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -59,7 +60,7 @@ def _one(git: Git, commit: Commit) -> Change:
 def _range(git: Git, text: str, main: str) -> Change:
     if text and ".." not in text:
         tip = commit_named(git, text)
-        old, name = commit_named(git, f"{tip}^1", f"{text} has no parent, so there is nothing to compare it with"), text
+        old, name = _parent(git, tip, text), text
     elif text:
         left, _, right = text.partition("..")
         right = right.lstrip(".") or "HEAD"
@@ -79,9 +80,18 @@ def _main_name(git: Git, main: str) -> str:
         return f"origin/{main or 'main'}"
 
 
+def _parent(git: Git, commit: str, text: str) -> str:
+    return _or_fetch(git, lambda: commit_named(git, f"{commit}^1", f"{text} has no parent, so there is nothing to compare it with"))
+
+
 def _base(git: Git, old: str, tip: str) -> str:
+    return _or_fetch(git, lambda: common_base(git, old, tip))
+
+
+def _or_fetch(git: Git, find: Callable[[], str]) -> str:
+    """What is found; where a clone lacks history, what to fetch."""
     try:
-        return common_base(git, old, tip)
+        return find()
     except DetentError as e:
         shallow = git.call("rev-parse", "--is-shallow-repository").text == "true"
         raise DetentError(f"{e.message}, as far as this shallow clone goes", UNSHALLOW) if shallow else e from None

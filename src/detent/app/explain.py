@@ -66,7 +66,7 @@ class Explained(NamedTuple):
 def explain(start: Path, env: Mapping[str, str], found: Sequence[Checked], wanted: str) -> list[Explained]:
     """What is called so. Several things may share a kind or a file."""
     git = Git(find_place(start), env)
-    things = [(thing, checked) for checked in found for thing in things_of(checked.card)]
+    things = [(thing, part) for checked in found for part in checked.parts or (checked,) for thing in things_of(part.card)]
     for names in (_whole_names, _kinds, _parts):
         if meant := [(thing, checked) for thing, checked in things if wanted.removeprefix("./") in names(thing, checked.card)]:
             return [_explained(git, thing, checked) for thing, checked in meant]
@@ -131,8 +131,9 @@ def _explained(git: Git, thing: Thing, checked: Checked) -> Explained:
     names = (f"{thing.kind} {thing.place}", thing.place) if thing.place else ()
     tried = next(filter(None, ([trial for trial in card.tried if name in trial.about] for name in names)), [])
     at = card.at(thing.place)
-    own = [replace(trial, tests=(_path(at),)) if "::" in thing.place and _path(at) in trial.tests else trial for trial in tried]
-    repeated = [Repeated(trial, lines_that_repeat(trial, change, checked.runs, git.place.root)) for trial in own]
+    file = _path(at).removeprefix(f"{checked.project}/") if checked.project else _path(at)  # as the tests of its project name it
+    own = [replace(trial, tests=(file,)) if "::" in thing.place and file in trial.tests else trial for trial in tried]
+    repeated = [Repeated(trial, lines_that_repeat(trial, change, checked.runs, git.place.root, checked.project)) for trial in own]
     lines = next((each.lines for each in repeated if each.lines), []) or _looking(git, thing, checked, at)
     return Explained(thing, checked, at, _diff(git, checked, at), repeated, lines)
 
@@ -168,8 +169,9 @@ def _looking(git: Git, thing: Thing, checked: Checked, at: str) -> list[str]:
     change, path = checked.change, _path(at)
     if path in change.paths and thing.level != "fail":
         return [f"git diff {change.before[:12]} {change.after[:12]} -- {shlex.quote(path)}"]
-    plain = Trial((), "", "", "base" if thing.kind == "known" else "tip", tests=(path,) if path and "::" in thing.place else ())
-    return lines_that_repeat(plain, change, checked.runs, git.place.root)
+    file = path.removeprefix(f"{checked.project}/") if checked.project else path
+    plain = Trial((), "", "", "base" if thing.kind == "known" else "tip", tests=(file,) if path and "::" in thing.place else ())
+    return lines_that_repeat(plain, change, checked.runs, git.place.root, checked.project)
 
 
 def _path(at: str) -> str:

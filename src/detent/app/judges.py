@@ -10,8 +10,9 @@ from detent.evidence.toolchain import listing, stamps
 
 def judges_now(collector: Collector) -> dict[str, str]:
     """How the installed test runner and Detent itself look."""
-    suite = collector.suite
-    return stamps(listing(suite.base, collector.home, {"PATH": suite.path}, collector.store), Path(detent.__file__).parent)
+    suite, trees = collector.suite, tuple(collector.site.installed) or ("",)
+    found = [listing(suite.base, collector.of(tree).home, {"PATH": suite.path}, collector.store) for tree in trees]
+    return stamps({path: digest for each in found for path, digest in each.items()}, Path(detent.__file__).parent)
 
 
 def written_meanwhile(before: Mapping[str, str], now: Mapping[str, str]) -> str:

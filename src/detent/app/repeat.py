@@ -14,8 +14,8 @@ TAKE_FILES = ("pytest", "vitest", "jest", "mocha", "node", "rspec", "phpunit")  
 END = "END"
 
 
-def lines_that_repeat(trial: Trial, change: Change, runs: Command | None, home: Path) -> list[str]:
-    """The lines of a shell that repeat a trial; none where the change that it was made with is too long to keep."""
+def lines_that_repeat(trial: Trial, change: Change, runs: Command | None, home: Path, project: str = "") -> list[str]:
+    """The lines of a shell that repeat a trial, in the folder of its project; none where the change that it was made with is too long to keep."""
     if not trial.whole:
         return []
     here, there = (_base(change), _tip(change)) if trial.on == "base" else (_tip(change), _base(change))
@@ -25,10 +25,11 @@ def lines_that_repeat(trial: Trial, change: Change, runs: Command | None, home: 
         f"git worktree add -q --detach {folder} {here}",
         f"cd {folder}",
         *(f"ln -s {shlex.quote(str(home / name))} {name}" for name in BORROWED if (home / name).is_dir()),
+        *([f"cd {shlex.quote(project)}"] if project else []),
         *laid,
-        *_patched(trial.patch),
+        *_patched(trial.patch, project),
         trial.command or _command(trial, runs),
-        f"cd - && git worktree remove --force {folder}",
+        f"cd {shlex.quote(str(home))} && git worktree remove --force {folder}",
     ]
 
 
@@ -41,8 +42,9 @@ def _tip(change: Change) -> str:
     return change.commits[-1].hash[:12] if change.commits else f"$(git commit-tree {change.after[:12]} -p HEAD -m look)"
 
 
-def _patched(patch: str) -> list[str]:
-    return [f"git apply <<'{END}'", *patch.removesuffix("\n").split("\n"), END] if patch else []
+def _patched(patch: str, project: str) -> list[str]:
+    below = f" --directory={shlex.quote(project)}" if project else ""
+    return [f"git apply{below} <<'{END}'", *patch.removesuffix("\n").split("\n"), END] if patch else []
 
 
 def _command(trial: Trial, runs: Command | None) -> str:

@@ -7,7 +7,7 @@ from detent.app.cell import cell_of
 from detent.app.fit import patterns_at
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.runners import Command, Folder, find_command
+from detent.evidence.runners import Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout
 from detent.git.commits import main_branch
@@ -45,25 +45,15 @@ def main_at(git: Git, env: Mapping[str, str]) -> str:
 
 def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings]:
     """The suite of a commit whose tests can be told apart. A file that lies in the checkout is not asked."""
-    suite, settings = any_suite_at(git, base, env, (git.tree(base),))
-    if suite.base is None or not suite.base.runner:
-        said = f"`{suite.base.text}` says only whether all passed" if suite.base else "no test framework is recognised there"
-        raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
-    return suite, settings
-
-
-def any_suite_at(git: Git, base: str, env: Mapping[str, str], trees: tuple[str, ...]) -> tuple[Suite, Settings]:
-    """The suite by the settings of a commit, recognised by the first of these trees that has tests; without a command if none has."""
     settings = settings_at(git, base, env)
     path, home = env.get("PATH", os.defpath), git.place.root
-    command: Command | None = None
-    for tree in trees:
-        with clean_checkout(git, tree) as folder:
-            borrow(home, folder)
-            command = find_command(Folder(folder, path), settings.test.command)
-            patterns = patterns_at(command, Folder(folder, path), settings.test.files)
-        if command is not None:
-            break
+    with clean_checkout(git, git.tree(base)) as folder:
+        borrow(home, folder)
+        command = find_command(Folder(folder, path), settings.test.command)
+        patterns = patterns_at(command, Folder(folder, path), settings.test.files)
+    if command is None or not command.runner:
+        said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"
+        raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
     cell = cell_of(settings, False, env, home)
     timeout = float(settings.test.timeout or settings.bash.timeout)
     return Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox, patterns), settings

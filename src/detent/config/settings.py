@@ -16,12 +16,23 @@ class Project(Value, frozen=True):
     tech_stack: Texts = ()
 
 
+class TestProject(Value, frozen=True):
+    """One row of [[test.project]]: a folder that is tested by itself."""
+
+    __test__ = False
+    path: str  # of the repository; "": all of it
+    command: str = ""  # unset: detected there
+    files: Texts = ()
+    timeout: int = 0  # unset: test.timeout
+
+
 class Test(Value, frozen=True):
     __test__ = False
     command: str = ""
     files: Texts = ()
     timeout: int = 120  # unset: bash.timeout
     env: Texts = ()
+    project: tuple[TestProject, ...] = ()  # every [[test.project]]
 
 
 class Bash(Value, frozen=True):
@@ -166,7 +177,7 @@ class Settings(Value, frozen=True):
 def kinds() -> dict[str, Any]:
     """Every key by its dotted name, with the type of its value: str, int, float, bool, Texts or a Literal."""
     found = {f"{section}.{key}": kind for section, of in get_type_hints(Settings).items() for key, kind in get_type_hints(of).items()}
-    del found["agents.roles"], found["flags.levels"]
+    del found["agents.roles"], found["flags.levels"], found["test.project"]
     return {name: Texts if kind == Texts | None else kind for name, kind in found.items()} | dict.fromkeys(levels(), LEVEL)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from detent.config.projects import checked_projects
 from detent.config.settings import Bash, Debug, Settings, kinds, levels, variable
 from detent.config.values import ROLE, checked, checked_text, seen, unknown
 from detent.errors import DetentError
@@ -132,6 +133,9 @@ def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
         if not isinstance(keys, dict):
             raise DetentError(f"{where}: {section} is a section, not {seen(keys)}", f"write [{section}], and its keys below it")
         for key, raw in keys.items():
+            if (section, key) == ("test", "project"):
+                yield "test.project", checked_projects(raw, where)
+                continue
             name = _known(section, key, where)
             yield name, checked(name, raw, where)
 
@@ -142,7 +146,7 @@ def _known(section: str, key: str, where: str) -> str:
         return f"{section}.{key}"
     if section == "agents" and ROLE.fullmatch(key):
         return f"agents.{key.lower()}"
-    keys = [name.partition(".")[2] for name in kinds() if name.startswith(f"{section}.")]
+    keys = [name.partition(".")[2] for name in (*kinds(), "test.project") if name.startswith(f"{section}.")]
     elsewhere = [f"[{name.partition('.')[0]}] {key}" for name in kinds() if name.endswith(f".{key}")]
     if elsewhere:
         raise DetentError(f"{where}: [{section}] has no key {key}", f"did you mean {' or '.join(elsewhere)}?")

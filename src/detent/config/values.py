@@ -43,7 +43,7 @@ def checked(name: str, raw: object, where: str) -> object:
     kind = kinds().get(name, str)
     if get_origin(kind) is Literal:
         return _chosen(at, raw, get_args(kind))
-    if not _fits(kind, raw):
+    if not fits(kind, raw):
         raise DetentError(f"{at} is {seen(raw)}; expected {WORDS[kind]}", f"for example: {EXAMPLES.get(name) or EXAMPLES[WORDS[kind]]}")
     if isinstance(raw, int | float) and raw < LEAST.get(name, raw):
         raise DetentError(f"{at} is {raw}; it must be at least {LEAST[name]}", f"leave it out for the default, {_default(name)}")
@@ -75,7 +75,8 @@ def _check_form(at: str, name: str, texts: list[str]) -> None:
             raise DetentError(f"{at} has {seen(text)}; expected {expected}", f"for example: {EXAMPLES[name]}")
 
 
-def _fits(kind: object, value: object) -> bool:
+def fits(kind: object, value: object) -> bool:
+    """Whether a value of TOML has the type of a key."""
     if kind == Texts:
         return isinstance(value, list) and all(isinstance(v, str) and v.strip() for v in value)
     if isinstance(value, bool):

@@ -15,10 +15,12 @@ from detent.errors import CannotTell
 from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks, Teeth
 from detent.evidence.branch_probes import Branch, examples_in_code, look_beside
+from detent.evidence.cannot_run import hint_for, left_behind, not_fetched
 from detent.evidence.card import Card, Trial
 from detent.evidence.card_trials import Ran, places, trials, without_the_change
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.generated import is_generated
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.no_proof import no_proof
 from detent.evidence.nothing_said import says_nothing
@@ -89,13 +91,15 @@ def _card(span: Span, tried: Tried) -> Card:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
     if before.fault:
         return Card(span.base, span.tip, unclear=f"the tests of the base cannot be run: {before.fault}")
+    if said := _helpless(span, look, before, tip):
+        return Card(span.base, span.tip, unclear=said)
     seen = look.outcomes()
     span.say("3 of 5: running the new tests without the change")
     mixed = _mixed(span, look, before)
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
-    flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through()]
+    flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through(), *_without_files(span, seen, before)]
     flags += examples_in_code(look.teeth(span.seconds), look.changes.patch())
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
@@ -136,7 +140,7 @@ def _probed(span: Span, look: RepoLook, branch: Branch, tried: Tried) -> tuple[l
     rest = max(begun + span.seconds - time.monotonic(), 0.0)
     idle = indifferent(_teeth(look, rest, tried), branch.tip, new & set(seen_by.idle))
     found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
-    return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0)], seen_by
+    return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0), *_generated(look)], seen_by
 
 
 def is_probed(settings: Mapping[str, str]) -> bool:
@@ -211,6 +215,27 @@ def _by_exit_code(span: Span, look: RepoLook, tried: Tried) -> Card:
         kept=0 if proved or before.bad else 1,
         flags=(*flags, *no_proof(look, proved, span.about)),
     )
+
+
+def _helpless(span: Span, look: RepoLook, before: TestReport, tip: TestReport) -> str:
+    """Why the tests say nothing of a change, where no run began it: none passes on either side, or what they need was not fetched."""
+    bad = before.bad & tip.bad
+    if span.run is not None or not bad:
+        return ""
+    lacks = not_fetched(span.collector, span.tip)
+    if lacks:
+        return "\n".join([f"{min(bad)} fails on both sides" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""), *lacks])
+    if before.having("passed") or tip.having("passed"):
+        return ""
+    behind = left_behind(span.collector, span.tip, (before, tip), bad)
+    said = f"no test passes in a clean checkout, with the change or without it: {min(bad)}: {look.why(min(bad)).sentence}"
+    return "\n".join([said, hint_for(behind) if behind else "install what they need first, or give --install CMD"])
+
+
+def _without_files(span: Span, seen: Outcomes, before: TestReport) -> list[Flag]:
+    """A word on tests that fail on both sides for files that only the person's checkout has."""
+    behind = left_behind(span.collector, span.tip, (before,), seen.still_failing) if span.run is None and seen.still_failing else []
+    return [Flag("weak-evidence", f"{min(seen.still_failing)} fails on both sides: {hint_for(behind)}", level="note")] if behind else []
 
 
 # -- what the tests say ----------------------------------------------------------------------------------------------------------
@@ -293,7 +318,7 @@ def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> 
     moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
-    files = {file_of(before, test) for test in old.broken}
+    files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
     hunks: list[Rewritten] = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files]
     said = "what an older test expects was changed: as it was, it fails with this change"
     alone = {file_of(before, test) for test in old.broken - old.backed}
@@ -326,6 +351,17 @@ def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]
 def _judged_by(look: RepoLook) -> list[Flag]:
     paths = sorted(c.path for c in look.changed() if c.sort == "config" and not says_nothing(look.changes, c))
     return [Flag("judged-by", f"{path} changed; it decides how the work is judged", path) for path in paths[:MOST_SHOWN]]
+
+
+def _generated(look: RepoLook) -> list[Flag]:
+    """Code that programs wrote is not tried, and that is told."""
+    said = "this file is generated, so whether tests notice its lines was not tried"
+    paths = [
+        c.path
+        for c in look.changed()
+        if c.sort == "production" and is_generated(c.path, *map(look.changes.text(c.path), (look.changes.good, look.tree)))
+    ]
+    return [Flag("unnoticed", said, path, level="note") for path in paths[:MOST_SHOWN]]
 
 
 def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:

@@ -11,6 +11,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from detent.evidence.bite import Teeth
+from detent.evidence.generated import is_generated
+from detent.evidence.look import Changed
 from detent.evidence.mutate import MOST, bodies_on, spots_on
 from detent.evidence.mutate.same_kind import other_answers
 from detent.evidence.mutate.spot import Body, Spot
@@ -35,12 +37,19 @@ def candidates(teeth: Teeth, said: str = "") -> list[Mutant]:
     """The mutants of the production code that a step changed, in the order in which they are worth trying; `said` is the tests' text."""
     found: dict[str, list[Mutant]] = {}
     for change in teeth.changed:
-        if change.sort == "production" and change.how != "deleted" and not is_tooling(change.path):
+        if is_tried(teeth, change):
             for mutant in _of(teeth, change.path):
                 found.setdefault(f"{mutant.path}\n{mutant.place}", []).append(mutant)
     words = frozenset(re.findall(r"\w+", said))
     places = sorted(found.values(), key=lambda of: (of[0].place == OUTSIDE, of[0].place not in words))
     return [mutant for turn in zip_longest(*places) for mutant in turn if mutant is not None]
+
+
+def is_tried(teeth: Teeth, change: Changed) -> bool:
+    """Whether small changes of a changed file are worth trying: it is code of the product that somebody wrote."""
+    if change.sort != "production" or change.how == "deleted" or is_tooling(change.path):
+        return False
+    return not is_generated(change.path, *_versions(teeth, change.path))
 
 
 def is_tooling(path: str) -> bool:
@@ -53,7 +62,7 @@ def of_the_same_kind(teeth: Teeth) -> dict[str, Mutant]:
     """By place, each changed function that only answers, with other answers of the same kind. Python only."""
     found = dict[str, Mutant]()
     for change in teeth.changed:
-        if change.sort == "production" and change.how != "deleted" and change.path.endswith(".py") and not is_tooling(change.path):
+        if change.path.endswith(".py") and is_tried(teeth, change):
             text, lines = _changed(teeth, change.path)
             found |= {f"{change.path}: {body.name}": Mutant(change.path, body.name, body.make) for body in other_answers(text, lines)}
     return found
@@ -61,8 +70,13 @@ def of_the_same_kind(teeth: Teeth) -> dict[str, Mutant]:
 
 def _changed(teeth: Teeth, path: str) -> tuple[str, frozenset[int]]:
     """A file as it is now, and the numbers of its changed lines."""
-    old, new = ((teeth.git.read(tree, path) or b"").decode("utf-8", "replace") for tree in (teeth.marks.good, teeth.tree))
+    old, new = _versions(teeth, path)
     return new, changed_lines(old, new)
+
+
+def _versions(teeth: Teeth, path: str) -> tuple[str, str]:
+    old, new = ((teeth.git.read(tree, path) or b"").decode("utf-8", "replace") for tree in (teeth.marks.good, teeth.tree))
+    return old, new
 
 
 def _of(teeth: Teeth, path: str) -> Iterator[Mutant]:

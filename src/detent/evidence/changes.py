@@ -11,6 +11,7 @@ from detent.evidence.collect import Collects
 from detent.evidence.insource import holds_tests, lay_over, only_tests_differ, split
 from detent.evidence.judged_by import is_judging, judges, only_versions_differ
 from detent.evidence.look import Changed
+from detent.evidence.moves import moves
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.shared_config import is_shared_config
 from detent.evidence.testfiles import TestFiles, looked_up
@@ -44,6 +45,14 @@ class Changes:
     def text(self, path: str) -> Callable[[str], str]:
         """How a path reads in a tree."""
         return lambda tree: (self.git.read(tree, path) or b"").decode("utf-8", "replace")
+
+    @cached_property
+    def moves(self) -> dict[str, str]:
+        """The files that only got another name."""
+        gone, came = ([c.path for c in self.all() if c.how == how] for how in ("deleted", "added"))
+        if not gone or not came:
+            return {}
+        return moves({path: self.text(path)(self.good) for path in gone}, {path: self.text(path)(self.tree) for path in came})
 
     def overlay(self, tree: str) -> dict[str, bytes]:
         """The tests that the step changed, as they are laid over another tree: whole files, and the test part of files of code."""

@@ -23,16 +23,14 @@ from detent.evidence.bytecode import Bytecode, read_only, scratch_folder, withou
 from detent.evidence.canary import canary_of
 from detent.evidence.installed import fingerprint, interpreter, version_of
 from detent.evidence.lay import lay
-from detent.evidence.lend import lend_composer, lend_packages
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import builds, folder_of
+from detent.evidence.site import Site
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
-from detent.git.checkout import clean_checkout
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.snapshot import looked_over, stamp, untracked
-from detent.git.workspace import borrow
 from detent.kernel import seal
 from detent.kernel.redact import redactor, secrets_of
 from detent.sandbox.process import Ran
@@ -98,11 +96,14 @@ class Collector:
         home: Path | None = None,
         stands: Stands = nothing_stands,
         furnish: Callable[[Path], None] = lambda folder: None,
+        site: Site | None = None,
     ) -> None:
-        self.git, self.suite, self.run, self.stands, self.furnish = git, suite, run, stands, furnish
+        self.git, self.run, self.stands, self.furnish = git, run, stands, furnish
         self.digests: dict[str, str] = {}
         self.root = git.place.root
-        self.home = home or self.root  # the project's own checkout: where its environment lies
+        self.site = site or Site(home or self.root, self.root)
+        self.suite = suite._replace(whole=self.site.whole)
+        self.home = self.site.home(suite.base) if site else home or self.root  # the project's own checkout: where its environment lies
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
@@ -113,7 +114,7 @@ class Collector:
     # -- what is kept --------------------------------------------------------------------------------------------------------
 
     def key(self, tree: str) -> str:
-        base = self.suite.base
+        base, home = self.suite.base, self.of(tree).home
         parts = [
             tree,
             base.text if base else "",
@@ -121,8 +122,18 @@ class Collector:
             *(f"{name}={self.env.get(name, '')}" for name in self.suite.also),
             self.suite.path,
             *(["clean"] if self.suite.clean else []),
+            *self.site.words(tree),
         ]
-        return sha256("\n".join([*parts, fingerprint(base, self.home, self.env, self.store)]).encode()).hexdigest()
+        return sha256("\n".join([*parts, fingerprint(base, home, self.env, self.store)]).encode()).hexdigest()
+
+    def of(self, tree: str) -> "Collector":
+        """As this one, for a tree that has dependencies of its own."""
+        if tree not in self.site.installed:
+            return self
+        own = copy(self)
+        own.site = self.site.of(tree)
+        own.home = own.site.home(self.suite.base)
+        return own
 
     def known(self, tree: str) -> TestReport | None:
         """The newest complete report of a tree, whatever it says."""
@@ -158,7 +169,7 @@ class Collector:
         if not report.complete:
             return report
         base = self.suite.base
-        version = version_of(base, self.home, self.env, self.store) if base and base.runner else ""
+        version = version_of(base, self.of(tree).home, self.env, self.store) if base and base.runner else ""
         report = msgspec.structs.replace(report, tree=tree, version=version)
         self.store.mkdir(parents=True, exist_ok=True)
         data, scratch = msgspec.json.encode(Kept(self.key(tree), report, clean)), self.store / f".{tree}.{os.getpid()}.{get_ident()}"
@@ -193,10 +204,11 @@ class Collector:
         name: str = "",
     ) -> TestReport:
         """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which nothing tells from a plain run."""
-        with self.checkout(tree, overlay or {}, name) as folder:
+        own = self.of(tree)
+        with own.checkout(tree, overlay or {}, name) as folder:
             self.runs += 1
             plain = tree == self.began and not (overlay or selectors or command)
-            report = (self._filling() if plain else self)._run(selectors, folder, wanted, command, near)
+            report = (own._filling() if plain else own)._run(selectors, folder, wanted, command, near)
         if overlay and report.canary == "broken" and not report.outcomes:
             raise CannotTell(report.canary_said)  # of a probe, no report is no answer
         return report if overlay or selectors or command else self.keep(tree, report, clean=True)
@@ -220,13 +232,11 @@ class Collector:
     @contextmanager
     def checkout(self, tree: str, overlay: Overlay | None = None, name: str = "") -> Iterator[Path]:
         """A tree in a folder of its own. Installed dependencies are lent to it, and what a person configured; nothing else that lies in the workspace."""
-        with clean_checkout(self.git, tree, name) as folder:
-            borrow(self.home, folder)
-            self.furnish(folder)
+        with self.site.checkout(self.git, tree, name) as folder:
+            self.furnish(self.site.whole(folder))
             for path, data in (overlay or {}).items():
                 lay(folder, path, data)
-            lend_packages(self.root, folder)
-            lend_composer(self.home, folder)
+            self.site.lend(tree, folder)
             yield folder
 
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
@@ -297,7 +307,7 @@ class Collector:
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
         """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""
-        return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join([str(cwd), str(cwd / "src")])}
+        return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join(self.site.in_place(cwd))}
 
     # -- bytecode --------------------------------------------------------------------------------------------------------------
 
@@ -379,9 +389,8 @@ class Collector:
 def _thin_out(store: Path) -> None:
     """Keep the newest reports only; one that is missed later is made anew."""
     kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
-    if len(kept) > MOST_KEPT:
-        for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10]:
-            file.unlink(missing_ok=True)
+    for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10] if len(kept) > MOST_KEPT else ():
+        file.unlink(missing_ok=True)
 
 
 def _age(file: Path) -> float:

@@ -6,18 +6,28 @@ Owns the names; whether a missing module is one of them is asked by `reasons`.
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatch
 
 from detent.evidence.runners.protocol import Files
 
 MOST = 50  # lists of requirements that are read
 REQUIREMENTS = re.compile(r"(?:requirements?/[\w.-]+|[\w.-]*requirements?[\w.-]*)\.(?:txt|in)")
 NAME = re.compile(r"\s*(@?[A-Za-z0-9][\w./-]*)")
+LOCKS = (
+    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "uv.lock", "poetry.lock", "pdm.lock",
+    "Pipfile.lock", "requirements*.txt", "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock",
+)  # fmt: skip
 IMPORTED_AS = {  # packages that are imported by another name than they are installed by
     "pyyaml": "yaml", "beautifulsoup4": "bs4", "pillow": "pil", "opencv_python": "cv2", "scikit_learn": "sklearn", "python_dateutil": "dateutil",
     "python_dotenv": "dotenv", "pyjwt": "jwt", "attrs": "attr", "gitpython": "git", "pyopenssl": "openssl", "pyserial": "serial", "pyzmq": "zmq",
     "pycryptodome": "crypto", "mysqlclient": "mysqldb", "psycopg2_binary": "psycopg2", "protobuf": "google", "setuptools": "pkg_resources",
     "django_rest_framework": "rest_framework", "djangorestframework": "rest_framework", "pytest_mock": "pytest_mock", "python_multipart": "multipart",
 }  # fmt: skip
+
+
+def is_lock(path: str, names: Iterable[str] = LOCKS) -> bool:
+    """Whether a file says what is to be installed, to the version."""
+    return any(fnmatch(path.rpartition("/")[2], name) for name in names)
 
 
 def declared_dependencies(files: Files) -> frozenset[str]:

@@ -328,9 +328,9 @@ class RepoLook:
         return keys_added(self.changes.patch(), self.scene.keys)
 
     def substance(self) -> tuple[Changed, ...]:
-        from detent.evidence.nothing_said import says_nothing
+        from detent.evidence.nothing_said import is_no_substance
 
-        return tuple(c for c in self.changed() if c.sort in ("production", "unknown") and not says_nothing(self.changes, c))
+        return tuple(c for c in self.changed() if c.sort in ("production", "unknown") and not is_no_substance(self.changes, c))
 
     def read_through(self) -> tuple[Flag, ...]:
         from detent.evidence.static_look import static_flags

@@ -129,7 +129,7 @@ def _same(function: str, of: list[tuple[str, Asked]], made: list[tuple[str, str,
 
 def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float) -> list[Answer | None]:
     """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
-    base = collector.suite.base
+    base, collector = collector.suite.base, collector.of(teeth.tree)
     python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
     program = PROGRAM.format(mark=mark, calls=json.dumps(calls))
     if python is None or len(program) > LONGEST or time.monotonic() >= until:

@@ -1,6 +1,7 @@
 """Laying a file over those of a checkout: never through a link of its tree. Knows paths only."""
 
 import os
+import shutil
 from pathlib import Path
 
 
@@ -19,3 +20,12 @@ def lay(folder: Path, path: str, data: bytes | None) -> None:
     here.write_bytes(data)
     if was is not None:
         os.utime(here, ns=(was.st_atime_ns, was.st_mtime_ns))
+
+
+def put(source: Path, target: Path) -> None:
+    """Copy a file or a folder as it is."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir() and not source.is_symlink():
+        shutil.copytree(source, target, symlinks=True)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)

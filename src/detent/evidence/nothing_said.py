@@ -1,4 +1,4 @@
-"""Changes that say nothing: of documents, of comments, of layout. No test can be asked to need them. Pure but for reading both versions."""
+"""Changes that say nothing: of documents, comments and layout; and of versions and names. Pure but for reading both versions."""
 
 import ast
 import re
@@ -7,17 +7,25 @@ from pathlib import PurePosixPath
 from detent.evidence.changes import Changes
 from detent.evidence.documents import is_document
 from detent.evidence.look import Changed
+from detent.evidence.moves import imports_renamed, renamed_words
 from detent.evidence.mutate.textual import blanked
+from detent.evidence.versions import only_versions_changed
 
 
 def says_nothing(changes: Changes, change: Changed) -> bool:
     """Whether a change is one of words or layout only."""
     if is_document(change.path):
         return True
-    if change.how != "modified":
-        return False
-    text = changes.text(change.path)
-    return same_code(change.path, text(changes.good), text(changes.tree))
+    return change.how == "modified" and same_code(change.path, *map(changes.text(change.path), (changes.good, changes.tree)))
+
+
+def is_no_substance(changes: Changes, change: Changed) -> bool:
+    """Whether a change of the product is one of words, layout, versions or names of files: no test can be asked to need it."""
+    if says_nothing(changes, change) or change.path in changes.moves or change.path in changes.moves.values():
+        return True
+    old, new = map(changes.text(change.path), (changes.good, changes.tree))
+    renamed = imports_renamed(old, renamed_words(changes.moves))
+    return change.how == "modified" and (same_code(change.path, renamed, new) or only_versions_changed(change.path, old, new))
 
 
 def same_code(path: str, old: str, new: str) -> bool:

@@ -5,8 +5,7 @@ Owns how a run is made and what of it can be believed; knows nothing of gates. T
 
 import os
 import shlex
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shutil import rmtree
 from typing import BinaryIO, NamedTuple, Protocol
@@ -22,6 +21,7 @@ from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.kept import lent, settings
 from detent.evidence.runners.protocol import Canary
 from detent.git.snapshot import FOLDERS
+from detent.kernel.scratch import scratch_folder
 from detent.sandbox.process import Ran, run
 
 CACHE = "__pycache__"
@@ -94,6 +94,7 @@ class Suite(NamedTuple):
     patterns: tuple[str, ...] = ()  # which files are tests, as the project says
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
     fills: bool = False  # what runs is what the work began from: what it builds may be kept for later runs
+    whole: Callable[[Path], Path] = lambda cwd: cwd  # the checkout that the folder of the tests lies in: they may use what is beside it
 
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Path | None = None) -> dict[str, str]:
@@ -117,8 +118,13 @@ def forget_bytecode(env: Mapping[str, str], folder: Path) -> None:
 
 def absolute(argv: list[str], root: Path) -> list[str]:
     """A program named by a relative path lies in the project's own folder, also when the tests run in a clean checkout."""
-    first = argv[0]
-    return [str(root / first) if "/" in first and not first.startswith("/") else first, *argv[1:]]
+    at = program_at(argv)
+    return [str(root / word) if n == at and "/" in word and not word.startswith("/") else word for n, word in enumerate(argv)]
+
+
+def program_at(argv: Sequence[str]) -> int:
+    """Which word of a call is the program: not `env` and its settings."""
+    return next((n for n, word in enumerate(argv) if n and "=" not in word), 0) if argv[0] == "env" else 0
 
 
 def run_suite(
@@ -137,12 +143,12 @@ def run_suite(
     assert suite.base is not None, "only a known runner writes reports"
     runner = RUNNERS[suite.base.runner]
     base, chosen = (suite.base, selectors) if isinstance(canary, str) else (canary.base, canary.selectors)
-    with tempfile.TemporaryDirectory(prefix="") as folder:
-        file = Path(folder) / "report"
+    with scratch_folder() as folder:
+        file = folder / "report"
         with file.open("x+b") as written:
             with planted(cwd, canary):
                 argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
-                ran = _run(suite, argv, cwd, env, wanted, Path(folder), *_scratch(getattr(runner, "scratch", ()), root))
+                ran = _run(suite, argv, cwd, env, wanted, folder, *_scratch(getattr(runner, "scratch", ()), root))
             ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
@@ -233,7 +239,8 @@ def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wante
         for folder in (ours := (*written, *builds.own)):
             folder.mkdir(parents=True, exist_ok=True)
         try:
-            ran = suite.start(argv, cwd, builds.env, suite.timeout, wanted, (*ours, *writable), builds.read)
+            beside = (whole,) if (whole := suite.whole(cwd)) != cwd else ()
+            ran = suite.start(argv, cwd, builds.env, suite.timeout, wanted, (*ours, *writable, *beside), builds.read)
         except OSError as e:
             raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.stopped:

@@ -12,23 +12,42 @@ WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-
 CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
 MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
 SCHEMA = 1
+ELSEWHERE = "outside of all projects"
 
 
 def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[str]:
     """The card as a person reads it: at most a screen, unless everything is wanted."""
-    card = checked.card
     head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
+    declared = [row("declared", checked.change.declared)] if checked.change.declared else []
+    declared += wrapped("installed", checked.installed, width) if checked.installed else []
+    body = [line for part in checked.parts or (checked,) for line in _rows_of(part, bool(checked.parts), verbose, width)]
+    more = (
+        [row("", "--explain NAME says what was tried for any of these, and repeats it")] if checked.card.failed or checked.card.asks else []
+    )
+    return [*head, *declared, *body, *more, _end(checked)]
+
+
+def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list[str]:
+    """What was found; of a project, under its name."""
+    card = checked.card
+    head = [row("project", cut(f"{title_of(checked)}  {checked.command}".rstrip(), width - WIDTH))] if is_part else []
     rows = [
         *_named("proved", "fail without this change and pass with it", card.proved, card, verbose, width),
         *_named("pins", "are new and pass on both sides", card.pins, card, verbose, width),
         *_kept(card),
         *_named("known", "failed before and fail still", card.known, card, verbose, width),
     ]
-    declared = [row("declared", checked.change.declared)] if checked.change.declared else []
+    told = checked.project or checked.command or not is_part
+    rows = rows if told and not card.unclear else []
     wrong = [line for said in card.failed for line in wrapped("failed", clickable_said(said, card), width)]
-    unclear = wrapped("unclear", card.unclear, width) if card.unclear else []
-    more = [row("", "--explain NAME says what was tried for any of these, and repeats it")] if wrong or card.asks else []
-    return [*head, *declared, *rows, *wrong, *unclear, *_flags(card, verbose, width), *more, _end(checked)]
+    said, *hints = card.unclear.splitlines() or [""]
+    unclear = [*wrapped("unclear", said, width), *(row("", line) for line in hints)] if said else []  # a command to type stays in one line
+    return [*head, *rows, *wrong, *unclear, *_flags(card, verbose, width)]
+
+
+def title_of(part: Checked) -> str:
+    """What a part is called: the folder of its project, `.` for the root."""
+    return part.project or ("." if part.command else ELSEWHERE)
 
 
 def _size(checked: Checked) -> str:
@@ -70,9 +89,9 @@ def _flag(flag: Flag, card: Card, verbose: bool, width: int) -> list[str]:
 def _end(checked: Checked) -> str:
     asks = len(checked.card.asks)
     to_look = f"{asks} to look at" if checked.answer == "flagged" else ""
-    suites = f", {checked.card.suites:g} test runs" if checked.card.suites else ""
+    suites = f", {many(int(checked.card.suites), 'test run')}" if checked.card.suites else ""
     cost = "known from before" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
-    return f"{WORDS[checked.answer]:<{WIDTH}}{'  '.join(filter(None, (to_look, cost)))}"
+    return f"{WORDS[checked.answer]:<{WIDTH - 2}}  {'  '.join(filter(None, (to_look, cost)))}"
 
 
 def clickable(place: str, card: Card) -> str:
@@ -116,22 +135,44 @@ def object_of(checked: Checked) -> dict[str, Any]:
         "places": card.places,
         "unclear": card.unclear,
         "command": checked.command,
+        "installed": checked.installed,
         "sandbox": checked.sandbox,
         "test_runs": card.suites,
         "seconds": round(card.seconds, 1),
         "known_before": checked.kept,
+        "projects": [_project(part) for part in checked.parts],
     }
+
+
+def _project(part: Checked) -> dict[str, Any]:
+    """The same of one project. That at the root has the path `.`; what is in none has no path."""
+    whole = object_of(part)
+    left_out = ("schema", "exit_code", "range", "base", "commits", "declared", "installed", "projects")
+    return {"path": part.project or ("." if part.command else ""), **{name: value for name, value in whole.items() if name not in left_out}}
 
 
 def markdown_of(checked: Checked) -> str:
     """The card for a pull request's text, a comment or a step summary."""
+    head = f"### Detent: {WORDS[checked.answer].lower()} — {_safe(checked.change.name)}, {_size(checked)}"
+    declared = ["", f"Declared: {checked.change.declared}"] if checked.change.declared and checked.parts else []
+    parts = [line for part in checked.parts for line in ("", f"#### {_safe(title_of(part))}", *_markdown(part, False))]
+    return "\n".join([head, *declared, *(parts or _markdown(checked, True)), "", _foot(checked), ""])
+
+
+def _foot(checked: Checked) -> str:
+    return f"<sub>{_safe(checked.command) or 'no tests'} · {checked.card.seconds:.0f} s · sandbox {_safe(checked.sandbox)}</sub>"
+
+
+def _markdown(checked: Checked, alone: bool) -> list[str]:
+    """What was found, of the whole or of one project."""
     card = checked.card
     rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
     rows += [("pins", _listed(card.pins))] if card.pins else []
     rows += [("kept", f"{many(card.kept, 'old test')}")] if card.kept else []
     rows += [("known before", _listed(card.known))] if card.known else []
-    rows += [("declared", checked.change.declared)] if checked.change.declared else []
-    table = ["| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)]
+    rows += [("declared", checked.change.declared)] if checked.change.declared and alone else []
+    rows = rows if alone or checked.command else []
+    table = ["", "| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)] if rows else []
     wrong = ["", "**What fails**", "", *(f"- {_safe(said)}" for said in card.failed)] if card.failed else []
     unclear = ["", f"Could not be verified: {_safe(card.unclear)}"] if card.unclear else []
     asked = ["", "**To look at**", "", *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
@@ -141,9 +182,7 @@ def markdown_of(checked: Checked) -> str:
         if notes
         else []
     )
-    head = f"### Detent: {WORDS[checked.answer].lower()} — {_safe(checked.change.name)}, {_size(checked)}"
-    foot = f"<sub>{_safe(checked.command) or 'no tests'} · {card.seconds:.0f} s · sandbox {_safe(checked.sandbox)}</sub>"
-    return "\n".join([head, "", *table, *wrong, *unclear, *asked, *told, "", foot, ""])
+    return [*table, *wrong, *unclear, *asked, *told]
 
 
 def _bullet(flag: Flag) -> list[str]:

@@ -83,10 +83,11 @@ def _uri(path: str) -> str:
 def junit_of(found: Sequence[Checked]) -> str:
     """JUnit XML: each thing that fails or is to be looked at is a test case that failed; each proof is one that passed."""
     cases, bad = [], 0
-    for one in found:
-        cases += [f"  <testcase classname={quoteattr('proved')} name={quoteattr(_xml(name))}/>" for name in one.card.proved]
+    for one in (part for whole in found for part in whole.parts or (whole,)):
+        package = f"{_xml(one.project)}." if one.project else ""
+        cases += [f"  <testcase classname={quoteattr(f'{package}proved')} name={quoteattr(_xml(name))}/>" for name in one.card.proved]
         for result in results_of(one):
-            head = f"  <testcase classname={quoteattr(result.rule)} name={quoteattr(_xml(result.place or one.change.name))}>"
+            head = f"  <testcase classname={quoteattr(package + result.rule)} name={quoteattr(_xml(result.place or one.change.name))}>"
             if result.level == "note":
                 cases.append(f"{head}<system-out>{escape(_xml(result.says))}</system-out></testcase>")
                 continue

@@ -78,19 +78,19 @@ def new_card(span: "Span", outer: Mapping[str, str], at: Kept, wrong: Callable[[
     """The card of two trees, without any key, and kept. `wrong`: what else is wrong once all tests have run."""
     from detent.evidence.branch_look import look_over
 
-    card = look_over(span)
-    card = msgspec.structs.replace(card, failed=(*card.failed, *filter(None, (wrong(),))))
+    card, written = look_over(span), wrong()
+    card = msgspec.structs.replace(card, failed=(*card.failed, *filter(None, (written,))))
     card = redacted(card, redactor(secrets_of(outer)))
-    if not card.unclear:
+    if not card.unclear and not written:
         keep(at.file, msgspec.json.encode(card).decode(), key=at.key)
     return card
 
 
-def card_file(span: "Span") -> Path:
-    """Where the card of two trees is kept."""
+def card_file(span: "Span", also: str = "") -> Path:
+    """Where the card of two trees is kept. `also`: what else it depends on."""
     from detent.evidence.branch_look import is_probed
 
     allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
-    how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{__version__}"
+    how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{also}\n{__version__}"
     text = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}\n{how}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import threading
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,9 @@ WORST = ("clean", "flagged", "could-not-verify", "failed")
 @click.option("--declare", type=click.Choice(["refactor", "docs", "chore"]), default=None, help="What the change says of itself.")
 @click.option("--budget", type=click.FloatRange(min=1), default=None, metavar="SECONDS", help="For the probes; 60 unless configured.")
 @click.option("--fail-on", type=click.Choice(["flagged", "failed"]), default="flagged", help="failed: flags are told, and end with 0.")
+@click.option(
+    "--install", default="", metavar="CMD", help="Run CMD in a clean checkout of base and change each, and lend both what it made."
+)
 @click.option("--explain", metavar="NAME", default=None, help="Say all that is known of one thing on the card: a flag, a place or a test.")
 @click.option("--fresh", is_flag=True, help="Believe nothing that was found before for the same trees.")
 @click.option("--verbose", is_flag=True, help="Everything, however long.")
@@ -88,15 +92,17 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
     from detent.interfaces.cli import ends, tell  # noqa: F401
 
     what = "staged" if given["staged"] else "worktree" if given["worktree"] else "range"
-    wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]))  # type: ignore[arg-type]
+    wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]), install=str(given["install"]))  # type: ignore[arg-type]
     nothing_newer()
-    here, env = Path.cwd(), dict(os.environ)
-    if given["pushed"]:
-        from detent.app.check_pushed import pushed
+    stop, here, env = threading.Event(), Path.cwd(), dict(os.environ)
+    rest = (env, say, lambda: not stop.is_set())
+    with ends.before_stopping(stop.set):
+        if given["pushed"]:
+            from detent.app.check_pushed import pushed
 
-        ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
-        return [check(here, wish._replace(text=text), env, say) for text in ranges]
-    return check_each(here, wish, env, say) if given["each"] else [check(here, wish, env, say)]
+            ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
+            return [check(here, wish._replace(text=text), *rest) for text in ranges]
+        return check_each(here, wish, *rest) if given["each"] else [check(here, wish, *rest)]
 
 
 def _explain(found: "list[Checked]", name: str, wanted: str) -> int:

@@ -6,7 +6,9 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 from detent.errors import Busy, DetentError
 
@@ -37,6 +39,26 @@ def _stop(number: int, frame: object) -> None:
     """Being told to end is one clean way out: what runs is ended, what is held is given back. A second time it is immediate."""
     signal.signal(number, signal.SIG_DFL)
     raise SystemExit(128 + number)
+
+
+@contextmanager
+def before_stopping(tell: Callable[[], None]) -> Iterator[None]:
+    """Until this ends, a signal that ends the call is told first: what runs in threads is waited for, and it can end at once."""
+    old = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        tell()
+        handler = old[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+
+    try:
+        for number in old:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
 
 
 def told(argv: Sequence[str], message: str, hint: str, code: int) -> int:

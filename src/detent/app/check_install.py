@@ -1,0 +1,67 @@
+"""What `--install` installs, for the base and for the change, and what is told of lock files that a change brings."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from detent.app.cell import OPEN, Cell, cell_of
+from detent.app.check_projects import Installs
+from detent.app.check_span import Change
+from detent.config import Settings
+from detent.errors import CannotTell
+from detent.evidence.bytecode import without
+from detent.evidence.card import Card
+from detent.evidence.dependencies import is_lock
+from detent.evidence.suite import Suite, environment
+from detent.git.repo import Git
+from detent.kernel.model import Flag
+from detent.kernel.redact import redactor, secrets_of
+from detent.world.install import Order, install
+
+MOST_TOLD = 3
+
+
+def has(cell: Cell) -> str:
+    """What a command has there, in words."""
+    if cell.sandbox.name in OPEN:
+        return "without a sandbox, with this machine's network"
+    return f"in {cell.sandbox.name}, " + (
+        "with this machine's network" if cell.network else "without a network: [sandbox] network = true gives it one"
+    )
+
+
+def installed_for(
+    git: Git,
+    change: Change,
+    settings: Settings,
+    command: str,
+    env: Mapping[str, str],
+    say: Callable[[str], None],
+    wanted: Callable[[], bool],
+) -> tuple[Installs, str]:
+    """What the command made for each of the two trees, and what it had. CannotTell if it fails for one."""
+    cell = cell_of(settings, False, env, git.place.root)
+    suite = Suite(None, 0.0, env.get("PATH", os.defpath), tuple(settings.test.env))
+    order = Order(command, cell.tests, without(environment(suite, env, git.place.git_dir / "detent" / "pycache")), has(cell), wanted)
+    redact, found = redactor(secrets_of(env)), {}
+    for tree, of in ((change.before, "base"), (change.after, "change")):
+        say(f"installing for the {of}: {command}")
+        try:
+            found[tree] = install(git, order, tree, trusted=of == "base")
+        except CannotTell as e:
+            raise CannotTell(f"for the {of}: {redact(str(e))}") from e
+    return found, order.has
+
+
+def told_locks(card: Card, paths: Iterable[str], installed: bool) -> Card:
+    """The card with a word on each lock file that was changed: the tests ran with what is installed, whatever it says."""
+    how = (
+        "what it asks for was installed by --install"
+        if installed
+        else "the tests of both sides ran with what is installed here (--install CMD installs for each)"
+    )
+    kind = "new-dependencies" if installed else "weak-evidence"
+    locks = [path for path in paths if is_lock(path)]
+    flags = [Flag(kind, f"{path} changed; {how}", path, level="note") for path in locks[:MOST_TOLD]]
+    return msgspec.structs.replace(card, flags=(*card.flags, *flags))

@@ -1,0 +1,106 @@
+"""The cards of several projects as one: every path as the repository names it, and one answer for all. Pure."""
+
+import re
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from detent.evidence.card import Card
+from detent.evidence.patterns import is_outside
+from detent.kernel.flags import KINDS
+from detent.kernel.model import Flag
+
+NAMED = re.compile(r"[^\s`'\"(),:;]+")
+ELSEWHERE = "; tests of another project need this change"
+
+
+def below(card: Card, folder: str, names: frozenset[str], understood: bool) -> Card:
+    """The card of a project in a folder, with every test and place as seen from the root. `names`: the files of the project.
+
+    `understood`: its tests have names. Where only an exit code is read, the command stands for them.
+    """
+    if not folder:
+        return card
+
+    def test(name: str) -> str:
+        return f"{folder}: {name}" if not understood else name if is_outside(name) else f"{folder}/{name}"
+
+    return msgspec.structs.replace(
+        card,
+        proved=tuple(map(test, card.proved)),
+        pins=tuple(map(test, card.pins)),
+        known=tuple(map(test, card.known)),
+        failed=tuple(_told(said, folder, names) for said in card.failed),
+        flags=tuple(_placed(flag, folder, names) for flag in card.flags),
+        tried=tuple(
+            msgspec.structs.replace(trial, about=tuple(_about(name, test, folder) for name in trial.about)) for trial in card.tried
+        ),
+        places={_from_root(name, folder): f"{folder}/{place}" for name, place in card.places.items()},
+        unclear=f"{folder}: {_told(card.unclear, folder, names)}" if card.unclear else "",
+    )
+
+
+def _from_root(place: str, folder: str) -> str:
+    return f"{folder}/{place}" if place and not is_outside(place) else place or folder
+
+
+def _about(name: str, test: Callable[[str], str], folder: str) -> str:
+    """What a trial is about: a test, or `KIND PLACE`."""
+    kind, _, place = name.partition(" ")
+    return f"{kind} {_from_root(place, folder)}" if kind in KINDS else test(name)
+
+
+def _placed(flag: Flag, folder: str, names: frozenset[str]) -> Flag:
+    return msgspec.structs.replace(flag, place=_from_root(flag.place, folder), sentence=_told(flag.sentence, folder, names))
+
+
+def _told(text: str, folder: str, names: frozenset[str]) -> str:
+    """A sentence in which every file of the project is named from the root."""
+
+    def named(found: re.Match[str]) -> str:
+        word = found[0]
+        file = word.rstrip(".")
+        return f"{folder}/{word}" if file in names and ("/" in file or "." in file) else word
+
+    return NAMED.sub(named, text)
+
+
+def in_no_project(card: Card) -> Card:
+    """The card of what lies in no project: that no test is there says nothing of words and settings."""
+    return msgspec.structs.replace(
+        card, flags=tuple(f for f in card.flags if f.level != "note" or f.kind not in ("no-proof", "weak-evidence"))
+    )
+
+
+def agreed(cards: list[Card]) -> list[Card]:
+    """The cards of one change: code that no test of its own project needs is only told where tests of another one need the change."""
+    if not any(card.proved for card in cards):
+        return cards
+    return [card if card.proved else msgspec.structs.replace(card, flags=tuple(map(_elsewhere, card.flags))) for card in cards]
+
+
+def _elsewhere(flag: Flag) -> Flag:
+    if flag.kind != "no-proof" or flag.level != "ask":
+        return flag
+    return msgspec.structs.replace(flag, level="note", sentence=flag.sentence + ELSEWHERE)
+
+
+def joined(base: str, tip: str, cards: Iterable[Card]) -> Card:
+    """One card for all."""
+    of = tuple(cards)
+    return Card(
+        base,
+        tip,
+        proved=tuple(name for card in of for name in card.proved),
+        pins=tuple(name for card in of for name in card.pins),
+        kept=sum(card.kept for card in of),
+        known=tuple(name for card in of for name in card.known),
+        unstable=tuple(name for card in of for name in card.unstable),
+        failed=tuple(said for card in of for said in card.failed),
+        flags=tuple(flag for card in of for flag in card.flags),
+        tried=tuple(trial for card in of for trial in card.tried),
+        places={name: place for card in of for name, place in card.places.items()},
+        unclear="; ".join(card.unclear for card in of if card.unclear),
+        suites=sum(card.suites for card in of),
+        seconds=round(sum(card.seconds for card in of), 3),
+    )

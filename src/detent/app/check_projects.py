@@ -1,0 +1,178 @@
+"""Which projects a change touches, and how the tests of each are run: as the commit says that the change starts from.
+
+A repository with one project at its root is the plain case, and nothing is looked for in it. Judges nothing.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.app.cell import DEPENDENCIES, Cell, cell_of
+from detent.app.check_span import Change
+from detent.app.fit import patterns_at
+from detent.config import Settings
+from detent.config.settings import TestProject
+from detent.evidence.documents import is_document
+from detent.evidence.projects import Outside, chain, is_manifest, manifest_folders, nearest, owner
+from detent.evidence.runners import Command, Files, Folder, find_command
+from detent.evidence.site import Installed, Site, above
+from detent.evidence.suite import Suite
+from detent.git.checkout import clean_checkout, part_of
+from detent.git.repo import Git
+
+Installs = Mapping[str, Installed]  # of whole trees that were given dependencies of their own
+
+
+class Affected(NamedTuple):
+    """One project that a change touches, or what of the change lies in none."""
+
+    site: Site
+    suite: Suite
+    before: str  # its trees
+    after: str
+    paths: tuple[str, ...]  # that changed in it, as the repository names them
+    is_rest: bool = False  # it is no project, and there are some
+
+    @property
+    def folder(self) -> str:
+        return self.site.folder
+
+
+class Finding(NamedTuple):
+    """What is needed to find them."""
+
+    git: Git
+    change: Change
+    settings: Settings
+    env: Mapping[str, str]
+    installed: Installs
+    names: Mapping[str, frozenset[str]]  # of each of the two trees: its files
+
+    @property
+    def every(self) -> frozenset[str]:
+        """The files of both."""
+        return frozenset[str]().union(*self.names.values())
+
+    @property
+    def search(self) -> str:
+        return self.env.get("PATH", os.defpath)
+
+    def site(self, folder: str) -> Site:
+        """A folder of the repository, whose trees are those of all of it."""
+        return Site(self.git.place.root, self.git.place.root, folder, installed=self.installed)
+
+
+def affected(git: Git, change: Change, settings: Settings, env: Mapping[str, str], installed: Installs) -> list[Affected]:
+    """The projects, by their folders; what lies in none comes last."""
+    names = {tree: frozenset(git.run("ls-tree", "-r", "-z", "--name-only", tree).items) for tree in (change.before, change.after)}
+    finding = Finding(git, change, settings, env, installed, names)
+    shares = _shares(finding)
+    folders = sorted(shares, key=lambda folder: (not folder, folder))
+    return [_affected(finding, folder, tuple(shares[folder]), [each for each in folders if each]) for folder in folders]
+
+
+# -- whose file is whose ---------------------------------------------------------------------------------------------------------
+
+
+def _shares(finding: Finding) -> dict[str, list[str]]:
+    """The changed paths by the folder of their project; empty: the root."""
+    rows, paths = finding.settings.test.project, finding.change.paths
+    if rows:
+        whose = {row.path: row.path for row in rows}
+    elif finding.settings.test.command:
+        whose = {}
+    else:
+        folders = manifest_folders(finding.every)
+        touched = {folder for path in paths if not is_document(path) and (folder := nearest(path, folders))}
+        whose = dict(_owners(finding, touched, folders)) if touched else {}
+        whose |= {folder: folder for folder in whose.values() if folder}
+    shares: dict[str, list[str]] = {}
+    for path in paths:
+        shares.setdefault(whose.get(nearest(path, whose), ""), []).append(path)
+    words = [folder for folder, of in shares.items() if folder and all(map(is_document, of))]
+    for folder in words:  # what is only written about a project needs no run of its tests
+        shares.setdefault("", []).extend(shares.pop(folder))
+    return shares
+
+
+def _owners(finding: Finding, touched: Iterable[str], folders: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Each folder with a manifest that was touched, and the folder of the project that it belongs to: by the base, and by the change where that is new."""
+    change = finding.change
+    with ExitStack() as stack:
+        wholes: dict[str, Path] = {}
+        for folder in sorted(touched):
+            tree = change.before if folder in manifest_folders(finding.names[change.before]) else change.after
+            if tree not in wholes:
+                wholes[tree] = stack.enter_context(clean_checkout(finding.git, tree))
+            views = {each: _view(finding, tree, wholes[tree], each, folders) for each in chain(folder, folders)}
+            yield folder, owner(folder, views)
+
+
+def _view(finding: Finding, tree: str, whole: Path, folder: str, folders: Iterable[str]) -> Files:
+    """The files of a folder as its runner would see them, without those of projects in it."""
+    here = finding.site(folder).of(tree).furnished(whole)
+    inner = [
+        each.removeprefix(f"{folder}/") if folder else each
+        for each in folders
+        if each != folder and each.startswith(f"{folder}/" if folder else "")
+    ]
+    return Outside(Folder(here, finding.search), inner)
+
+
+# -- how each is tested ------------------------------------------------------------------------------------------------------------
+
+
+def _affected(finding: Finding, folder: str, paths: tuple[str, ...], others: list[str]) -> Affected:
+    git, change = finding.git, finding.change
+    inner = tuple(each for each in others if each != folder and each.startswith(f"{folder}/" if folder else ""))
+    before, after = (part_of(git, tree, folder, inner) for tree in (change.before, change.after))
+    around = {before: change.before, after: change.after} if (before, after) != (change.before, change.after) else {}
+    installed = {of: finding.installed[tree] for of, tree in ((before, change.before), (after, change.after)) if tree in finding.installed}
+    site = finding.site(folder)._replace(around=around, installed=installed)
+    row = next((row for row in finding.settings.test.project if row.path == folder), None)
+    command, patterns = _command(finding, site, (before, after), row, inner)
+    cell = _cell(finding, folder)
+    timeout = float((row.timeout if row else 0) or finding.settings.test.timeout or finding.settings.bash.timeout)
+    suite = Suite(command, timeout, finding.search, tuple(finding.settings.test.env), cell.tests, cell.sandbox, patterns)
+    rest = not folder and command is None and bool(finding.settings.test.project or manifest_folders(finding.every))
+    return Affected(site, suite, before, after, paths, rest)
+
+
+def _command(
+    finding: Finding, site: Site, trees: tuple[str, ...], row: TestProject | None, inner: tuple[str, ...]
+) -> tuple[Command | None, tuple[str, ...]]:
+    """How it is tested, and which files are tests: as configured, or else as the first of its trees that has tests shows."""
+    test = finding.settings.test
+    configured, files = (row.command, row.files) if row else (test.command if not site.folder else "", test.files)
+    if test.project and row is None and not configured:
+        return None, files  # what lies outside the projects that are named has tests only if a command is
+    for tree in trees:
+        with site.checkout(finding.git, tree) as here:
+            seen = Outside(Folder(here, finding.search), _not_its_own(finding, site.folder, inner))
+            command = find_command(seen, configured)
+            patterns = patterns_at(command, seen, files)
+        if command is not None:
+            break
+    return command, patterns
+
+
+def _not_its_own(finding: Finding, folder: str, inner: tuple[str, ...]) -> list[str]:
+    """The folders in a project's folder whose tests are not its own. A root without a manifest has none of what lies below one."""
+    if folder or finding.settings.test.project:
+        return [each.removeprefix(f"{folder}/") if folder else each for each in inner]
+    return list(inner) if any(is_manifest(path) for path in finding.every if "/" not in path) else [*manifest_folders(finding.every)]
+
+
+def _cell(finding: Finding, folder: str) -> Cell:
+    """What programs of the project are kept in: they see what is installed for it, in its folder and above."""
+    root = finding.git.place.root
+    cell = cell_of(finding.settings, False, finding.env, root)
+    if not cell.readable and not cell.apart and not finding.installed and not folder:
+        return cell
+    packages = {os.path.dirname(path) for names in finding.names.values() for path in names if os.path.basename(path) == "package.json"}
+    places = [root / each for each in (folder, *above(folder), *packages)] if folder else []
+    lent = (place / name for place in places for name in DEPENDENCIES)
+    seen = dict.fromkeys((*cell.readable, *(path for path in lent if path.is_dir()), *(each.home for each in finding.installed.values())))
+    return cell._replace(readable=tuple(seen))

@@ -1,0 +1,51 @@
+"""Files that only got another name: what they say stands elsewhere, and who imports them says the new name. Pure: texts in, pairs out."""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+IMPORTS = re.compile(
+    r"^\s*(?:from|import|use|pub use|require|require_relative|include|#include|export\b.*\bfrom|(?:const|let|var)\b.*=\s*require)\b"
+)
+
+
+def moves(gone: Mapping[str, str], came: Mapping[str, str]) -> dict[str, str]:
+    """Each file that is gone and stands under another name, and that name. Only where one says just what the other said, but for imports."""
+    by_text: dict[str, list[str]] = {}
+    for path, text in came.items():
+        by_text.setdefault(text, []).append(path)
+    found: dict[str, str] = {}
+    for path, text in gone.items():
+        same = [each for each in by_text.get(text, ()) if _end(each) == _end(path) and each not in found.values()]
+        if same:
+            found[path] = same[0]
+    words = renamed_words(found)
+    for path, text in gone.items():
+        for each in came if path not in found else ():
+            if each not in found.values() and _end(each) == _end(path) and imports_renamed(text, words) == came[each]:
+                found[path] = each
+                break
+    return found
+
+
+def renamed_words(pairs: Mapping[str, str]) -> dict[str, str]:
+    """The names of files and folders that became others."""
+    found: dict[str, str] = {}
+    for old, new in pairs.items():
+        before, after = PurePosixPath(old).with_suffix("").parts, PurePosixPath(new).with_suffix("").parts
+        if len(before) == len(after):
+            found |= {one: other for one, other in zip(before, after, strict=True) if one != other}
+    return found
+
+
+def imports_renamed(text: str, words: Mapping[str, str]) -> str:
+    """A text whose imports say the new names."""
+    if not words:
+        return text
+    rule = re.compile(r"\b(?:" + "|".join(map(re.escape, words)) + r")\b")
+    lines = text.split("\n")
+    return "\n".join(rule.sub(lambda found: words[found[0]], line) if IMPORTS.match(line) else line for line in lines)
+
+
+def _end(path: str) -> str:
+    return PurePosixPath(path).suffix

@@ -1,0 +1,70 @@
+"""Changes that only name other versions: of dependencies, in lock files and manifests, and of the project itself. Pure: texts in, an answer out.
+
+What is asked for anew, or comes from elsewhere than before, is no other version. Lock files are what manifests came to, so they say nothing by themselves.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+from detent.evidence.dependencies import REQUIREMENTS, is_lock
+
+VERSION = re.compile(r"[\s^~<>=!|]*v?\d[\w\s^~<>=!,|*.+-]*|\*|latest")
+SPECIFIED = re.compile(r"\s*(?:[<>=!~]=?=?)\s*[\w.*+!-]+(?:\s*,\s*(?:[<>=!~]=?=?)\s*[\w.*+!-]+)*")
+NEEDS = ("dependencies", "requires", "packages")  # parts of the names of tables and lists that name packages
+GO = re.compile(r"(?<=\s)v\d[\w.+-]*")
+
+
+def only_versions_changed(path: str, old: str, new: str) -> bool:
+    """Whether two versions of a file differ in versions alone."""
+    name = PurePosixPath(path).name
+    if is_lock(path) and not REQUIREMENTS.fullmatch(name):
+        return True
+    bare = _requirements if REQUIREMENTS.fullmatch(name) else BARE.get(name)
+    try:
+        return bare is not None and bool(old.strip()) and bare(old) == bare(new)
+    except (ValueError, AttributeError, RecursionError):
+        return False
+
+
+def _requirements(text: str) -> str:
+    lines = (SPECIFIED.sub("", line.partition(" #")[0].partition(" --hash")[0]).rstrip(" \\") for line in text.splitlines())
+    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith(("#", "--hash")))
+
+
+def _json(text: str) -> str:
+    return json.dumps(_blanked(json.loads(text)), sort_keys=True)
+
+
+def _toml(text: str) -> str:
+    import tomllib
+
+    return json.dumps(_blanked(tomllib.loads(text)), sort_keys=True, default=str)
+
+
+def _blanked(value: object, needs: bool = False) -> object:
+    """The same without versions: those of packages, and that of the project itself."""
+    if isinstance(value, dict):
+        return {key: "" if _is_version(key, each, needs) else _blanked(each, needs or _names_packages(key)) for key, each in value.items()}
+    if isinstance(value, list):
+        return [SPECIFIED.sub("", each) if needs and isinstance(each, str) else _blanked(each, needs) for each in value]
+    return value
+
+
+def _is_version(key: str, value: object, needs: bool) -> bool:
+    return isinstance(value, str) and (needs or key == "version") and VERSION.fullmatch(value) is not None
+
+
+def _names_packages(key: str) -> bool:
+    return any(part in key.lower() for part in NEEDS)
+
+
+BARE: Mapping[str, Callable[[str], str]] = {
+    "package.json": _json,
+    "composer.json": _json,
+    "pyproject.toml": _toml,
+    "Pipfile": _toml,
+    "Cargo.toml": _toml,
+    "go.mod": lambda text: GO.sub("", text),
+}

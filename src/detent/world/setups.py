@@ -1,0 +1,94 @@
+"""What set-ups made, kept by the lock files that they were made for, so that the next checkout gets it from there. Knows no run and no state."""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from detent.evidence.builds import digest, looks
+from detent.evidence.dependencies import LOCKS, is_lock
+from detent.evidence.lay import put
+from detent.git.repo import Git
+from detent.kernel.seal import keep, kept
+
+KEPT = 4  # how many set-ups are kept; the one that was used longest ago goes first
+SMALL = 100_000
+MADE = "made.json"  # what a kept set-up consists of, under a seal
+FILES = "files"
+
+
+def caches(git: Git, tree: str, about: Iterable[str], own: str, names: Iterable[str] = LOCKS) -> list[Path]:
+    """Where what a set-up makes of a tree is looked for, and last where it is kept; none where no lock file says what it depends on.
+
+    `about`: its command, and what else it depends on. What was made of trusted files serves every checkout with the same lock files. What was made
+    of any other tree (`own`) serves that tree alone.
+    """
+    listed = tuple(names)
+    files = [line.split("\t", 1) for line in git.run("ls-tree", "-r", "-z", tree).items]
+    words = [*about, *sorted(f"{row} {path}" for row, path in files if is_lock(path, listed))]
+    if len(words) == len([*about]):
+        return []
+    keys = [hashlib.sha256("\n".join([*words, *more]).encode("utf-8", "surrogateescape")) for more in ([], [own]) if more != [""]]
+    return [place_of(git, key.hexdigest()) for key in keys]
+
+
+def place_of(git: Git, key: str) -> Path:
+    return git.place.common_dir / "detent" / "setups" / key[:32]
+
+
+def keep_made(cache: Path, root: Path, paths: list[str], used_there: bool = False) -> None:
+    """Keep copies of what was made. Whoever was first, wins; the copies are the same. `used_there`: they are used where they are kept."""
+    scratch = cache.with_name(f".{cache.name}.{os.getpid()}")
+    shutil.rmtree(scratch, ignore_errors=True)
+    (scratch / FILES).mkdir(parents=True)
+    for path in paths:
+        put(root / path, scratch / FILES / path)
+        if used_there:
+            _rename(scratch / FILES / path, str(root).encode(), str(cache / FILES).encode())
+    if as_made(cache) is None:
+        shutil.rmtree(cache, ignore_errors=True)  # half of one, or not as it was made
+    try:
+        scratch.rename(cache)
+        keep(cache / MADE, json.dumps({"root": str(root), "paths": paths, "looks": digest(looks(cache / FILES))}))
+    except OSError:
+        shutil.rmtree(scratch, ignore_errors=True)
+    for old in sorted((c for c in cache.parent.iterdir() if not c.name.startswith(".")), key=lambda c: c.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def as_made(cache: Path) -> str | None:
+    """What a kept set-up consists of, if every file of it is as it was made."""
+    made = kept(cache / MADE)
+    return made if made is not None and json.loads(made).get("looks") == digest(looks(cache / FILES)) else None
+
+
+def brought(caches: list[Path], root: Path) -> bool:
+    """Whether one of these was there as it was made, and lies in the checkout now."""
+    for cache in caches:
+        if (made := as_made(cache)) is not None:
+            _bring(cache, root, made)
+            return True
+    return False
+
+
+def _bring(cache: Path, root: Path, told: str) -> None:
+    """Lay what was kept into a checkout. Programs that name the folder they were made in get the new one."""
+    made = json.loads(told)
+    os.utime(cache)
+    for path in made["paths"]:
+        if not os.path.lexists(root / path):
+            put(cache / FILES / path, root / path)
+            _rename(root / path, made["root"].encode(), str(root).encode())
+
+
+def _rename(path: Path, old: bytes, new: bytes) -> None:
+    """Programs, and what Python finds in place, name the folder that they were made in."""
+    for folder, _, names in os.walk(path):
+        for name in names if os.path.basename(folder) == "bin" else (name for name in names if name.endswith(".pth")):
+            file = Path(folder) / name
+            about = file.lstat()
+            if stat.S_ISREG(about.st_mode) and about.st_size < SMALL and old in (text := file.read_bytes()):
+                file.write_bytes(text.replace(old, new))
