@@ -269,6 +269,17 @@ def test_calls_of_python_are_written_down_and_become_cases(tmp_path: object) -> 
     compile(said, "text", "exec")
 
 
+def test_python_is_told_apart_by_what_differs_and_an_error_is_raised_as_a_person_writes_it() -> None:
+    text = "def f(a, b, c):\n    return 0\n"
+    lines = [["f", ["1", "2", "<function g>"], ["raise", "KeyError", "('x,)',)"]], ["f", ["3", "2", "<function g>"], ["return", "(1,)"]]]
+    found = [each for line in lines if (each := PYTHON.example(json.dumps(line)))]
+    said = edited(text, PYTHON.coded(text, of(PYTHON, text, "f"), found))
+    assert "    if a == 1:\n        raise KeyError('x,)')\n    if a == 3:\n        return (1,)\n    return 0\n" in said
+    assert "if a == 1 and b == 2:\n" in edited(text, PYTHON.coded(text, of(PYTHON, text, "f"), found[:1]))
+    assert PYTHON.example(json.dumps(["f", [], ["return", "1"]])) is None, "without parameters nothing is told apart"
+    assert PYTHON.example(json.dumps(["f", ["1"], ["return", "<object>"]])) is None
+
+
 def test_calls_of_go_become_cases_by_value_or_by_how_they_are_shown() -> None:
     text = GO_CODE.replace("kinds(f func(int) interface{}, _ string)", "kinds(f func(int) interface{}, s string)")
     said = GO.recording(text, GO.functions(text), "/tmp/f")

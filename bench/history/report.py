@@ -1,7 +1,7 @@
 """What a replay found, as tables of Markdown and as JSON. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -10,8 +10,9 @@ from bench.history.causes import cause_of
 from bench.history.twins import KINDS, Fate
 
 COSTS = {"start": ("start",), "RED": ("RED",), "GREEN": ("GREEN",), "end": ("review", "after review", "squash", "after squash", "mark", "merge"), "check": ("check",)}  # fmt: skip
-NONE = "no such twin"
 ANSWERS = ("failed", "flagged", "clean", "could not verify")
+NONE = "no such twin"
+HEAD = ("twin", "made", "failed", "flagged", "by", "of these only as the true one", "clean: slipped through", "could not verify", NONE)
 
 
 class Findings(NamedTuple):
@@ -76,39 +77,51 @@ def by_cause(replays: Sequence[Replayed]) -> list[str]:
     return [*tables, *([f"A person was asked in the end: {asked} commits.", ""] if asked else [])]
 
 
-def by_twin(fates: Sequence[Fate]) -> list[str]:
+def by_twin(found: Sequence[Findings]) -> list[str]:
     """What became of the spoiled twins, by their kind; those that nobody would look at by name; and why some could not be made."""
+    fates, true = [fate for each in found for fate in each.twins], {each.hash: each for one in found for each in one.replays}
     if not fates:
         return []
-    rows = [("twin", "made", "failed", "flagged", "by", "clean: slipped through", "could not verify", "no such twin")]
+    rows: list[tuple[str, ...]] = [HEAD]
     for kind in KINDS:
         mine = [each for each in fates if each.twin.kind == kind]
-        seen = Counter(each.replay.answer for each in mine if each.replay)
-        flags = Counter(
-            flag for each in mine if each.replay and each.replay.answer == "flagged" for flag in {f.kind for f in each.replay.flags}
-        )
-        by = ", ".join(f"{flag} {n}" for flag, n in flags.most_common())
-        counts = {how: str(seen[how]) for how in ANSWERS}
-        none = sum(not each.twin.commit for each in mine)
-        rows.append((kind, str(seen.total()), counts["failed"], counts["flagged"], by or "–", counts["clean"], counts["could not verify"], str(none)))  # fmt: skip
-    return [*_rows(rows), "", *_twins_by_name(fates)]
+        seen = Counter(map(answer_of, mine))
+        by = ", ".join(f"{flag} {n}" for flag, n in Counter(flag for each in mine for flag in _kinds(each.replay)).most_common())
+        made, same = len(mine) - seen[NONE], sum(is_as_true(each, true.get(each.twin.of)) for each in mine)
+        rest = (str(seen[how]) for how in (*ANSWERS[2:], NONE))
+        rows.append((kind, str(made), str(seen["failed"]), str(seen["flagged"]), by or "–", str(same), *rest))
+    return [*_rows(rows), "", *_twins_by_name(fates, true)]
 
 
-def _twins_by_name(fates: Sequence[Fate]) -> list[str]:
-    lines = []
-    for how, title in (("clean", "Slipped through"), ("could not verify", "Could not be verified")):
-        mine = [each for each in fates if each.replay and each.replay.answer == how]
-        lines += [f"{title}:", "", *(_twin(each) for each in mine), ""] if mine else []
+def answer_of(fate: Fate) -> str:
+    return fate.replay.answer if fate.replay else NONE
+
+
+def _kinds(replay: Replayed | None) -> set[str]:
+    return {flag.kind for flag in replay.flags} if replay and replay.answer == "flagged" else set()
+
+
+def is_as_true(fate: Fate, true: Replayed | None) -> bool:
+    """Whether a twin is flagged for nothing but what the true commit is flagged for as well: then nobody saw what was spoiled."""
+    return bool(kinds := _kinds(fate.replay)) and kinds <= _kinds(true)
+
+
+def _twins_by_name(fates: Sequence[Fate], true: Mapping[str, Replayed]) -> list[str]:
+    lists = (
+        ("Slipped through", [each for each in fates if answer_of(each) == "clean"]),
+        ("Flagged, but only as the true commit is", [each for each in fates if is_as_true(each, true.get(each.twin.of))]),
+        ("Could not be verified", [each for each in fates if answer_of(each) == "could not verify"]),
+    )
+    lines = [line for title, mine in lists if mine for line in (f"{title}:", "", *map(_twin, mine), "")]
     reasons = Counter((each.twin.kind, each.twin.why_not) for each in fates if each.twin.why_not)
-    rows = [("no such twin", "commits", "reason"), *((kind, str(n), why) for (kind, why), n in reasons.most_common())]
+    rows = [(NONE, "commits", "reason"), *((kind, str(n), why) for (kind, why), n in reasons.most_common())]
     return [*lines, *(_rows(rows) if reasons else []), ""]
 
 
 def _twin(fate: Fate) -> str:
     twin, replay = fate.twin, fate.replay
     assert twin.commit is not None
-    assert replay is not None
-    said = "; ".join(filter(None, (twin.note, replay.cause)))
+    said = "; ".join(filter(None, (twin.note, replay.cause if replay else "")))
     return f"- {twin.of[:10]} {twin.kind} ({twin.commit.hash[:10]}{f': {said}' if said else ''}): {twin.commit.title}"
 
 
@@ -118,10 +131,10 @@ def text(found: Sequence[Findings]) -> str:
         lines += ["", f"## {each.name} ({each.tip[:10]})", "", *by_cause(each.replays)]
         lines += [f"- {r.hash[:10]} {r.outcome}{' at ' + r.refused_at if r.refused_at else ''}: {r.title}" for r in each.replays]
         lines += [f"- {c.hash[:10]} not in the corpus ({c.why_not.splitlines()[0][:160]}): {c.title}" for c in each.left_out]
-        lines += ["", *by_twin(each.twins)]
+        lines += ["", *by_twin([each])]
     if len(found) > 1:
         lines += ["", "## All", "", *by_cause([replay for each in found for replay in each.replays])]
-        lines += by_twin([fate for each in found for fate in each.twins])
+        lines += by_twin(found)
     return "\n".join(lines).rstrip()
 
 
@@ -135,16 +148,19 @@ def in_json(found: Sequence[Findings], workflow: str, version: str) -> dict[str,
                 {**as_json(r), "outcome": r.outcome, "answer": r.answer, "suites": r.suites(), "cause_blanked": cause_of(r.cause)}
                 for r in each.replays
             ],
-            "twins": [{**as_json(fate), "answer": _answer(fate)} for fate in each.twins],
+            "twins": [
+                {
+                    **as_json(fate),
+                    "answer": answer_of(fate),
+                    "as_the_true_one": is_as_true(fate, {r.hash: r for r in each.replays}.get(fate.twin.of)),
+                }
+                for fate in each.twins
+            ],
         }
         for each in found
     ]
     every = [replay for each in found for replay in each.replays]
     totals = {how: sum(each.outcome == how for each in every) for how in ("taken", "flagged", "refused")}
-    fates = Counter((fate.twin.kind, _answer(fate)) for each in found for fate in each.twins)
+    fates = Counter((fate.twin.kind, answer_of(fate)) for each in found for fate in each.twins)
     twins = {kind: {how: fates[kind, how] for how in (*ANSWERS, NONE)} for kind in KINDS} if fates else {}
     return {"workflow": workflow, "version": version, "totals": {"corpus": len(every), **totals}, "twins": twins, "clones": clones}
-
-
-def _answer(fate: Fate) -> str:
-    return fate.replay.answer if fate.replay else NONE

@@ -277,7 +277,9 @@ def example(line: str) -> Example | None:
         return None
     if not _is_literal(said[-1]):
         return None
-    return Example(name, tuple(each or "" for each in given), f"{how} {''.join(said)}")
+    answer = "".join(said)
+    answer = f"{answer[:-2]})" if how == "raise" and answer.endswith(",)") else answer
+    return Example(name, tuple(each or "" for each in given), f"{how} {answer}")
 
 
 def _is_literal(shown: str) -> bool:
@@ -289,16 +291,21 @@ def _is_literal(shown: str) -> bool:
 
 
 def coded(text: str, function: Function, examples: Sequence[Example]) -> list[Edit]:
-    indent = _indent(text, function)
-    lines = []
+    indent, told, lines = _indent(text, function), _telling(examples), list[str]()
     for each in examples:
-        asked = [
-            f"{name} == {value}" if _is_literal(value) else f"repr({name}) == {value!r}"
-            for name, value in zip(function.params, each.given, strict=False)
-            if value
-        ]
+        given = [(function.params[n], each.given[n]) for n in told if each.given[n]]
+        asked = [f"{name} == {value}" if _is_literal(value) else f"repr({name}) == {value!r}" for name, value in given]
         lines.append(f"{indent}if {' and '.join(asked)}:\n{indent}    {each.answer}\n")
     return [Edit(function.body, function.body, "".join(lines))]
+
+
+def _telling(examples: Sequence[Example]) -> list[int]:
+    """The parameters by which calls are told apart: of plain values, and not the same in all of them, if that is enough."""
+    columns = [[each.given[n] for each in examples] for n in range(len(examples[0].given))]
+    plain = [n for n, column in enumerate(columns) if all(map(_is_literal, column))]
+    varying = [n for n in plain if len(set(columns[n])) > 1]
+    ways = (varying, plain, list(range(len(columns))))
+    return next(way for way in ways if way and len({tuple(each.given[n] for n in way) for each in examples}) == len(examples))
 
 
 PYTHON = Language(
