@@ -13,7 +13,7 @@ from detent.kernel.model import Sent
 from tests.driven import ALONE, CYCLE, GREENS, PLANS, REDS, REFACTORS, driven, driven_on, project, scripted
 from tests.executions import BRANCH, CONFIG, WORKS, Till
 from tests.laid_out import laid_out
-from tests.project import Project, Ran
+from tests.project import START, Project, Ran
 from tests.sessions import CODE_ADD, JUDGES, LEAN, TEST_ADD, plays, session, till
 from tests.test_land import branch as finished_branch
 
@@ -168,6 +168,59 @@ def test_a_kind_that_is_a_failure_fails_the_step(tmp_path: Path) -> None:
     p.write({"tests/conftest.py": CONFTEST})
     told = p.red()
     assert told["status"] == "FAILURE" and "(judged-by)" in told["reasons"][0]
+
+
+# -- pr without a branch -------------------------------------------------------------------------------------------------------
+
+
+def finished_here(folder: Path) -> Project:
+    """A pull request that was finished on main itself, where there is no branch to land."""
+    p = Project(folder / "p", {**START, "detent.toml": "[git]\nbranching = false\nsquash = 'auto'\n"})
+    p.task()
+    p.write_plan()
+    assert p.submit()["state"] == "EXECUTING_TDD"
+    p.write({"tests/conftest.py": CONFTEST})
+    assert p.red()["status"] == "NEEDS_ANALYSIS"
+    p.submit(analysis_decision="SUCCESS")
+    assert p.green()["status"] == "SUCCESS"
+    p.task()
+    p.write({"FINDINGS.json": "[]"})
+    assert p.task()["state"] == "FINALIZE_COMPLETE"
+    p.mark_done()
+    verdict = p.submit()
+    assert (verdict["status"], verdict["state"], p.state["status"]) == ("SUCCESS", "INITIALIZING", "INITIALIZING")
+    assert not (p.root / "ACTIVE_PR.json").exists() and p.git("status", "--porcelain") == ""
+    return p
+
+
+def test_without_a_branch_the_question_comes_before_the_next_pull_request(tmp_path: Path) -> None:
+    p = finished_here(tmp_path)
+    for skipped in ({"no_pr_left": True}, {}):
+        p.write_plan(title="feat: another one")
+        refused = p.submit(**skipped)
+        assert refused["status"] == "REFUSED" and "call get_task first" in refused["reasons"][0], "no way leads round the look"
+    (p.root / "ACTIVE_PR.json").unlink()
+    ran = p.run("get-task", "--json")
+    assert (ran.code, ran.json["state"]) == (10, "HALTED") and "+ def one():" in ran.json["briefing"], ran
+    assert asks(p)[0]["options"] == ["accept", "abort"] and len(events(p, "flagged")) == 1
+    assert "Card: " in p.run("status").out
+    assert p.in_person("answer", "FLAGS", "accept").code == 0
+    assert p.task()["state"] == "INITIALIZING" and len(events(p, "flagged")) == 1
+    assert p.run("status", "--json").json["flags"] == [], "the next pull request begins without them"
+    p.write_plan(title="feat: subtract numbers")
+    assert p.submit()["state"] == "EXECUTING_TDD"
+
+
+def test_without_a_branch_work_that_does_not_hold_as_a_whole_stops_too(tmp_path: Path) -> None:
+    p = finished_here(tmp_path)
+    p.write({"calc.py": "def add(a, b):\n    return 0\n"})
+    p.git("commit", "-q", "-am", "by hand")
+    ran = p.run("get-task", "--json")
+    assert (ran.json["state"], p.run("status", "--json").json["cause"]) == ("HALTED", "conflict"), ran
+    assert "Looked at as a whole, it does not hold" in ran.json["briefing"] and "tests/test_add.py" in ran.json["briefing"]
+    p.git("reset", "-q", "--hard", "HEAD~1")
+    assert p.run("resume").code == 0
+    assert p.task()["state"] == "HALTED" and p.run("status", "--json").json["cause"] == "flags", "it is looked at again"
 
 
 # -- a reviewer who answers ----------------------------------------------------------------------------------------------------

@@ -7,19 +7,19 @@ import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 import detent
-from detent.app.check_span import Change, What, change_of, each_of
+from detent.app.check_span import What, change_of, each_of
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
 from detent.app.suite_at import any_suite_at, read_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span, look_over
-from detent.evidence.card import Card
+from detent.evidence.card import Card, Change, Checked
 from detent.evidence.collect import Collector
 from detent.evidence.suite import Suite
 from detent.evidence.toolchain import listing, stamps
@@ -32,7 +32,6 @@ from detent.kernel.model import Flag
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
 
-Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 Say = Callable[[str], None]
 SECONDS = 60.0  # for the probes, unless more or less is asked for
 
@@ -46,23 +45,6 @@ class Wish(NamedTuple):
     declared: str = ""
     fresh: bool = False  # nothing that was found before is believed
     jobs: int = 0  # 0: one a core
-
-
-class Checked(NamedTuple):
-    """What came of it."""
-
-    change: Change
-    card: Card
-    command: str
-    sandbox: str
-    suite_seconds: float = 0.0  # what the suite takes once
-    kept: bool = False  # found before, for the same two trees
-
-    @property
-    def answer(self) -> Answer:
-        """One word. What fails outweighs what cannot be told, and that what a person should look at."""
-        card = self.card
-        return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"
 
 
 def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
@@ -101,11 +83,9 @@ def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: 
         suite, settings = any_suite_at(git, change.base, env, (change.before, change.after))
     except GitError as e:
         return Checked(change, Card(change.before, change.after, unclear=f"the base could not be checked out: {e}"), "", "none")
-    because = getattr(suite.sandbox, "because", "")
-    sandbox = suite.sandbox.name + (f" ({because})" if because else "")
     card, known, suite_seconds = _looked(git, change, suite, settings, wish, env, say)
     card = weighed_card(declared_card(card, change.declared), settings.flat())
-    return Checked(change, card, suite.base.text if suite.base else "", sandbox, suite_seconds, known)
+    return Checked(change, card, suite.base.text if suite.base else "", suite.walls, suite_seconds, known)
 
 
 def _looked(

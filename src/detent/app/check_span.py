@@ -3,11 +3,13 @@
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from detent.app.verify_span import Commit, commit_named, commits_between, common_base, main_commit
+from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
+from detent.evidence.card import Change
 from detent.git.commits import main_branch, short
+from detent.git.history import Commit, commits_between, paths_between
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import tree_of_files
 
@@ -17,25 +19,12 @@ DECLARED = ("refactor", "docs", "chore")
 UNSHALLOW = "fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0)"
 
 
-class Change(NamedTuple):
-    """What is checked: everything that one tree has over another."""
-
-    name: str  # as people say it
-    base: str  # the commit that it starts from
-    before: str  # the trees
-    after: str
-    commits: tuple[Commit, ...]  # none where it is not committed
-    declared: str  # what it says of itself: refactor, docs, chore; empty: nothing
-    paths: tuple[str, ...]
-
-
 def change_of(git: Git, what: What, text: str, main: str, declared: str = "") -> Change:
     """The change that a person means. `declared`: what they say it is, whatever its commits say."""
     if not git.head():
         raise DetentError("this repository has no commit yet, so there is nothing to compare with", "make a first one: git commit")
     found = {"range": _range, "staged": _staged, "worktree": _worktree}[what](git, text, main)
-    paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", found.before, found.after).items)
-    return found._replace(declared=declared or _declared(git, found.commits), paths=paths)
+    return found._replace(declared=declared or _declared(git, found.commits), paths=paths_between(git, found.before, found.after))
 
 
 def each_of(git: Git, change: Change) -> list[Change]:
@@ -47,8 +36,9 @@ def each_of(git: Git, change: Change) -> list[Change]:
 
 def _one(git: Git, commit: Commit) -> Change:
     base = commit.parents[0]
-    paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", git.tree(base), commit.tree).items)
-    return Change(f"{commit.hash[:12]} {commit.subject}", base, git.tree(base), commit.tree, (commit,), _declared(git, (commit,)), paths)
+    before, declared = git.tree(base), _declared(git, (commit,))
+    paths = paths_between(git, before, commit.tree)
+    return Change(f"{commit.hash[:12]} {commit.subject}", base, before, commit.tree, (commit,), declared, paths)
 
 
 def _range(git: Git, text: str, main: str) -> Change:

@@ -3,7 +3,12 @@
 Made once for a pair of trees, and used alike where a branch lands, by `verify` and by `check`.
 """
 
+from typing import Literal, NamedTuple
+
+from detent.git.history import Commit
 from detent.kernel.model import Flag, Value
+
+Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 
 
 class Card(Value, frozen=True, omit_defaults=False):
@@ -26,3 +31,32 @@ class Card(Value, frozen=True, omit_defaults=False):
     def asks(self) -> tuple[Flag, ...]:
         """The flags that a person is asked about before the branch lands."""
         return tuple(flag for flag in self.flags if flag.level == "ask")
+
+
+class Change(NamedTuple):
+    """What a card is about: everything that one tree has over another."""
+
+    name: str  # as people say it
+    base: str  # the commit that it starts from
+    before: str  # the trees
+    after: str
+    commits: tuple[Commit, ...]  # none where it is not committed
+    declared: str  # what it says of itself: refactor, docs, chore; empty: nothing
+    paths: tuple[str, ...]
+
+
+class Checked(NamedTuple):
+    """A change, its card, and how it was looked at."""
+
+    change: Change
+    card: Card
+    command: str
+    sandbox: str
+    suite_seconds: float = 0.0  # what the suite takes once
+    kept: bool = False  # found before, for the same two trees
+
+    @property
+    def answer(self) -> Answer:
+        """One word. What fails outweighs what cannot be told, and that what a person should look at."""
+        card = self.card
+        return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"

@@ -95,6 +95,12 @@ class Suite(NamedTuple):
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
     fills: bool = False  # what runs is what the work began from: what it builds may be kept for later runs
 
+    @property
+    def walls(self) -> str:
+        """What tests are kept in, and why in nothing better, for people."""
+        because = getattr(self.sandbox, "because", "")
+        return self.sandbox.name + (f" ({because})" if because else "")
+
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Path | None = None) -> dict[str, str]:
     """The environment of the project's programs: from a list of what is let through, never what is kept out."""

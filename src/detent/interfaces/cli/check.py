@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from detent.app.check import Checked
+    from detent.evidence.card import Checked
 
 FORMATS = ("json", "markdown", "sarif", "junit")
 WORST = ("clean", "flagged", "could-not-verify", "failed")
@@ -52,8 +52,9 @@ def command(span: str, **given: object) -> int:
     """
     from detent.app.check import Wish, check, check_each
     from detent.app.preload import nothing_newer
-    from detent.interfaces import check_card, check_reports  # noqa: F401 - loaded before any test runs
+    from detent.interfaces import check_reports  # noqa: F401 - loaded before any test runs
     from detent.interfaces.cli import ends, tell  # noqa: F401
+    from detent.workflows import check_card
 
     if (given["staged"] and given["worktree"]) or (span and (given["staged"] or given["worktree"])):
         raise click.UsageError("name one: a RANGE, --staged or --worktree")
@@ -71,8 +72,9 @@ def command(span: str, **given: object) -> int:
 
 
 def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each: bool) -> None:
-    from detent.interfaces import check_card, check_reports
+    from detent.interfaces import check_reports
     from detent.interfaces.cli.tell import plain
+    from detent.workflows import check_card
 
     if wanted == "json":
         objects = [check_card.object_of(one) for one in found]

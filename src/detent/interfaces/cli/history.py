@@ -7,7 +7,7 @@ import msgspec
 
 from detent.app import App
 from detent.door import AnyEvent
-from detent.interfaces.cli.tell import flag_lines, plain
+from detent.interfaces.cli.tell import card_lines, card_object, flag_lines, plain
 
 
 @click.command("history")
@@ -15,14 +15,18 @@ from detent.interfaces.cli.tell import flag_lines, plain
 @click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(count: int, run: str | None, as_json: bool) -> int:
-    """Show the newest events: who said what, what the machine found, where it led. Refusals and errors too."""
+    """Show the newest events: who said what, what the machine found, where it led. Refusals and errors too.
+
+    At the end: what the branch of the run proves, once it was about to land.
+    """
     from detent.interfaces.cli.runner import here
 
     app = here()
     chosen = app.chosen(run)
     events = newest(app, chosen, count)
     if as_json:
-        click.echo(json.dumps({"run": chosen, "events": [row(e) for e in events]}))
+        card = card_object(app.place.common_dir, chosen)
+        click.echo(json.dumps({"run": chosen, "events": [row(e) for e in events], "card": card}))
         return 0
     for e in events:
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
@@ -31,6 +35,8 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         )
         for line in (*e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(f"{'':38}{plain(line)}")
+    for line in card_lines(app.place.common_dir, chosen):
+        click.echo(line)
     return 0
 
 

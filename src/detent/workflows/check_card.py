@@ -1,9 +1,8 @@
-"""The proof card of `check` as text for a terminal, as markdown, and as an object for programs. Pure."""
+"""The proof card of a change or a branch: as text for a terminal, as markdown, and as an object for programs. Pure."""
 
 from typing import Any
 
-from detent.app.check import Checked
-from detent.evidence.card import Card
+from detent.evidence.card import Card, Checked
 from detent.kernel.model import Flag
 from detent.workflows.open_flags import hunk_of
 
@@ -11,6 +10,7 @@ WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-
 CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
 WIDTH = 11  # of the labels
 MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
+LONGEST = 200  # characters of a line in markdown
 SCHEMA = 1
 
 
@@ -18,16 +18,28 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[s
     """The card as a person reads it: at most a screen, unless everything is wanted."""
     card = checked.card
     head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
-    rows = [
-        *_named("proved", "fail without this change and pass with it", card.proved, verbose, width),
-        *_named("pins", "are new and pass on both sides", card.pins, verbose, width),
-        *_kept(card),
-        *_named("known", "failed before and fail still", card.known, verbose, width),
-    ]
+    shown = len(card.proved) + len(card.pins) + len(card.known) if verbose else MOST["names"]
     declared = [_row("declared", checked.change.declared)] if checked.change.declared else []
-    wrong = [row for said in card.failed for row in _wrapped("failed", said, width)]
+    return [*head, *declared, *_tests(card, shown, width), *_wrong(card, width), *_flags(card, verbose, width), _end(checked)]
+
+
+def short_of(checked: Checked, width: int = 80) -> list[str]:
+    """The card without names and flags, for where a run is shown: they stand there already, or are asked for with the whole card."""
+    return [f"{checked.change.name}  {_size(checked)}", *_tests(checked.card, 0, width), *_wrong(checked.card, width), _end(checked)]
+
+
+def _tests(card: Card, shown: int, width: int) -> list[str]:
+    return [
+        *_named("proved", "fail without this change and pass with it", card.proved, shown, width),
+        *_named("pins", "are new and pass on both sides", card.pins, shown, width),
+        *_kept(card),
+        *_named("known", "failed before and fail still", card.known, shown, width),
+    ]
+
+
+def _wrong(card: Card, width: int) -> list[str]:
     unclear = _wrapped("unclear", card.unclear, width) if card.unclear else []
-    return [*head, *declared, *rows, *wrong, *unclear, *_flags(card, verbose, width), _end(checked)]
+    return [*(row for said in card.failed for row in _wrapped("failed", said, width)), *unclear]
 
 
 def _size(checked: Checked) -> str:
@@ -35,12 +47,12 @@ def _size(checked: Checked) -> str:
     return ", ".join([*commits, _many(len(checked.change.paths), "file")])
 
 
-def _named(label: str, what: str, names: tuple[str, ...], verbose: bool, width: int) -> list[str]:
+def _named(label: str, what: str, names: tuple[str, ...], most: int, width: int) -> list[str]:
     if not names:
         return [_row(label, "no test fails without this change and passes with it")] if label == "proved" else []
-    shown = names if verbose else names[: MOST["names"]]
+    shown = names[:most]
     verb = what if len(names) > 1 else what.replace("fail ", "fails ").replace("pass ", "passes ").replace("are ", "is ")
-    more = [_row("", f"and {len(names) - len(shown)} more (--verbose)")] if len(names) > len(shown) else []
+    more = [_row("", f"and {len(names) - most} more (--verbose)")] if len(names) > most > 0 else []
     return [_row(label, f"{_many(len(names), 'test')} {verb}"), *(_row("", f"  {_cut(name, width - WIDTH - 2)}") for name in shown), *more]
 
 
@@ -128,8 +140,8 @@ def object_of(checked: Checked) -> dict[str, Any]:
     }
 
 
-def markdown_of(checked: Checked) -> str:
-    """The card for a pull request's text, a comment or a step summary."""
+def markdown_of(checked: Checked, accepted: str = "") -> str:
+    """The card for a pull request's text, a comment or a step summary. `accepted`: what is said of flags that were accepted before."""
     card = checked.card
     rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
     rows += [("pins", _listed(card.pins))] if card.pins else []
@@ -139,7 +151,8 @@ def markdown_of(checked: Checked) -> str:
     table = ["| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)]
     wrong = ["", "**What fails**", "", *(f"- {_safe(said)}" for said in card.failed)] if card.failed else []
     unclear = ["", f"Could not be verified: {_safe(card.unclear)}"] if card.unclear else []
-    asked = ["", "**To look at**", "", *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
+    said = [accepted, ""] if accepted else []
+    asked = ["", "**To look at**", "", *said, *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
     notes = [flag for flag in card.flags if flag.level != "ask"]
     told = (
         ["", "<details><summary>Notes</summary>", "", *(line for flag in notes for line in _bullet(flag)), "", "</details>"]
@@ -153,14 +166,19 @@ def markdown_of(checked: Checked) -> str:
 
 def _bullet(flag: Flag) -> list[str]:
     hunk = hunk_of(flag)
-    place = f" `{flag.place.replace('`', '')}`" if flag.place else ""
-    body = ["", "  ~~~~diff", *(f"  {line.replace('~~~~', '')}" for line in hunk), "  ~~~~"] if hunk else []
+    place = f" `{_code(flag.place)}`" if flag.place else ""
+    body = ["", "  ~~~~diff", *(f"  {_cut(line.replace('~~~~', ''), LONGEST)}" for line in hunk), "  ~~~~"] if hunk else []
     return [f"- **{flag.kind}**{place}: {_safe(flag.sentence)}", *body]
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(f"`{name.replace('`', '').replace('|', '¦')}`" for name in names[: MOST["names"]])
+    shown = ", ".join(f"`{_code(name)}`" for name in names[: MOST["names"]])
     return shown + (f" and {len(names) - MOST['names']} more" if len(names) > MOST["names"] else "")
+
+
+def _code(text: str) -> str:
+    """Words of others between backticks in one line."""
+    return _cut(" ".join(text.split()).replace("`", "").replace("|", "¦"), LONGEST)
 
 
 def _safe(text: str) -> str:
