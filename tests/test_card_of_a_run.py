@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from detent.config import load
 from detent.evidence.card_kept import kept_card
+from detent.interfaces.cli.doctor_project import _pull_requests
 from tests.driven import project
 from tests.project import Project
 from tests.repos import sh
@@ -54,3 +56,21 @@ def test_a_card_that_was_written_by_another_hand_is_not_shown(p: Project) -> Non
     assert shown.code == 0 and "Card:" not in shown.out
     file.write_text("{")
     assert p.run("show", run, "--json").json["card"] is None
+
+
+@pytest.mark.parametrize(
+    ("git", "told"),
+    [
+        ("", []),
+        ("merge = 'branch'\npr_command = 'true'", []),
+        ("merge = 'pull-request'", [(False, "git.pr_command is not set, so none can be opened")]),
+        (
+            "merge = 'pull-request'\npr_command = 'gh pr create --fill'",
+            [(False, "`gh pr create --fill`, which gets no text: no pull request says what it proves")],
+        ),
+        ("merge = 'pull-request'\npr_command = 'open {body}'", [(True, "`open {body}`, with the proof card in {body}")]),
+    ],
+)
+def test_the_doctor_says_whether_pull_requests_get_the_card(git: str, told: list[tuple[bool, str]]) -> None:
+    settings = load(lambda path: f"[git]\n{git}\n" if path == "detent.toml" else None, {})
+    assert [(check.ok, check.says) for check in _pull_requests(settings)] == told

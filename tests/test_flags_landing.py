@@ -16,6 +16,7 @@ from tests.laid_out import laid_out
 from tests.project import START, Project, Ran
 from tests.sessions import CODE_ADD, JUDGES, LEAN, TEST_ADD, plays, session, till
 from tests.test_land import branch as finished_branch
+from tests.webbed import served
 
 Json = dict[str, Any]
 CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"
@@ -413,10 +414,55 @@ def test_land_leaves_a_flagged_branch_and_lands_it_once_its_tree_is_accepted(tmp
     assert [f["kind"] for f in ran.json["branches"][0]["flags"]] == ["judged-by"] and t.git("rev-parse", "main") == main
     text = t.project.run("land", "feat").out
     assert f"detent land feat --accept {tree[:12]}" in text and "+ def one():" in text
+    (asked,) = t.project.run("decisions", "--json").json["decisions"]
+    assert (asked["decision_id"], asked["options"], asked["run"]) == ("LAND feat", ["accept"], None) and "+ def one():" in asked["question"]
+    assert f"  Answer: detent land feat --accept {tree[:12]}\n" in t.project.run("decisions").out
     for accepts in (("--accept", "0123456789ab"), ("--accept", tree[:3]), ("--yes-to", "flags=no-proof")):
         assert t.project.run("land", "feat", *accepts).code == 10
     assert t.project.run("land", "feat", "--accept", tree[:12]).code == 0
     assert "Flag-Accepted: judged-by  tests/conftest.py" in t.git("log", "-1", "--format=%B", "main")
+    assert t.project.run("decisions", "--json").json["decisions"] == []
+
+
+def test_what_land_asks_stands_in_the_inbox_until_it_is_answered_or_the_branch_is_another(tmp_path: Path) -> None:
+    t = Till(tmp_path, files={"calc.py": CODE_ADD})
+    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
+    assert t.project.run("land", "feat").code == 10
+    with served(t.project) as to:
+        (row,) = to.get("/api/decisions")["decisions"]
+        assert (row["id"], row["title"], row["kind"], row["run"]) == ("land:feat", "feat", "flags", "")
+        shown = to.get("/api/decisions/land:feat")
+        assert [o["value"] for o in shown["options"]] == ["accept"] and "+ def one():" in shown["artifacts"][0]["text"]
+        assert "`detent land feat`" in shown["text"]
+        good = {"shown": shown["shown"], "value": "accept", "note": "it is\nmeant"}
+        for wrong, status in (({"shown": "0" * 64}, 409), ({"value": "abort"}, 422), ({"value": ""}, 422)):
+            assert to.ask("/api/decisions/land:feat", {**good, **wrong})[0] == status
+        assert to.ask("/api/decisions/land:other", good)[0] == 404
+        status, verdict = to.ask("/api/decisions/land:feat", good)
+        assert (status, verdict["status"], verdict["instruction"]) == (200, "SUCCESS", "detent land feat"), verdict
+        assert to.get("/api/decisions")["decisions"] == [] and to.ask("/api/decisions/land:feat", good)[0] == 404
+    t.git("switch", "-q", "feat")
+    t.project.write({"tests/conftest.py": SIGNED})
+    t.git("commit", "-q", "-am", "two")
+    t.git("switch", "-q", "main")
+    assert t.project.run("land", "feat").code == 10, "the answer was about another tree"
+    assert len(t.project.run("decisions", "--json").json["decisions"]) == 1
+    t.git("switch", "-q", "feat")
+    t.git("reset", "-q", "--hard", "HEAD~1")
+    t.git("switch", "-q", "main")
+    assert t.project.run("decisions", "--json").json["decisions"] == [], "nor is it asked about a tree that is gone"
+
+
+def test_a_branch_that_was_accepted_on_the_page_lands_and_says_by_whom(tmp_path: Path) -> None:
+    t = Till(tmp_path, files={"calc.py": CODE_ADD})
+    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
+    assert t.project.run("land", "feat").code == 10
+    with served(t.project) as to:
+        shown = to.get("/api/decisions/land:feat")["shown"]
+        assert to.ask("/api/decisions/land:feat", {"shown": shown, "value": "accept", "note": "it is\nmeant"})[0] == 200
+    assert t.project.run("land", "feat").code == 0
+    (line,) = [line for line in t.git("log", "-1", "--format=%B", "main").splitlines() if line.startswith("Flag-Accepted: ")]
+    assert line.endswith(", web: it is meant)"), line
 
 
 def test_land_accepts_kinds_beforehand_and_what_was_accepted_before_the_push(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class Wish(NamedTuple):
     declared: str = ""
     fresh: bool = False  # nothing that was found before is believed
     jobs: int = 0  # 0: one a core
+    wanted: Callable[[], bool] = lambda: True  # whoever asked still waits
 
 
 def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
@@ -93,6 +94,7 @@ def _looked(
 ) -> tuple[Card, bool, float]:
     """The card of the change, whether it was known, and how long the suite takes."""
     collector = Collector(git, suite, "check", env)
+    collector.store /= "check"  # the reports of a run stay as its journal knows them
     span = _span(collector, change, settings, wish, env, say)
     try:
         file = _file(span, change)
@@ -124,7 +126,7 @@ def _span(collector: Collector, change: Change, settings: Settings, wish: Wish, 
         change.after,
         collector,
         flat,
-        lambda: True,
+        wish.wanted,
         seconds=wish.seconds or float(flat.get("evidence.seconds") or SECONDS),
         jobs=wish.jobs or os.cpu_count() or 1,
         say=say,

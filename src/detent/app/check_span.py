@@ -8,6 +8,7 @@ from typing import Literal
 from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
 from detent.evidence.card import Change
+from detent.evidence.collect import made_by_tests
 from detent.git.commits import main_branch, short
 from detent.git.history import Commit, commits_between, paths_between
 from detent.git.repo import Git, GitError
@@ -100,7 +101,7 @@ def _worktree(git: Git, text: str, main: str) -> Change:
         index = Path(folder) / "index"
         if (real := git.place.git_dir / "index").exists():
             shutil.copy2(real, index)
-        tree = tree_of_files(git, index)
+        tree = tree_of_files(git, index, made_by_tests(git.place))
     return _uncommitted(git, "the checkout", tree, "change something first, or name a range: detent check A..B")
 
 

@@ -78,7 +78,6 @@ def _card(span: Span) -> Card:
         return _without_tests(span, look)
     if base is None or not base.runner:
         return _by_exit_code(span, look)
-    span.say("running the tests of base and tip")
     before, tip = look.tests_before(), look.tests()
     if tip.fault:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
@@ -139,7 +138,8 @@ def _eyes(span: Span) -> RepoLook:
     apart = Apart(collector, known)
     missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if tree not in known]
     if collector.suite.base is not None and collector.suite.base.runner and missing:
-        apart.run_all(missing, span.jobs, threading.Event(), lambda tree: None)
+        span.say("running the tests of base and tip")
+        apart.run_all(missing, span.jobs, threading.Event(), lambda tree: None, span.wanted)
     run: Run[Any] = span.run or Run("look", "", "", 0, Data())
     return RepoLook(
         Scene(

@@ -23,12 +23,10 @@ def command(count: int, run: str | None, as_json: bool) -> int:
 
     app = here()
     chosen = app.chosen(run)
-    events = newest(app, chosen, count)
     if as_json:
-        card = card_object(app.place.common_dir, chosen)
-        click.echo(json.dumps({"run": chosen, "events": [row(e) for e in events], "card": card}))
+        click.echo(json.dumps(told(app, chosen, count)))
         return 0
-    for e in events:
+    for e in newest(app, chosen, count):
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
         click.echo(
             f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
@@ -47,6 +45,11 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
     last = app.journal.heads(run)[0]
     table = app.door.hands.tables[last.workflow]
     return [from_entry(table, e) for e in app.journal.events(run, max(0, last.seq - count), count)]
+
+
+def told(app: App, run: str, count: int) -> dict[str, object]:
+    """The newest events of a run, and what its branch proves, as one JSON object."""
+    return {"run": run, "events": [row(e) for e in newest(app, run, count)], "card": card_object(app.place.common_dir, run)}
 
 
 def row(e: AnyEvent) -> dict[str, object]:
