@@ -35,6 +35,7 @@ def views(to: Served) -> dict[str, tuple[str, str, tuple[str, ...]]]:
     failed = next(e["seq"] for e in to.get(f"/api/runs/{work}/events")["events"] if (e["on"], e["status"]) == ("green", "FAILURE"))
     turn = next(t["attempt"] for t in to.get(f"/api/runs/{work}/transcripts")["transcripts"] if t["state"] == "RED" and not t["open"])
     session = next(r["run"] for r in found if r["title"].startswith("A till that adds"))
+    flagged = next(r["run"] for r in found if r["title"].startswith("Umlauts"))
     return {
         "board": ("/", ".standing span:not(:empty)", ()),
         "run": (f"/runs/{work}", ".log .line", ()),
@@ -43,6 +44,7 @@ def views(to: Served) -> dict[str, tuple[str, str, tuple[str, ...]]]:
         "output": (f"/runs/{work}/output", ".log .line", ()),
         "turns": (f"/runs/{work}/turns/{turn}", ".tool", ()),
         "pipeline": (f"/runs/{session}", ".cards", ()),
+        "proof": (f"/runs/{flagged}", ".proofcard", ("button:has-text('Diagram')[aria-pressed=true]",)),
         "inbox": ("/inbox", ".event", (".event:has-text('Approve the design')",)),
         "criteria": ("/inbox", ".event", (".event:has-text('Approve the design')", "#paper-acceptance_json")),
         "security": ("/inbox", ".event", (".event:has-text('security')",)),

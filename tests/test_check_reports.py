@@ -13,10 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from detent.app.check import Checked
-from detent.app.check_span import Change
-from detent.app.verify_span import Commit
-from detent.evidence.card import Card
+from detent.evidence.card import Card, Change, Checked
+from detent.git.history import Commit
 from detent.interfaces.check_reports import junit_of, sarif_of, tell_github
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Flag

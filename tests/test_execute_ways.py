@@ -166,7 +166,7 @@ NOT_READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [ISSU
 
 def with_pull_requests(folder: Path) -> Till:
     opened = folder / "opened"
-    return Till(folder, f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = \"sh -c 'echo x >> {opened}'\"\n")
+    return Till(folder, f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = \"sh -c 'echo x >> {opened}; cp $0 {opened}.md' {{body}}\"\n")
 
 
 def test_a_branch_that_is_ready_becomes_a_pull_request_once(tmp_path: Path) -> None:
@@ -176,6 +176,8 @@ def test_a_branch_that_is_ready_becomes_a_pull_request_once(tmp_path: Path) -> N
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
     assert [e.on for e in till.events(RUN)][-3:] == ["pushed-for-review", "ready", "opened"]
     assert (tmp_path / "opened").read_text() == "x\n" and till.item(item).status == "closed"
+    text = (tmp_path / "opened.md").read_text()
+    assert f"### Detent: clean — main…{BRANCH}, 1 commit, 2 files" in text and "| proved | `tests/test_add.py::" in text, text
 
 
 def test_a_branch_that_is_not_ready_waits_for_its_items_or_for_a_persons_word(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from detent.workflows.open_flags import (
     listed,
     question_of,
     told_in_briefing,
-    told_to_reader,
 )
 
 PAGE = (Path(__file__).parent.parent / "docs" / "flags.md").read_text("utf-8")
@@ -105,10 +104,8 @@ def test_briefings_say_what_their_reader_needs() -> None:
     assert "and 3 more" in told_in_briefing(many, "agent", "engineer")
 
 
-def test_the_text_of_a_pull_request_says_whether_they_were_accepted() -> None:
-    assert told_to_reader((), True) == ""
-    assert "A person accepted" in told_to_reader((VAT,), True) and "Please look" in told_to_reader((VAT,), False)
-    assert listed((VAT,)) in told_to_reader((VAT,), True)
+def test_flags_are_listed_with_both_versions() -> None:
+    assert listed(()) == "" and "- assert vat(100) == 19" in listed((VAT,)) and listed((DONE,)) == f"- {line_of(DONE)}"
 
 
 @pytest.mark.parametrize("workflow", ["pr", "tdd", "execute"])

@@ -13,9 +13,10 @@ from detent.kernel.model import Sent
 from tests.driven import ALONE, CYCLE, GREENS, PLANS, REDS, REFACTORS, driven, driven_on, project, scripted
 from tests.executions import BRANCH, CONFIG, WORKS, Till
 from tests.laid_out import laid_out
-from tests.project import Project, Ran
+from tests.project import START, Project, Ran
 from tests.sessions import CODE_ADD, JUDGES, LEAN, TEST_ADD, plays, session, till
 from tests.test_land import branch as finished_branch
+from tests.webbed import served
 
 Json = dict[str, Any]
 CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"
@@ -168,6 +169,59 @@ def test_a_kind_that_is_a_failure_fails_the_step(tmp_path: Path) -> None:
     p.write({"tests/conftest.py": CONFTEST})
     told = p.red()
     assert told["status"] == "FAILURE" and "(judged-by)" in told["reasons"][0]
+
+
+# -- pr without a branch -------------------------------------------------------------------------------------------------------
+
+
+def finished_here(folder: Path) -> Project:
+    """A pull request that was finished on main itself, where there is no branch to land."""
+    p = Project(folder / "p", {**START, "detent.toml": "[git]\nbranching = false\nsquash = 'auto'\n"})
+    p.task()
+    p.write_plan()
+    assert p.submit()["state"] == "EXECUTING_TDD"
+    p.write({"tests/conftest.py": CONFTEST})
+    assert p.red()["status"] == "NEEDS_ANALYSIS"
+    p.submit(analysis_decision="SUCCESS")
+    assert p.green()["status"] == "SUCCESS"
+    p.task()
+    p.write({"FINDINGS.json": "[]"})
+    assert p.task()["state"] == "FINALIZE_COMPLETE"
+    p.mark_done()
+    verdict = p.submit()
+    assert (verdict["status"], verdict["state"], p.state["status"]) == ("SUCCESS", "INITIALIZING", "INITIALIZING")
+    assert not (p.root / "ACTIVE_PR.json").exists() and p.git("status", "--porcelain") == ""
+    return p
+
+
+def test_without_a_branch_the_question_comes_before_the_next_pull_request(tmp_path: Path) -> None:
+    p = finished_here(tmp_path)
+    for skipped in ({"no_pr_left": True}, {}):
+        p.write_plan(title="feat: another one")
+        refused = p.submit(**skipped)
+        assert refused["status"] == "REFUSED" and "call get_task first" in refused["reasons"][0], "no way leads round the look"
+    (p.root / "ACTIVE_PR.json").unlink()
+    ran = p.run("get-task", "--json")
+    assert (ran.code, ran.json["state"]) == (10, "HALTED") and "+ def one():" in ran.json["briefing"], ran
+    assert asks(p)[0]["options"] == ["accept", "abort"] and len(events(p, "flagged")) == 1
+    assert "Card: " in p.run("status").out
+    assert p.in_person("answer", "FLAGS", "accept").code == 0
+    assert p.task()["state"] == "INITIALIZING" and len(events(p, "flagged")) == 1
+    assert p.run("status", "--json").json["flags"] == [], "the next pull request begins without them"
+    p.write_plan(title="feat: subtract numbers")
+    assert p.submit()["state"] == "EXECUTING_TDD"
+
+
+def test_without_a_branch_work_that_does_not_hold_as_a_whole_stops_too(tmp_path: Path) -> None:
+    p = finished_here(tmp_path)
+    p.write({"calc.py": "def add(a, b):\n    return 0\n"})
+    p.git("commit", "-q", "-am", "by hand")
+    ran = p.run("get-task", "--json")
+    assert (ran.json["state"], p.run("status", "--json").json["cause"]) == ("HALTED", "conflict"), ran
+    assert "Looked at as a whole, it does not hold" in ran.json["briefing"] and "tests/test_add.py" in ran.json["briefing"]
+    p.git("reset", "-q", "--hard", "HEAD~1")
+    assert p.run("resume").code == 0
+    assert p.task()["state"] == "HALTED" and p.run("status", "--json").json["cause"] == "flags", "it is looked at again"
 
 
 # -- a reviewer who answers ----------------------------------------------------------------------------------------------------
@@ -360,10 +414,55 @@ def test_land_leaves_a_flagged_branch_and_lands_it_once_its_tree_is_accepted(tmp
     assert [f["kind"] for f in ran.json["branches"][0]["flags"]] == ["judged-by"] and t.git("rev-parse", "main") == main
     text = t.project.run("land", "feat").out
     assert f"detent land feat --accept {tree[:12]}" in text and "+ def one():" in text
+    (asked,) = t.project.run("decisions", "--json").json["decisions"]
+    assert (asked["decision_id"], asked["options"], asked["run"]) == ("LAND feat", ["accept"], None) and "+ def one():" in asked["question"]
+    assert f"  Answer: detent land feat --accept {tree[:12]}\n" in t.project.run("decisions").out
     for accepts in (("--accept", "0123456789ab"), ("--accept", tree[:3]), ("--yes-to", "flags=no-proof")):
         assert t.project.run("land", "feat", *accepts).code == 10
     assert t.project.run("land", "feat", "--accept", tree[:12]).code == 0
     assert "Flag-Accepted: judged-by  tests/conftest.py" in t.git("log", "-1", "--format=%B", "main")
+    assert t.project.run("decisions", "--json").json["decisions"] == []
+
+
+def test_what_land_asks_stands_in_the_inbox_until_it_is_answered_or_the_branch_is_another(tmp_path: Path) -> None:
+    t = Till(tmp_path, files={"calc.py": CODE_ADD})
+    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
+    assert t.project.run("land", "feat").code == 10
+    with served(t.project) as to:
+        (row,) = to.get("/api/decisions")["decisions"]
+        assert (row["id"], row["title"], row["kind"], row["run"]) == ("land:feat", "feat", "flags", "")
+        shown = to.get("/api/decisions/land:feat")
+        assert [o["value"] for o in shown["options"]] == ["accept"] and "+ def one():" in shown["artifacts"][0]["text"]
+        assert "`detent land feat`" in shown["text"]
+        good = {"shown": shown["shown"], "value": "accept", "note": "it is\nmeant"}
+        for wrong, status in (({"shown": "0" * 64}, 409), ({"value": "abort"}, 422), ({"value": ""}, 422)):
+            assert to.ask("/api/decisions/land:feat", {**good, **wrong})[0] == status
+        assert to.ask("/api/decisions/land:other", good)[0] == 404
+        status, verdict = to.ask("/api/decisions/land:feat", good)
+        assert (status, verdict["status"], verdict["instruction"]) == (200, "SUCCESS", "detent land feat"), verdict
+        assert to.get("/api/decisions")["decisions"] == [] and to.ask("/api/decisions/land:feat", good)[0] == 404
+    t.git("switch", "-q", "feat")
+    t.project.write({"tests/conftest.py": SIGNED})
+    t.git("commit", "-q", "-am", "two")
+    t.git("switch", "-q", "main")
+    assert t.project.run("land", "feat").code == 10, "the answer was about another tree"
+    assert len(t.project.run("decisions", "--json").json["decisions"]) == 1
+    t.git("switch", "-q", "feat")
+    t.git("reset", "-q", "--hard", "HEAD~1")
+    t.git("switch", "-q", "main")
+    assert t.project.run("decisions", "--json").json["decisions"] == [], "nor is it asked about a tree that is gone"
+
+
+def test_a_branch_that_was_accepted_on_the_page_lands_and_says_by_whom(tmp_path: Path) -> None:
+    t = Till(tmp_path, files={"calc.py": CODE_ADD})
+    finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
+    assert t.project.run("land", "feat").code == 10
+    with served(t.project) as to:
+        shown = to.get("/api/decisions/land:feat")["shown"]
+        assert to.ask("/api/decisions/land:feat", {"shown": shown, "value": "accept", "note": "it is\nmeant"})[0] == 200
+    assert t.project.run("land", "feat").code == 0
+    (line,) = [line for line in t.git("log", "-1", "--format=%B", "main").splitlines() if line.startswith("Flag-Accepted: ")]
+    assert line.endswith(", web: it is meant)"), line
 
 
 def test_land_accepts_kinds_beforehand_and_what_was_accepted_before_the_push(tmp_path: Path) -> None:

@@ -18,12 +18,14 @@ from mcp_types import ElicitRequestFormParams, ElicitResult
 from pydantic import BaseModel
 
 from detent.errors import DetentError
+from detent.evidence.card import Card, Change, Checked
 from detent.interfaces.mcp.answers import LARGEST_TEXT, bounded
 from detent.interfaces.mcp.dialog import Answer
 from detent.interfaces.mcp.resources import OF_A_RUN, OF_THIS_CHECKOUT
 from detent.interfaces.mcp.tools import TOOLS, GetTask
 from detent.interfaces.mcp.work import answer, get_task, handed_in
 from detent.kernel.model import Briefing, Verdict
+from detent.workflows.check_card import object_of
 from tests.clients.session import LEGACY, MODERN, Agent, Waiting, by_hand, connected, gone, held, play
 from tests.patience import LONG
 from tests.project import GREEN, PLAN, RED, START, Project
@@ -31,6 +33,7 @@ from tests.project import GREEN, PLAN, RED, START, Project
 ROOT = Path(__file__).parent.parent
 GOLDEN = Path(__file__).parent / "golden" / "mcp.json"
 META = "io.modelcontextprotocol"
+CHANGE = Change("main…feat", "", "", "", (), "", ())
 ERAS = pytest.mark.parametrize("mode", [LEGACY, MODERN])
 
 
@@ -66,15 +69,18 @@ def test_both_eras_are_offered_the_tools_and_resources_that_are_kept(project: Pr
 
 def test_a_tool_that_says_what_a_person_has_to_say_is_not_offered() -> None:
     kept = json.loads(GOLDEN.read_text("utf-8"))
-    assert [tool["name"] for tool in kept["tools"]] == ["get_task", "submit_work", "request_scope_reduction", "escalate_for_external_help"]
+    assert [tool["name"] for tool in kept["tools"]] == list(TOOLS)
+    assert list(TOOLS) == ["get_task", "submit_work", "request_scope_reduction", "escalate_for_external_help", "check"]
     said = {field for tool in kept["tools"] for field in tool["inputSchema"]["properties"]}
     assert not said & {"decision", "value", "answer", "guidance", "resume", "by", "channel"}
 
 
 def test_the_structure_of_an_answer_is_the_one_of_the_command_line() -> None:
     kept = {tool["name"]: tool["outputSchema"]["properties"] for tool in json.loads(GOLDEN.read_text("utf-8"))["tools"]}
-    assert set(kept["get_task"]) == set(Briefing.__struct_fields__)
-    assert all(set(kept[name]) == set(Verdict.__struct_fields__) for name in kept if name != "get_task")
+    assert set(kept.pop("get_task")) == set(Briefing.__struct_fields__)
+    card = {"instruction", "left_out", "beside", *object_of(Checked(CHANGE, Card("", ""), "", ""))} - {"schema", "exit_code", "trees"}
+    assert set(kept.pop("check")) == card, "what `check --json` says, with what an agent needs beside it"
+    assert len(kept) == 3 and all(set(fields) == set(Verdict.__struct_fields__) for fields in kept.values())
 
 
 def test_every_tool_field_and_resource_has_its_row_in_the_docs() -> None:

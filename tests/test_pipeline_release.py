@@ -68,14 +68,19 @@ def test_a_session_lands_as_it_is_configured_and_may_leave_its_branch_alone(tmp_
 def test_a_session_may_end_as_a_pull_request_that_is_opened_once_and_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     opener, bare = tmp_path / "open.sh", tmp_path / "bare.git"
-    opener.write_text(f"#!/bin/sh\necho opened >> {tmp_path}/opened\n")
+    opener.write_text(f"#!/bin/sh\necho opened >> {tmp_path}/opened\ncp $1 {tmp_path}/body.md\n")
     opener.chmod(0o755)
-    p = till(tmp_path / "p", f"[git]\nmerge = 'pull-request'\npr_command = '{opener}'\n[sandbox]\nlevel = 'none'\n")
+    p = till(tmp_path / "p", f"[git]\nmerge = 'pull-request'\npr_command = '{opener} {{body}}'\n[sandbox]\nlevel = 'none'\n")
     sh(tmp_path, "git", "clone", "-q", "--bare", str(p.root), str(bare))
     p.git("remote", "add", "origin", str(bare))
     with driven(p, *TEAM, lean=True) as s:
         assert [s.go()["state"] for _ in range(2)] == ["LANDING", "LANDING"]
         assert (tmp_path / "opened").read_text() == "opened\n"
+        assert (
+            "### Detent: clean — main…" in (text := (tmp_path / "body.md").read_text())
+            and "- T-001: add\n" in text
+            and "| proved | `" in text
+        ), text
         branch = s.run.data.branch
         assert sh(bare, "git", "rev-parse", branch) == p.git("rev-parse", branch)
         assert sh(bare, "git", "log", "--format=%s", "main") == "start"

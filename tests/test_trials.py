@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.check_span import Change
 from detent.app.repeat import lines_that_repeat
-from detent.evidence.card import Card, Trial, redacted
+from detent.evidence.card import Card, Change, Trial, redacted
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.test_lines import line_of_test, line_of_word

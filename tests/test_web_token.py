@@ -124,6 +124,7 @@ def test_and_in_the_text_of_a_pull_request(tmp_path: Path) -> None:
     finished(steered(p))
     assert p.task()["state"] == "MERGING_BRANCH"
     text = (tmp_path / "body.md").read_text()
+    assert "### Detent: clean — main…feat/add-numbers, 2 commits, 3 files" in text and "| proved | `tests/test_add.py::test_add` |" in text
     assert "If you did not say one of these, do not land this branch." in text and f" {LINE}\n" in text
 
 

@@ -1,4 +1,4 @@
-"""A repository with a run in every kind of state, for the pictures of the web page and its tests: done, waiting for an approval, stuck, at work."""
+"""A repository with a run in every kind of state, for the pictures of the web page and its tests: done, waiting for an approval, stuck, flagged, at work."""
 
 import json
 import re
@@ -96,6 +96,36 @@ def stuck(p: Project) -> str:
     told = p.run("escalate-for-external-help", "--report", "-", "--json", stdin=REPORT)
     assert told.json["status"] == "HALTED", told
     return str(p.run("runs", "--json").json["runs"][0]["run"])
+
+
+UMLAUTS = "Umlauts are spelled out in addresses, as German readers expect it"
+SPELLED = """def plain(text: str) -> str:
+    \"\"\"Letters without their marks: é becomes e, ö becomes oe. What has no plain form is left out.\"\"\"
+    for letter, spelled in {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa"}.items():
+        text = text.replace(letter, spelled).replace(letter.upper(), spelled.capitalize())
+"""
+FIXTURE = 'import pytest\n\n\n@pytest.fixture\ndef german() -> str:\n    return "Ökonomie für Anfänger"\n'
+
+
+def flagged(p: Project) -> str:
+    """A run whose branch waits to be looked at: it rewrote what an older test expects, and brought a conftest.py; its id."""
+    old, code = "tests/test_slugify.py", "slugify/__init__.py"
+    test = (p.root / old).read_text().replace('plain("Ångström") == "Angstrom"', 'plain("Ångström") == "Aangstroem"')
+    head = (p.root / code).read_text()
+    begins = head.index("def plain")
+    wrong = head[begins:].index('    """')
+    spelled = head[:begins] + SPELLED + head[begins:][wrong:].partition("\n")[2]
+    named = {"currentTest": {"description": "umlauts are spelled out", "testFile": old, "implFile": code}}
+    turns = (
+        {"state": "PLAN", "write": {"test-list.md": "- [ ] umlauts are spelled out\n"}, "reply": named},
+        {"state": "RED", "write": {old: test, "tests/conftest.py": FIXTURE}, "reply": "the test is written"},
+        {"state": "GREEN", "write": {code: spelled}, "reply": "the code is written"},
+        {"state": "REFACTOR", "reply": "nothing to do"},
+        {"state": "PLAN", "reply": {"currentTest": None}},
+    )
+    ran = p.run("run", UMLAUTS, "--agent", script(p, *paid(*turns)), "--json")
+    assert ran.json["state"] == "HALTED", ran
+    return str(ran.json["run"])
 
 
 class Model:
@@ -255,4 +285,5 @@ def whole(folder: Path, server: ModelServer) -> tuple[Project, list["subprocess.
     worried(worktree(p, "shop"))
     approving(worktree(p, "till"))
     stuck(worktree(p, "numbers"))
+    flagged(worktree(p, "umlauts"))
     return p, [at_work(worktree(p, "dots"), server), queued(p)]

@@ -13,7 +13,7 @@ export function Hunk({ text }) {
 }
 
 const side = (sign, text) => (text ? text.replace(/\n$/, "").split("\n").slice(0, MOST).map((l) => `${sign} ${l}`) : []);
-const versions = (f) => [...side("-", f.before), ...side("+", f.after)].join("\n");
+export const versions = (f) => [...side("-", f.before), ...side("+", f.after)].join("\n");
 
 export function Flags({ flags }) {
   return (

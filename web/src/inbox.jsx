@@ -70,7 +70,7 @@ function Question({ id, asked, onBack, onAnswered }) {
       if (e.status === 409 || e.status === 404) await load();
       return;
     }
-    if (told(verdict, "Your answer is recorded; the run goes on.")) { setText(""); onAnswered(); }
+    if (told(verdict, row.run ? "Your answer is recorded; the run goes on." : `Your answer is recorded. To land it: ${verdict.instruction}`)) { setText(""); onAnswered(); }
     await ask();
     await load();
   };
@@ -82,7 +82,7 @@ function Question({ id, asked, onBack, onAnswered }) {
   const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it goes on" : "A note, kept with the answer (may be empty)";
   return (
     <section class="shown question" aria-label={title(row)}>
-      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{title(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" /><Link to={at("runs", row.run)} class="button">See the run</Link></header>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{title(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>
       <div class="body">
         <p class="muted about"><T text={row.title} /> · {row.workflow}</p>
         <div class="asked"><Markdown text={got.text} /></div>

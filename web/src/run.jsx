@@ -7,6 +7,7 @@ import { Flags } from "./flags.jsx";
 import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
 import { Log } from "./log.jsx";
 import { Ask, Button, Card, Chip, Empty, Hash, Link, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
+import { Proof, useCard } from "./proof.jsx";
 import { at, attempt, attend, go, phone, told } from "./store.js";
 import { Markdown, T } from "./text.jsx";
 import { Timeline } from "./timeline.jsx";
@@ -118,10 +119,12 @@ function Head({ got, onAsk, drawing, onDraw }) {
 
 function Overview({ got, id, size, onEvent }) {
   const run = got.run;
+  const card = useCard(id, `${run.events} ${run.driven}`, run.group !== "ended" && got.actor !== "agent");
   return (
     <div class="cards">
       <div class="col">
-        <Now got={got} />
+        <Now got={got} flags={card && !card.moved_on && run.cause === "flags" ? [] : got.flags} />
+        {card && <Proof card={card} />}
         {run.pushed && run.group !== "ended" && <Card title="Running output" class="tight"><Log source={`/api/runs/${id}/output`} size={size} small /></Card>}
         {got.request && got.request.trim() !== run.title && <Card title="Request"><Markdown text={got.request} /></Card>}
         {got.children.length > 0 && <Card title="Child runs">{got.children.map((c) => <div key={c.run} class="mini"><i class={`dot ${toneOf(c)}`} /><Link to={`/runs/${c.run}`}><T text={c.title} /></Link><StateChip run={c} /><span class="grow" /><span class="muted num">{money(c.usage.usd)}</span></div>)}</Card>}
@@ -145,7 +148,7 @@ function Overview({ got, id, size, onEvent }) {
   );
 }
 
-function Now({ got }) {
+function Now({ got, flags }) {
   const run = got.run;
   if (run.group === "ended") {
     return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? "Every step was proved. The branch holds the result." : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
@@ -158,7 +161,7 @@ function Now({ got }) {
       {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <State name={run.acting_state} tone="info" /></p>}
       {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
       {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
-      {got.flags.length > 0 && <Flags flags={got.flags} />}
+      {flags.length > 0 && <Flags flags={flags} />}
       {got.last_error && <details class="trouble"><summary>What went wrong last</summary><pre class="code"><T text={got.last_error} /></pre></details>}
       {got.briefing && <details><summary>The briefing, as the one who acts reads it</summary><div class="paper"><Markdown text={got.briefing} /></div></details>}
     </Card>

@@ -22,7 +22,7 @@ export function go(to, instead = false) {
 }
 export const at = (...parts) => `/${parts.filter((p) => p !== "" && p !== undefined).map((p) => encodeURIComponent(p)).join("/")}`;
 // The question that a run waits with.
-export const asks = (run) => { const q = questions.value.find((each) => each.run === run.acting || each.run === run.run); return at("inbox", q?.id); };
+export const asks = (run) => { const q = questions.value.find((each) => each.run && (each.run === run.acting || each.run === run.run)); return at("inbox", q?.id); };
 
 // -- messages ----------------------------------------------------------------------------------------------------------------
 

@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from detent.app.check_install import installed_for, told_locks
 from detent.app.check_parts import agreed, below, in_no_project, joined
 from detent.app.check_projects import Affected, affected
-from detent.app.check_span import Change, What, change_of, each_of
+from detent.app.check_span import What, change_of, each_of
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
@@ -23,9 +23,8 @@ from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.branch_look import Span
 from detent.evidence.cannot_run import way_on
-from detent.evidence.card import Card
+from detent.evidence.card import Card, Change, Checked
 from detent.evidence.collect import Collector
-from detent.evidence.runners import Command
 from detent.gates.judge import weighed_card
 from detent.git import fingerprint
 from detent.git.place import find_place
@@ -37,7 +36,6 @@ from detent.sandbox.protocol import always
 from detent.world.branch_look import Kept, card_file, known_card, new_card
 from detent.world.furnish import lay_copies, named_in
 
-Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 Say = Callable[[str], None]
 Wanted = Callable[[], bool]
 SECONDS = 60.0  # for the probes, unless more or less is asked for
@@ -54,26 +52,6 @@ class Wish(NamedTuple):
     fresh: bool = False  # nothing that was found before is believed
     jobs: int = 0  # 0: one a core
     install: str = ""  # a command that installs for base and change, each in a clean checkout
-
-
-class Checked(NamedTuple):
-    """What came of it."""
-
-    change: Change
-    card: Card
-    command: str
-    sandbox: str
-    kept: bool = False  # found before, for the same two trees
-    project: str = ""  # the folder that it is about; empty: the repository, or what of it is in no project
-    parts: tuple["Checked", ...] = ()  # one for each project, where they are not one
-    installed: str = ""  # by --install, and what it had
-    runs: Command | None = None  # how the tests were run
-
-    @property
-    def answer(self) -> Answer:
-        """One word. What fails outweighs what cannot be told, and that what a person should look at."""
-        card = self.card
-        return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"
 
 
 class Inquiry(NamedTuple):
@@ -151,13 +129,11 @@ def _whole(change: Change, found: list[Checked]) -> Checked:
 def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
     """What came of one project, with paths as seen from the root."""
     suite, trees = project.suite, (project.before, project.after)
-    because = getattr(suite.sandbox, "because", "")
-    sandbox = suite.sandbox.name + (f" ({because})" if because else "")
     card, known = _looked(asked, project, seconds)
     names = frozenset(path for tree in trees for path in asked.git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
     card = below(card, project.folder, names, suite.base is not None and bool(suite.base.runner))
     change = asked.change._replace(paths=project.paths)
-    return Checked(change, card, suite.base.text if suite.base else "", sandbox, known, project.folder, runs=suite.base)
+    return Checked(change, card, suite.base.text if suite.base else "", suite.walls, known, project.folder, runs=suite.base)
 
 
 def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bool]:

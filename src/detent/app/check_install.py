@@ -7,11 +7,10 @@ import msgspec
 
 from detent.app.cell import OPEN, Cell, cell_of
 from detent.app.check_projects import Installs
-from detent.app.check_span import Change
 from detent.config import Settings
 from detent.errors import CannotTell
 from detent.evidence.bytecode import without
-from detent.evidence.card import Card
+from detent.evidence.card import Card, Change
 from detent.evidence.dependencies import is_lock
 from detent.evidence.suite import Suite, environment
 from detent.git.repo import Git

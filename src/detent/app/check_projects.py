@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.app.cell import DEPENDENCIES, Cell, cell_of
-from detent.app.check_span import Change
 from detent.app.fit import patterns_at
 from detent.config import Settings
 from detent.config.settings import TestProject
+from detent.evidence.card import Change
 from detent.evidence.documents import is_document
 from detent.evidence.projects import Outside, chain, is_manifest, manifest_folders, nearest, owner
 from detent.evidence.runners import Command, Files, Folder, find_command

@@ -5,11 +5,14 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from detent.app.verify_span import Commit, commit_named, commits_between, common_base, main_commit
+from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
+from detent.evidence.card import Change
+from detent.evidence.collect import made_by_tests
 from detent.git.commits import main_branch, short
+from detent.git.history import Commit, commits_between, paths_between
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import tree_of_files
 
@@ -18,18 +21,6 @@ DECLARES = "Detent-Change"  # the trailer by which a commit says what it is
 DECLARED = ("refactor", "docs", "chore")
 WHOLE = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")  # a hash that nobody reads to its end
 UNSHALLOW = "fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0)"
-
-
-class Change(NamedTuple):
-    """What is checked: everything that one tree has over another."""
-
-    name: str  # as people say it
-    base: str  # the commit that it starts from
-    before: str  # the trees
-    after: str
-    commits: tuple[Commit, ...]  # none where it is not committed
-    declared: str = ""  # what it says of itself: refactor, docs, chore; empty: nothing
-    paths: tuple[str, ...] = ()
 
 
 def change_of(git: Git, what: What, text: str, main: str, declared: str = "") -> Change:
@@ -48,7 +39,7 @@ def each_of(git: Git, change: Change, declared: str = "") -> list[Change]:
 
 def _whole(git: Git, found: Change, declared: str) -> Change:
     """A change with what it says of itself, and its files."""
-    paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", found.before, found.after).items)
+    paths = paths_between(git, found.before, found.after)
     name = WHOLE.sub(r"\1", found.name)
     return found._replace(name=name, declared=declared or _declared(git, found.commits), paths=paths)
 
@@ -124,7 +115,7 @@ def _worktree(git: Git, text: str, main: str) -> Change:
         index = Path(folder) / "index"
         if (real := git.place.git_dir / "index").exists():
             shutil.copy2(real, index)
-        tree = tree_of_files(git, index)
+        tree = tree_of_files(git, index, made_by_tests(git.place))
     return _uncommitted(git, "the checkout", tree, "change something first, or name a range: detent check A..B")
 
 

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from detent.app.check import Checked
 from detent.app.repeat import lines_that_repeat
 from detent.errors import DetentError
-from detent.evidence.card import LINE, Card, Trial
+from detent.evidence.card import LINE, Card, Checked, Trial
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.flags import KINDS

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from detent.app import App, now
 from detent.app.fit import Terms
 from detent.app.kit import CONFIGURED
+from detent.app.land_asked import Left, ask_about, forget
 from detent.app.land_flags import Accepts, Seen, look_at
 from detent.app.start_execute import items_of, last_of, project_settings, setup_of
 from detent.door import AnyRun
@@ -111,7 +112,8 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
             try:
                 seen = _looked(app, each, ref, back, partial(watch, each.branch))
                 if seen.open:
-                    told.append(Told(each.branch, each.item, "flagged", reason=_question(seen), tree=seen.tree, flags=seen.open))
+                    ask_about(app, Left(each.branch, seen.tree, question := _question(seen), seen.open, now()))
+                    told.append(Told(each.branch, each.item, "flagged", reason=question, tree=seen.tree, flags=seen.open))
                     continue
                 done = _landed(git, each, seen, ways, prove, partial(watch, each.branch))
             except CannotTell as e:
@@ -247,6 +249,7 @@ def _wrong(report: TestReport) -> str:
 
 def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -> Told:
     if done.outcome in ("landed", "already"):
+        forget(app, each.branch)
         return Told(each.branch, each.item, done.outcome, done.commit)
     if back.to == "person" or _item(app, each.item) is None:
         return Told(each.branch, each.item, "person", "", done.reason)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from detent.app import App
 from detent.app.fit import Terms
 from detent.app.kit import CONFIGURED
+from detent.app.land_asked import asked_about
 from detent.app.policy import user
 from detent.app.start_execute import setup_of
 from detent.door import AnyRun
@@ -60,6 +61,9 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> See
     by_tree = any(len(name) >= SHORTEST and tree.startswith(name) for name in accepts.trees)
     if by_tree or {flag.kind for flag in card.asks} <= set(accepts.kinds):
         return Seen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}", said))
+    asked = asked_about(app, branch)
+    if asked is not None and asked.tree == tree and asked.accepted:
+        return Seen(tree, note=_recorded(card.asks, asked.accepted, said))
     return Seen(tree, open=card.asks, said=said)
 
 

@@ -5,8 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import gettempdir
 
-from detent.app.check_span import Change
-from detent.evidence.card import Trial
+from detent.evidence.card import Change, Trial
 from detent.evidence.runners import Command
 from detent.git.snapshot import BORROWED
 

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, read
 from detent.git.commits import main_branch
+from detent.git.history import Commit, commits_between
 from detent.git.notes import list_notes
 from detent.git.repo import Git
 
@@ -22,15 +23,6 @@ class Broken(NamedTuple):
     step: str
     check: str
     says: str
-
-
-class Commit(NamedTuple):
-    """A commit of the range."""
-
-    hash: str
-    tree: str
-    parents: tuple[str, ...]
-    subject: str
 
 
 class Span(NamedTuple):
@@ -123,12 +115,6 @@ def main_commit(git: Git, configured: str) -> str:
         if not found:
             raise
         return found
-
-
-def commits_between(git: Git, base: str, tip: str) -> list[Commit]:
-    out = git.run("log", "--reverse", "--topo-order", "--format=%H%x00%T%x00%P%x00%s", f"{base}..{tip}", "--").text
-    rows = (line.split("\0") for line in out.split("\n") if line)
-    return [Commit(row[0], row[1], tuple(row[2].split()), row[3]) for row in rows]
 
 
 # -- the claims --------------------------------------------------------------------------------------------------------------

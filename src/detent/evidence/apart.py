@@ -22,15 +22,21 @@ class Apart:
         self._seen: dict[str, TestReport | CannotTell] = dict(known or {})
         self._one = threading.Lock()
 
-    def run_all(self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None]) -> None:
+    def run_all(
+        self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None], wanted: Wanted = lambda: True
+    ) -> None:
         """Run the tests of all these trees. Whatever cannot be told is told to whoever asks for the tree. `stop` ends what runs."""
+
+        def goes_on() -> bool:
+            return not stop.is_set() and wanted()
+
         first = [] if self._collector.warm else [tree for tree in trees if tree == self._collector.began]
         for tree in first:  # what it builds is there for the others then
-            self._run(tree, lambda: not stop.is_set())
+            self._run(tree, goes_on)
             done(tree)
         trees = [tree for tree in trees if tree not in first]
         with ThreadPoolExecutor(jobs) as pool:
-            waits = {pool.submit(self._run, tree, lambda: not stop.is_set()): tree for tree in trees}
+            waits = {pool.submit(self._run, tree, goes_on): tree for tree in trees}
             try:
                 for each in as_completed(waits):
                     each.result()

@@ -157,7 +157,7 @@ def _eyes(span: Span) -> RepoLook:
     missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if tree not in known]
     if collector.suite.base is not None and collector.suite.base.runner and missing:
         span.say("2 of 5: running the tests of base and tip")
-        apart.run_all(missing, span.jobs, threading.Event(), lambda tree: None)
+        apart.run_all(missing, span.jobs, threading.Event(), lambda tree: None, span.wanted)
     run: Run[Any] = span.run or Run("look", "", "", 0, Data())
     return RepoLook(
         Scene(

@@ -5,12 +5,15 @@ Made once for a pair of trees, and used alike where a branch lands, by `verify` 
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from detent.evidence.runners import Command
+from detent.git.history import Commit
 from detent.kernel.model import Flag, Value
 
+Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # of a place
 
 
@@ -66,3 +69,35 @@ def redacted(card: Card, redact: Callable[[str], str]) -> Card:
         for t in card.tried
     )
     return replace(card, flags=tuple(flags), tried=tuple(tried), failed=tuple(map(redact, card.failed)), unclear=redact(card.unclear))
+
+
+class Change(NamedTuple):
+    """What a card is about: everything that one tree has over another."""
+
+    name: str  # as people say it
+    base: str  # the commit that it starts from
+    before: str  # the trees
+    after: str
+    commits: tuple[Commit, ...]  # none where it is not committed
+    declared: str = ""  # what it says of itself: refactor, docs, chore; empty: nothing
+    paths: tuple[str, ...] = ()
+
+
+class Checked(NamedTuple):
+    """A change, its card, and how it was looked at."""
+
+    change: Change
+    card: Card
+    command: str
+    sandbox: str
+    kept: bool = False  # found before, for the same two trees
+    project: str = ""  # the folder that it is about; empty: the repository, or what of it is in no project
+    parts: tuple["Checked", ...] = ()  # one for each project, where they are not one
+    installed: str = ""  # by --install, and what it had
+    runs: Command | None = None  # how the tests were run
+
+    @property
+    def answer(self) -> Answer:
+        """One word. What fails outweighs what cannot be told, and that what a person should look at."""
+        card = self.card
+        return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"

@@ -18,7 +18,7 @@ SHOWN = 4000  # characters of a failing command's output that are kept
 NOT_THERE = (126, 127)  # what a shell says of a program that it cannot start
 
 
-class Checked(NamedTuple):
+class CommandEnded(NamedTuple):
     """One command and what came of it."""
 
     command: str
@@ -27,7 +27,7 @@ class Checked(NamedTuple):
     output: str = ""
 
 
-def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[Checked, ...]:
+def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[CommandEnded, ...]:
     """Every command at a tree, each in a clean checkout of its own. All are run: whoever mends sees everything that fails."""
     known, found = _known(collect, tree), []
     for command in dict.fromkeys(commands):
@@ -39,16 +39,16 @@ def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: 
             known[command] = found[-1].seconds
             _keep(collect, tree, known)
         else:
-            found.append(Checked(command, True, known[command]))
+            found.append(CommandEnded(command, True, known[command]))
     return tuple(found)
 
 
-def _check(collect: Collector, folder: Path, command: str, wanted: Wanted) -> Checked:
+def _check(collect: Collector, folder: Path, command: str, wanted: Wanted) -> CommandEnded:
     ran = collect.line(command, folder, wanted)
     if ran.exit_code in NOT_THERE and _is_a_program(command) and not shutil.which(command.split()[0], path=collect.env.get("PATH", "")):
         raise CannotTell(f"the check `{command}` could not be run: {ran.output[-500:].strip()}")
     how = f"\n[it did not end within {collect.suite.timeout:.0f} s and was stopped]" if ran.timed_out else f"\n[exit code {ran.exit_code}]"
-    return Checked(command, ran.exit_code == 0 and not ran.timed_out, round(ran.seconds, 1), ran.output[-SHOWN:].rstrip() + how)
+    return CommandEnded(command, ran.exit_code == 0 and not ran.timed_out, round(ran.seconds, 1), ran.output[-SHOWN:].rstrip() + how)
 
 
 def _is_a_program(command: str) -> bool:

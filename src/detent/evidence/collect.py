@@ -79,6 +79,24 @@ def planted_file(place: Place) -> Path:
     return place.git_dir / "detent" / "planted.json"
 
 
+def made_by_tests(place: Place) -> set[str]:
+    """Files that test runs made in a checkout and nobody touched since, and those of a canary: they never belong to a change."""
+    return {path for path, was in _made_before(place).items() if was == stamp(place.root / path)} | set(_left_planted(place))
+
+
+def _made_file(place: Place) -> Path:
+    return place.git_dir / "detent" / "made.json"
+
+
+def _made_before(place: Place) -> dict[str, str]:
+    return {str(k): str(v) for k, v in json.loads(seal.kept(_made_file(place)) or "{}").items()}
+
+
+def _left_planted(place: Place) -> list[str]:
+    """The files of a canary that lie in a checkout: while its tests run, and if we were killed meanwhile."""
+    return [str(path) for path in json.loads(seal.kept(planted_file(place)) or "[]")]
+
+
 def nothing_stands(tree: str, digest: str) -> bool:
     """No report that was kept before is believed."""
     return False
@@ -342,21 +360,12 @@ class Collector:
 
     # -- what our own runs leave in the workspace ----------------------------------------------------------------------------
 
-    @property
-    def _made(self) -> Path:
-        return self.git.place.git_dir / "detent" / "made.json"
-
     def created(self) -> set[str]:
-        """Files that test runs made and nobody touched since, and those of a canary: they never belong to a change."""
-        return {path for path, was in self._made_before().items() if was == stamp(self.root / path)} | set(self._left_planted())
+        return made_by_tests(self.git.place)
 
     @property
     def _planted(self) -> Path:
         return planted_file(self.git.place)
-
-    def _left_planted(self) -> list[str]:
-        """The files of a canary that lie in the workspace: while its tests run, and if we were killed meanwhile."""
-        return [str(path) for path in json.loads(seal.kept(self._planted) or "[]")]
 
     @contextmanager
     def _planting(self, how: int = LOCK_EX) -> Iterator[None]:
@@ -373,17 +382,14 @@ class Collector:
                 self._remove_planted()
 
     def _remove_planted(self) -> None:
-        for path in self._left_planted():
+        for path in _left_planted(self.git.place):
             (self.root / path).unlink(missing_ok=True)
         self._planted.unlink(missing_ok=True)
 
-    def _made_before(self) -> dict[str, str]:
-        return {str(k): str(v) for k, v in json.loads(seal.kept(self._made) or "{}").items()}
-
     def _created(self, paths: set[str]) -> None:
         if paths:
-            made = {**self._made_before(), **{p: stamp(self.root / p) for p in paths}}
-            seal.keep(self._made, json.dumps({p: s for p, s in made.items() if s}), durable=False)
+            made = {**_made_before(self.git.place), **{p: stamp(self.root / p) for p in paths}}
+            seal.keep(_made_file(self.git.place), json.dumps({p: s for p, s in made.items() if s}), durable=False)
 
 
 def _thin_out(store: Path) -> None:

@@ -21,7 +21,7 @@ class Asked(NamedTuple):
     changed: Set[str]  # the files that the work changed
 
 
-class Checked(NamedTuple):
+class OwnChecks(NamedTuple):
     """What came of it."""
 
     wrong: str | None = None
@@ -29,7 +29,7 @@ class Checked(NamedTuple):
     passing: tuple[str, ...] = ()  # commands that failed before the work began, and pass now
 
 
-def own_checks(asked: Asked, run: Run) -> Checked:
+def own_checks(asked: Asked, run: Run) -> OwnChecks:
     """What the checks say of a tree."""
     passing = tuple(command for command in asked.red if command in asked.commands and _passes(run, command))
     held = tuple(command for command in asked.commands if command not in asked.red)
@@ -41,8 +41,8 @@ def own_checks(asked: Asked, run: Run) -> Checked:
         programs = {shlex.split(command)[0].removeprefix("./") for command in asked.commands}
         if not programs & asked.changed:
             raise
-        return Checked(f"preflight: {e}", passing=passing)  # a program that the change itself took away
-    return Checked(wrong, output if wrong else "", passing)
+        return OwnChecks(f"preflight: {e}", passing=passing)  # a program that the change itself took away
+    return OwnChecks(wrong, output if wrong else "", passing)
 
 
 def _passes(run: Run, command: str) -> bool:

@@ -96,6 +96,12 @@ class Suite(NamedTuple):
     fills: bool = False  # what runs is what the work began from: what it builds may be kept for later runs
     whole: Callable[[Path], Path] = lambda cwd: cwd  # the checkout that the folder of the tests lies in: they may use what is beside it
 
+    @property
+    def walls(self) -> str:
+        """What tests are kept in, and why in nothing better, for people."""
+        because = getattr(self.sandbox, "because", "")
+        return self.sandbox.name + (f" ({because})" if because else "")
+
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Path | None = None) -> dict[str, str]:
     """The environment of the project's programs: from a list of what is let through, never what is kept out."""

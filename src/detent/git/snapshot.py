@@ -73,10 +73,10 @@ def take(git: Git, run: str, created: Collection[str] = (), over: str = "") -> S
     return snap
 
 
-def tree_of_files(git: Git, index: Path) -> str:
+def tree_of_files(git: Git, index: Path, created: Collection[str] = ()) -> str:
     """The tree of what lies in the checkout, by way of an index of our own. It is kept nowhere: git removes it some day."""
     look_at_all(git, index)
-    return _tree(git, index, frozenset(), "").tree
+    return _tree(git, index, frozenset(created), "").tree
 
 
 def look_at_all(git: Git, index: Path) -> bool:

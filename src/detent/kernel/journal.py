@@ -157,6 +157,9 @@ class SqliteJournal:
     def children(self, parent: str) -> Sequence[Head]:
         return self._read.children(parent)
 
+    def held(self) -> list[tuple[str, Holder]]:
+        return self._read.held()
+
     def owed(self, run: str) -> Sequence[Owed]:
         return self._read.owed(run)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from detent.errors import JournalDamaged
-from detent.kernel.holder import Holder
+from detent.kernel.holder import Holder, is_alive
 
 GENESIS = "0" * 64  # what the first event followed before it followed the journal's id
 PLAIN = 64  # characters of the plain hash
@@ -215,6 +215,12 @@ class Reading:
     def children(self, parent: str) -> Sequence[Head]:
         rows = self.rows(f"SELECT {HEAD_COLUMNS} FROM heads WHERE parent = ? AND parent <> '' ORDER BY run", parent)
         return [Head._make((*row[:7], bool(row[7]))) for row in rows]
+
+    def held(self) -> list[tuple[str, Holder]]:
+        """Who works on which run now, as far as this machine can tell."""
+        rows = self.rows("SELECT run, holder FROM claims WHERE holder <> '' ORDER BY run")
+        found = [(run, read_holder(self.name, run, text)) for run, text in rows]
+        return [(run, holder) for run, holder in found if is_alive(holder)]
 
     def owed(self, run: str) -> Sequence[Owed]:
         """What the events of a run owe, in order, beyond the last effect that is settled."""

@@ -130,14 +130,6 @@ def said_in_trailers(said: tuple[str, ...]) -> str:
     return "\n".join(f"Said-By-People: {line}" for line in said)
 
 
-def told_to_reader(flags: tuple[Flag, ...], accepted: bool) -> str:
-    """What the text of a pull request says of flags; empty if there are none."""
-    if not flags:
-        return ""
-    head = "A person accepted these flags before the branch was offered" if accepted else "Please look at these flags"
-    return f"## Flags\n\n{head}. What each kind means: docs/flags.md of Detent.\n\n{listed(flags)}\n"
-
-
 def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
     """What a briefing adds about open flags: all of them where a person is asked, a short list for an agent, with the hunks for a reviewer."""
     if actor == "human" and run.cause == CAUSE:

@@ -103,7 +103,9 @@ from detent.workflows.pr_data import (
     keep_plan,
     keep_report,
     keep_review,
+    landed_here,
     next_pr,
+    not_looked_at,
     step_done,
     step_shown,
     tried,
@@ -192,6 +194,8 @@ TWICE = Lock(
     "tried_once", "The step was judged and failed before.", lambda run: None if run.counts.get("debug") else "try the step first", "REFUSED"
 )
 
+LOOKED = Lock("looked_at", "A pull request that was finished without a branch has been looked at as a whole.", not_looked_at, "REFUSED")
+
 HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, owes=(undo_strays,), says="HALTED")
 BAD = go("DEBUGGING", count("debug"), tried, keep_error, owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)
 SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
@@ -199,7 +203,7 @@ TEST_IS_WRONG = go("EXECUTING_TDD", back_to_red, count("debug"), count("rewrites
 PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug", "rewrites"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
 HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
-LANDED_HERE = go("INITIALIZING", next_pr, owes=(commit_plan, publish_claims, clear_plan))
+LANDED_HERE = go("INITIALIZING", landed_here, owes=(commit_plan, publish_claims, clear_plan))
 HALT_CLEAN: Go[PrData] = go("HALTED", because("clean"), keep_error, owes=(snapshot,), says="HALTED")
 HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
 HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
@@ -222,8 +226,9 @@ ALL_DONE: Go[PrData] = go("DONE", owes=(publish, leave_workspace))  # in this or
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof
     Row("INITIALIZING",          "plan",            (plan_frozen, plan_is_sound),      (),        go("CREATING_BRANCH", keep_plan)),
-    Row("INITIALIZING",          "plan-here",       (plan_frozen, plan_is_sound),      (),        go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
-    Row("INITIALIZING",          "no-pr-left",      (plan_frozen,),                    (no_entry_is_open,), ALL_DONE,            HALT_PLAN),
+    Row("INITIALIZING",          "plan-here",       (LOOKED, plan_frozen, plan_is_sound), (),     go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
+    Row("INITIALIZING",          "no-pr-left",      (LOOKED, plan_frozen),             (no_entry_is_open,), ALL_DONE,            HALT_PLAN),
+    Row("INITIALIZING",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
     Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
@@ -290,7 +295,7 @@ def kind(run: Run[PrData], sent: Sent) -> str:
 
 def _due(run: Run[PrData]) -> str:
     """The system move that is due, if one is."""
-    if run.state == "PLAN_UPDATED":
+    if run.state == "PLAN_UPDATED" or (run.state == "INITIALIZING" and run.data.landed):
         return "to-merge"
     done = run.state == "EXECUTING_TDD" and current(run.data) is None and not run.data.checkpoint_due
     return "none-left" if done else ""

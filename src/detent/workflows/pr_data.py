@@ -45,6 +45,7 @@ class PrData(PlanData, frozen=True):
     report: str = ""  # what the agent told a person when it escalated
     notes: tuple[str, ...] = ()  # findings below block_at
     merged: tuple[str, ...] = ()  # titles of finished pull requests
+    landed: bool = False  # where there is no branch: it is finished, and not yet looked at as a whole
 
 
 def current(data: PrData) -> tuple[Task, int, Step] | None:
@@ -244,6 +245,17 @@ def next_pr(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     data = PrData(setup=run.data.setup, notes=run.data.notes, merged=(*run.data.merged, title))
     kept = tuple(flag for flag in run.flags if flag.stays and run.parent)  # the parent has yet to land what an inner run did
     return replace(run, data=data, guidance="", flags=kept, accepted="")
+
+
+def landed_here(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Finished where there is no branch. What an inner run did is its parent's to look at; any other is looked at before the next one begins."""
+    return next_pr(run, sent, found) if run.parent else replace(run, data=replace(run.data, landed=True))
+
+
+def not_looked_at(run: Run[Data]) -> str | None:
+    """Why nothing new may begin."""
+    landed = isinstance(run.data, PrData) and run.data.landed
+    return "the finished pull request has not been looked at as a whole yet; call get_task first" if landed else None
 
 
 def unproven(run: Run[PrData]) -> tuple[str, ...]:

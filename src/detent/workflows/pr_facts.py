@@ -42,6 +42,10 @@ TEST_IS_WRONG = (
 )  # open for a GREEN step
 CHECKPOINT = "The step before passed. Commit everything that belongs to it, so that the tree is clean; change nothing else."
 
+DOES_NOT_HOLD = (
+    "The pull request is finished on the present branch. Looked at as a whole, it does not hold; the error says why. Fix it there and commit it, then "
+    "`detent resume`: it is looked at again."
+)
 WAYS_OUT: Mapping[str, str] = {
     "escalation": "The agent asked for help; its report stands in the journal (`detent history`). Answer it with `detent resume --guidance TEXT`: the run goes "
     "on in DEBUGGING, with your words in the briefing and the counter at 0.",
@@ -102,6 +106,12 @@ def _review(data: PrData) -> Mapping[str, str]:
     return {"reviewed_by": BY_HAND, "review_answer": answer, "review_writes": "You may write `FINDINGS.json`, and nothing else"}
 
 
+def _way_out(run: Run[PrData]) -> str:
+    if run.data.landed and run.cause == "conflict":
+        return DOES_NOT_HOLD
+    return WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", _branch(run.data))
+
+
 def facts(run: Run[PrData]) -> Mapping[str, str]:
     """The names and what they stand for now."""
     data, plan = run.data, run.data.plan
@@ -128,7 +138,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "strays": told_of_strays(bool(data.setup.agent)),
         "original_task": data.replacing,
         "original_red": data.replacing_red,
-        "way_out": WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", _branch(data)),
+        "way_out": _way_out(run),
         **_review(data),
         "report": f"## The agent's report\n\n{data.report}\n" if run.cause == "escalation" else "",
         "notes": "\n".join(f"- {n}" for n in data.notes) or "(none)",

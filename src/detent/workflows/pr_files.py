@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from detent.gates.plan import Task
 from detent.kernel.model import Run
 from detent.workflows.pr_data import PrData, current
@@ -13,7 +15,8 @@ PLAN_FILE, STATE_FILE, ERROR_FILE = "ACTIVE_PR.json", "ORCHESTRATION_STATE.json"
 
 
 def published(run: Run[PrData]) -> dict[str, str | None]:
-    """Every published file by name; None means that it is not there."""
+    """Every published file by name; None means that it is not there. Of a finished pull request nothing is."""
+    run = replace(run, data=PrData(setup=run.data.setup)) if run.data.landed else run
     return {PLAN_FILE: active_pr(run), STATE_FILE: orchestration_state(run), ERROR_FILE: run.last_error or None}
 
 

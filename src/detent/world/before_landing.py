@@ -9,13 +9,15 @@ import msgspec
 
 from detent.door import AnyRun
 from detent.errors import CannotTell
-from detent.evidence.card import Card
+from detent.evidence.card import Card, Checked
+from detent.evidence.card_kept import keep_card, kept_card
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.kernel.decide import FLAGS
 from detent.kernel.model import Flag, Sent
 from detent.kernel.redact import redactor, secrets_of
 from detent.workflows.open_flags import listed
+from detent.world.branch_card import checked_branch
 from detent.world.branch_look import look_over
 from detent.world.repo import RepoWorld, outcome, without_keys
 from detent.world.reviewer import Limited, Question, Took, ask_reviewer, bounded_diff, fenced, kept_review
@@ -25,16 +27,37 @@ def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | 
     """Why the branch of a run does not land now; None: nothing stands in its way. An inner run's branch is its parent's to land."""
     if run.parent:
         return None
-    tip = world.git.resolve(f"{run.data.branch or 'HEAD'}^{{commit}}")
-    if not tip:
-        raise CannotTell(f"the branch {short(run.data.branch)} is gone")
+    tip = _tip(world, run)
     tree = world.git.tree(tip)
     card = looked_at(world, run, tree)
+    _kept(world, run, tip, card)
     if card.unclear and not _is_in_main(world, run, tip):
         raise CannotTell(card.unclear)
     if card.failed and not _is_in_main(world, run, tip):
         return outcome(failed, "\n".join(card.failed))
     return _flagged(world, run, card) if card.asks and run.accepted != tree else None
+
+
+def card_of(world: RepoWorld, run: AnyRun) -> Checked:
+    """The card of a run's branch as it stands: what was found when it was about to land, or what is found now."""
+    tip = _tip(world, run)
+    tree, known = world.git.tree(tip), kept_card(world.place.common_dir, run.id)
+    if known is not None and known.card.tip == tree and not known.card.unclear:
+        return known
+    return _kept(world, run, tip, looked_at(world, run, tree))
+
+
+def _kept(world: RepoWorld, run: AnyRun, tip: str, card: Card) -> Checked:
+    """The card with what it is about, kept for whoever looks at the run."""
+    found = checked_branch(world, run, tip, card)
+    keep_card(world.place.common_dir, run.id, found)
+    return found
+
+
+def _tip(world: RepoWorld, run: AnyRun) -> str:
+    if tip := world.git.resolve(f"{run.data.branch or 'HEAD'}^{{commit}}"):
+        return tip
+    raise CannotTell(f"the branch {short(run.data.branch)} is gone")
 
 
 def looked_at(world: RepoWorld, run: AnyRun, tree: str) -> Card:

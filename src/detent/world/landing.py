@@ -11,10 +11,14 @@ from detent.evidence.collect import Collector
 from detent.evidence.report import TestReport
 from detent.git.commits import short
 from detent.sandbox.process import run as run_program
-from detent.workflows.open_flags import said_by_people, said_in_trailers, told_to_reader
+from detent.workflows.check_card import markdown_of
+from detent.workflows.open_flags import said_by_people, said_in_trailers
+from detent.world.before_landing import card_of
 from detent.world.repo import RepoWorld
 
 BODY = "{body}"  # in git.pr_command: the file with the text of the pull request
+LONGEST = 60_000  # characters of that text: forges take no more than 65,536
+ACCEPTED = "They were accepted before this was opened; `detent history --run {run}` says by whom."
 FOR_PR = ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")  # what the program that opens a pull request may see
 
 
@@ -71,11 +75,12 @@ def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) 
 
 
 def _body(world: RepoWorld, run: AnyRun) -> Path:
-    """The text of a pull request, in a file: what the commits say, and what was flagged."""
-    git, data = world.git, run.data
-    said = git.run("log", "--reverse", "--format=- %s", f"{data.base}..{data.branch}", "--").text if data.base else ""
-    parts = (said.strip(), told_to_reader(run.flags, bool(run.accepted)), said_by_people(_said(world, run)))
-    text = "\n\n".join(part.rstrip("\n") for part in parts if part)
+    """The text of a pull request, in a file: what the commits say, what people said on the way, and the proof card."""
+    card = card_of(world, run)
+    said = "\n".join(f"- {commit.subject}" for commit in card.change.commits)
+    accepted = ACCEPTED.format(run=run.id) if run.accepted == card.card.tip else ""
+    parts = (said, said_by_people(_said(world, run)), markdown_of(card, accepted))
+    text = "\n\n".join(part.rstrip("\n") for part in parts if part)[:LONGEST]
     file = world.place.common_dir / "detent" / "pull-requests" / f"{run.id}.md"
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, f"{text}\n")

@@ -8,7 +8,7 @@ import msgspec
 
 from detent.door import AnyEvent, AnyRun
 from detent.errors import CannotTell
-from detent.evidence.checks import Checked, check_all
+from detent.evidence.checks import CommandEnded, check_all
 from detent.gates.documents import TASKS
 from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
 from detent.git.repo import ZERO
@@ -201,7 +201,7 @@ def _checks(world: RepoWorld, run: AnyRun) -> Sent:
     return outcome("red" if faults else "green", "\n\n".join(faults), tree=tree, checks=proofs)
 
 
-def _proof(done: Checked, tree: str) -> Proof:
+def _proof(done: CommandEnded, tree: str) -> Proof:
     return Proof(
         f"cmd: {done.command}", tree, "passed" if done.passed else "failed", done.seconds, "" if done.passed else done.output[-600:]
     )

@@ -131,6 +131,8 @@ def _squash(world: RepoWorld, run: AnyRun) -> Sent | None:
 def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
     if (stop := held_up(world, run)) is not None:
         return stop
+    if run.data.landed:
+        return outcome("merged")  # its commits are where they belong
     landed = bring_in(world, run)
     return outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main, **landed.reports) if landed.outcome else None
 

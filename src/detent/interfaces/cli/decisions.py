@@ -16,7 +16,8 @@ from detent.workflows.open_flags import CAUSE
 def command(run: str | None, every: bool, as_json: bool) -> int:
     """Show the question that is open, with the answers it takes and how to give one. Changes nothing.
 
-    Where this checkout has no run of its own, the open questions of all runs are shown, executions of the queue among them.
+    Where this checkout has no run of its own, the open questions of all runs are shown, executions of the queue among them. Branches that
+    `detent land` left because of their flags are shown too, with the command that lands them as they are.
 
     \b
     detent decisions
@@ -25,6 +26,7 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
     from detent.app.asked import asked_of, open_everywhere, open_of_run
+    from detent.app.land_asked import open_landings, row_of
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -32,6 +34,7 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
     chosen = app.chosen(run) if run or mine or every else None
     found = open_of_run(app, chosen) if chosen else open_everywhere(app)
     found += [d for d in asked_of(app, chosen) if d["status"] != "pending"] if chosen and every else []
+    found += [] if run else [row_of(left) for left in open_landings(app)]
     if as_json:
         click.echo(json.dumps({"run": chosen, "decisions": found}))
         return 0
@@ -67,7 +70,8 @@ def _told(d: dict[str, object], of_run: str) -> str:
         lines += [f"  Look at: {path}" for path in (shown if isinstance(shown, list) else ())]
         lines.append(f"  Takes: {', '.join(options) if isinstance(options, list) and options else 'any text'}")
         declines = "" if d["kind"] == "state" else ", or --cancel REASON"
-        lines.append(f"  Answer: detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}")
+        command = d.get("command") or f"detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}"
+        lines.append(f"  Answer: {command}")
     elif d["status"] == "answered":
         lines.append(f"  {plain(str(d['answer']))}" + (f" ({plain(str(d['note']))})" if d["note"] else ""))
         lines.append(f"  by {d['resolved_by'] or 'a person'}, {d['channel']}, {d['resolved_at']}")

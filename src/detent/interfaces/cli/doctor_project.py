@@ -12,6 +12,7 @@ from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Folder, find_command
 from detent.git.place import find_place
+from detent.world.landing import BODY
 
 PROGRAMS = ("python3", "node", "go", "cargo", "ctest", "rspec", "phpunit", "mvn", "gradle", "dotnet")
 
@@ -41,6 +42,7 @@ def project_checks() -> list[Check]:
         *_tried(settings),
         _runners(),
         _reviewer(root, settings),
+        *_pull_requests(settings),
         _sandbox(settings),
         _containers(settings),
     ]
@@ -131,6 +133,20 @@ def _reviewer(root: Path, settings: Settings) -> Check:
     except DetentError as e:
         return Check("reviewer", False, f"{e.message}; no run of `pr` will start", e.hint, needed=False)
     return Check("reviewer", True, f"{settings.review.agent} reviews every pull request")
+
+
+def _pull_requests(settings: Settings) -> list[Check]:
+    """Where pull requests are opened: how, and whether they get the text that Detent has for them."""
+    if settings.git.merge != "pull-request":
+        return []
+    command = settings.git.pr_command
+    if not command:
+        way = 'set [git] pr_command = "gh pr create --fill --body-file {body}"'
+        return [Check("pull requests", False, "git.pr_command is not set, so none can be opened", way, needed=False)]
+    if BODY not in command:
+        way = f"hand {BODY} to it, the file with the text: gh pr create --fill --body-file {BODY}"
+        return [Check("pull requests", False, f"`{command}`, which gets no text: no pull request says what it proves", way, needed=False)]
+    return [Check("pull requests", True, f"`{command}`, with the proof card in {BODY}")]
 
 
 def _sandbox(settings: Settings) -> Check:

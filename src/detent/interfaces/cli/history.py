@@ -7,7 +7,7 @@ import msgspec
 
 from detent.app import App
 from detent.door import AnyEvent
-from detent.interfaces.cli.tell import flag_lines, plain
+from detent.interfaces.cli.tell import card_lines, card_object, flag_lines, plain
 
 
 @click.command("history")
@@ -15,22 +15,26 @@ from detent.interfaces.cli.tell import flag_lines, plain
 @click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(count: int, run: str | None, as_json: bool) -> int:
-    """Show the newest events: who said what, what the machine found, where it led. Refusals and errors too."""
+    """Show the newest events: who said what, what the machine found, where it led. Refusals and errors too.
+
+    At the end: what the branch of the run proves, once it was about to land.
+    """
     from detent.interfaces.cli.runner import here
 
     app = here()
     chosen = app.chosen(run)
-    events = newest(app, chosen, count)
     if as_json:
-        click.echo(json.dumps({"run": chosen, "events": [row(e) for e in events]}))
+        click.echo(json.dumps(told(app, chosen, count)))
         return 0
-    for e in events:
+    for e in newest(app, chosen, count):
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
         click.echo(
             f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
         )
         for line in (*e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(f"{'':38}{plain(line)}")
+    for line in card_lines(app.place.common_dir, chosen):
+        click.echo(line)
     return 0
 
 
@@ -41,6 +45,11 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
     last = app.journal.heads(run)[0]
     table = app.door.hands.tables[last.workflow]
     return [from_entry(table, e) for e in app.journal.events(run, max(0, last.seq - count), count)]
+
+
+def told(app: App, run: str, count: int) -> dict[str, object]:
+    """The newest events of a run, and what its branch proves, as one JSON object."""
+    return {"run": run, "events": [row(e) for e in newest(app, run, count)], "card": card_object(app.place.common_dir, run)}
 
 
 def row(e: AnyEvent) -> dict[str, object]:

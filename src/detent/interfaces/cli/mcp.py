@@ -8,7 +8,7 @@ import click
 @click.option("--port", type=click.IntRange(0, 65535), default=8766, show_default=True, help="The port for --http; 0 takes a free one.")
 @click.option("--no-dialogs", is_flag=True, help="Never ask the user by a dialog of the client.")
 def command(over_http: bool, port: int, no_dialogs: bool) -> int:
-    """Serve get_task, submit_work, request_scope_reduction and escalate_for_external_help over MCP.
+    """Serve get_task, submit_work, request_scope_reduction, escalate_for_external_help and check over MCP.
 
     For the checkout it is started in (or -C DIR names). Speaks on standard input and output, and ends when its client does.
     """

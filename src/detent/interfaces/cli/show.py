@@ -7,7 +7,8 @@ import click
 
 from detent.app import journal_at
 from detent.errors import DetentError
-from detent.interfaces.cli.tell import plain
+from detent.git.place import find_place
+from detent.interfaces.cli.tell import card_lines, card_object, plain
 from detent.kernel.journal import Entry
 
 
@@ -16,8 +17,8 @@ from detent.kernel.journal import Entry
 @click.option("-n", "count", type=click.IntRange(1), default=50, show_default=True, help="How many events, the newest ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(run: str, count: int, as_json: bool) -> None:
-    """Show RUN: its state, and its newest events with verdict and tree."""
-    journal = journal_at(Path.cwd())
+    """Show RUN: its state, and its newest events with verdict and tree, and what its branch proves, once it was about to land."""
+    journal, common = journal_at(Path.cwd()), find_place(Path.cwd()).common_dir
     last = journal.last(run)
     if last is None:
         raise DetentError(f"there is no run {run}", "see `detent runs --all`")
@@ -25,13 +26,15 @@ def command(run: str, count: int, as_json: bool) -> None:
     if as_json:
         owed = [o.effect for o in journal.owed(run)]
         head = {"run": run, "workflow": last.workflow, "state": last.state, "ended": last.ended, "owed": owed, "flags": _flags(last)}
-        click.echo(json.dumps({**head, "events": [_plain(e) for e in events]}))
+        click.echo(json.dumps({**head, "events": [_plain(e) for e in events], "card": card_object(common, run)}))
         return
     click.echo(f"{run}  {last.workflow}  {last.state}")
     for flag in _flags(last):
         click.echo(f"  Flag: {plain('  '.join(filter(None, (flag['kind'], flag.get('place', ''), flag['sentence']))))}")
     for e in events:
         click.echo(f"{e.seq:>5}  {e.at}  {e.status:<14}  {e.on:<16}  → {e.state}{'  tree ' + e.tree[:12] if e.tree else ''}")
+    for line in card_lines(common, run):
+        click.echo(line)
 
 
 def _flags(entry: Entry) -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ import msgspec
 
 from detent.app import App
 from detent.door import AnyEvent, AnyRun
-from detent.interfaces.cli.tell import flag_lines, plain
+from detent.interfaces.cli.tell import card_lines, card_object, flag_lines, plain
 
 
 @click.command("status")
@@ -47,6 +47,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
+    for line in card_lines(app.place.common_dir, run_now.id):
+        click.echo(f"  {line}")
     told = app.door.hands.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {told or 'the run has ended'}")
     return 0
@@ -108,6 +110,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "accepted": run_now.accepted or None,
         "known_failures": known_before(run_now),
         "said": list(run_now.said),
+        "card": card_object(app.place.common_dir, run_now.id),
         "last": {"on": event.on, "status": event.status, "reasons": list(event.verdict.reasons), "at": event.at},
         "unproven": list(table.unproven(run_now)),
         "owed": [o.effect for o in app.journal.owed(run_now.id)],

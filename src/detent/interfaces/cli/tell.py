@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 import msgspec
 
@@ -64,6 +65,25 @@ def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
 
     lines = [line for flag in flags for line in (f"Flag: {line_of(flag)}", *(f"  {line}" for line in (hunk_of(flag) if hunks else ())))]
     return [*lines, *(["Fix it now if you did not mean it: what is left is asked about before the branch lands."] if hunks else [])]
+
+
+def card_lines(common: Path, run: str) -> list[str]:
+    """What the branch of a run proves, in short; nothing before it was about to land."""
+    from detent.evidence.card_kept import kept_card
+    from detent.workflows.check_card import short_of
+
+    found = kept_card(common, run)
+    head, *rest = short_of(found) if found else [""]
+    return [plain(line) for line in (f"Card: {head}", *(f"  {line}" for line in rest))] if found else []
+
+
+def card_object(common: Path, run: str) -> dict[str, object] | None:
+    """The same for programs, whole."""
+    from detent.evidence.card_kept import kept_card
+    from detent.workflows.check_card import object_of
+
+    found = kept_card(common, run)
+    return object_of(found) if found else None
 
 
 def exit_code(verdict: Verdict) -> int:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from detent.app import App
 from detent.app.asked import at_work, choices, ways
+from detent.app.land_asked import Left, open_landings
 from detent.app.outline import title_of
 from detent.app.push import STUCK
 from detent.door import AnyRun
@@ -16,8 +17,9 @@ from detent.interfaces.http import shapes
 from detent.interfaces.http.board import MOST, Board, Stamp, stands
 from detent.interfaces.http.heads import Changed, NotThere, head_of
 from detent.kernel.journal import Head
+from detent.kernel.model import Flag
 from detent.workflows.execute_data import ExecuteData
-from detent.workflows.open_flags import CAUSE, asking, hunk_of
+from detent.workflows.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.workflows.pr_data import PrData, open_findings
 from detent.world.session import kept_documents, read_document
 
@@ -39,14 +41,23 @@ WHY = {  # what led there, for a person who has the buttons at hand; the briefin
     "flags": "The work is finished and proved. Before it lands, look at what was flagged, and accept it as it is or have it fixed.",
     "conflict": "The finished branch could not be landed; what was in the way stands below. Mend it, or merge by hand, then let it go on.",
 }
+LANDING = "land:"  # how the id of a question begins that belongs to no run
+AFTERWARDS = (
+    "If you accept, it is recorded, and `detent land {branch}` lands the branch as it is; in a terminal, `{command}` does both. "
+    "To have it changed, change the branch: it is looked at again."
+)
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
 
 
 def questions(app: App, board: Board, asked: shapes.DecisionsAsked) -> shapes.Decisions:
-    """The open questions of every open run, the oldest run last; with `all`, those that were answered too. Only runs that may ask are read."""
+    """What landing asks, then the open questions of every open run, the oldest run last; with `all`, those that were answered too.
+
+    Only runs that may ask are read.
+    """
     mine = (s for s in stands(app).values() if not s.head.parent and (asked.all or _may_ask(app, board, s)))
     end = asked.offset + min(asked.limit, MOST)
-    found = list(islice((q for s in mine for q in _of_run(app, s.head, asked.all)), asked.offset, end + 1))
+    every = chain(landings(app), (q for s in mine for q in _of_run(app, s.head, asked.all)))
+    found = list(islice(every, asked.offset, end + 1))
     return shapes.Decisions(decisions=tuple(found[: end - asked.offset]), next=end if len(found) > end - asked.offset else None)
 
 
@@ -113,19 +124,76 @@ def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes.DecisionRow:
 
 def shown(app: App, id: str) -> shapes.DecisionShown:
     """One open question with what there is to look at, and the digest that an answer is bound to."""
+    if id.startswith(LANDING):
+        return _landing(app, id)
     run, row = _open(app, id)
     asked = pending(run.data) if row.decision != WAITS else None
     text, options, artifacts = _told(app, run, asked), _options(app, run, asked), _artifacts(app, run, asked)
-    parts = [row.id, text, *(o.value for o in options), *(f"{a.path}\n{a.text}" for a in artifacts)]
     return shapes.DecisionShown(
         row=row,
-        shown=sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest(),
+        shown=_digest(row, text, options, artifacts),
         text=text,
         options=options,
         free=asked is not None and asked.kind == "question",
         to=tuple(t for t in CORRECTIONS if t) if asked and asked.kind == "approval" else (),
         artifacts=artifacts,
         may_cancel=asked is not None,
+    )
+
+
+def _digest(row: shapes.DecisionRow, text: str, options: tuple[shapes.Option, ...], artifacts: tuple[shapes.Artifact, ...]) -> str:
+    """What an answer is bound to: everything that was shown."""
+    parts = [row.id, text, *(o.value for o in options), *(f"{a.path}\n{a.text}" for a in artifacts)]
+    return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+# -- what landing asks, which belongs to no run ----------------------------------------------------------------------------------
+
+
+def landings(app: App) -> Iterator[shapes.DecisionRow]:
+    """The branches that `land` left because of their flags."""
+    return (_landing_row(left) for left in open_landings(app))
+
+
+def left_of(app: App, id: str) -> Left:
+    """The branch that a question is about, if it is open."""
+    left = next((each for each in open_landings(app) if f"{LANDING}{each.branch}" == id), None)
+    if left is None:
+        raise NotThere(f"{id} is not open", "the branch changed, was accepted, or is in main; GET /api/decisions lists what is open")
+    return left
+
+
+def _landing(app: App, id: str) -> shapes.DecisionShown:
+    left = left_of(app, id)
+    row, options, artifacts = _landing_row(left), (shapes.Option(value=ACCEPT, words="note"),), _hunks(left.flags)
+    text = f"{left.question}\n\n{_lines(left.flags)}\n\n{AFTERWARDS.format(branch=left.branch, command=left.command)}"
+    return shapes.DecisionShown(
+        row=row,
+        shown=_digest(row, text, options, (*artifacts, shapes.Artifact(path="tree", text=left.tree))),
+        text=text,
+        options=options,
+        free=False,
+        to=(),
+        artifacts=artifacts,
+        may_cancel=False,
+    )
+
+
+def _landing_row(left: Left) -> shapes.DecisionRow:
+    return shapes.DecisionRow(
+        id=f"{LANDING}{left.branch}",
+        run="",
+        title=left.branch,
+        workflow="land",
+        state="",
+        kind=CAUSE,
+        decision="LAND",
+        question=left.question,
+        asked_at=left.at,
+        security=False,
+        status="pending",
+        answer="",
+        answered_by="",
     )
 
 
@@ -158,13 +226,16 @@ def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
 
 def _flagged(run: AnyRun) -> str:
     """The flags that a person is asked about, a line each; both versions stand beside."""
-    lines = (f"- **{flag.kind}** `{flag.place}` {flag.sentence}" for flag in asking(run)) if run.cause == CAUSE else ()
-    return "\n".join(filter(None, (run.last_error if run.cause == CAUSE else "", *lines)))
+    return "\n".join(filter(None, (run.last_error, _lines(asking(run))))) if run.cause == CAUSE else ""
 
 
-def _hunks(run: AnyRun) -> tuple[shapes.Artifact, ...]:
+def _lines(flags: tuple[Flag, ...]) -> str:
+    return "\n".join(f"- **{flag.kind}** `{flag.place}` {flag.sentence}" for flag in flags)
+
+
+def _hunks(flags: tuple[Flag, ...]) -> tuple[shapes.Artifact, ...]:
     """Both versions of what was flagged, as a diff has them."""
-    shown = ((flag, hunk_of(flag, 400)) for flag in asking(run))
+    shown = ((flag, hunk_of(flag, 400)) for flag in flags)
     return tuple(shapes.Artifact(path=f"{flag.kind} {flag.place}".strip(), text="\n".join(hunk)) for flag, hunk in shown if hunk)
 
 
@@ -193,7 +264,7 @@ def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Opti
 def _artifacts(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Artifact, ...]:
     """The documents that the question is about, as they stand where the work is done."""
     if run.cause == CAUSE:
-        return _hunks(run)
+        return _hunks(asking(run))
     if asked is None:
         return (shapes.Artifact(path="what was seen last", text=run.last_error),) if run.last_error and run.state in STUCK else ()
     root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(app.world.git, run)

@@ -1,4 +1,4 @@
-"""What lies beside the events of a run: diffs, tests by name, transcripts, running output, claims, the table it runs on. Reads only."""
+"""What lies beside the events of a run: diffs, tests by name, transcripts, running output, claims and the proof card, the table it runs on. Reads only."""
 
 import json
 import re
@@ -10,6 +10,8 @@ import msgspec
 from detent.app import WORKFLOWS, App
 from detent.app.live import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
+from detent.evidence.card import Checked
+from detent.evidence.card_kept import kept_card
 from detent.evidence.claims import REF
 from detent.evidence.collect import Kept
 from detent.evidence.report import TestReport
@@ -18,12 +20,17 @@ from detent.interfaces.http import shapes
 from detent.interfaces.http.board import MOST
 from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.reading import event_row, two_events
+from detent.interfaces.http.shapes_card import BranchCard, CardShown
 from detent.interfaces.http.tally import Tally
 from detent.kernel.codec import from_entry
 from detent.kernel.draw import arrows, as_table
+from detent.kernel.model import Flag
+from detent.world.branch_card import has_moved_on
 
 LARGEST_DIFF = 2_000_000
 MOST_TESTS = 2000
+MOST_NAMES = 200  # of each list of a card
+LARGEST_HUNK = 20_000  # characters of each version of what is flagged
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "--src-prefix=a/", "--dst-prefix=b/")
 
@@ -163,6 +170,43 @@ def proof(app: App, run: str) -> shapes.Proof:
     base, branch = getattr(now.data, "base", ""), getattr(now.data, "branch", "").removeprefix("refs/heads/")
     rows = [shapes.ProofRow(commit=c.hash, subject=c.subject, claim=_note(app, notes.get(c.hash, ""))) for c in commits]
     return shapes.Proof(branch=branch, commits=tuple(rows), verify=f"detent verify {base[:12]}..{branch}" if base and branch else "")
+
+
+def card(app: App, run: str) -> BranchCard:
+    """The proof card of the run's branch, once it was about to land."""
+    head_of(app, run)
+    found = kept_card(app.place.common_dir, run)
+    return BranchCard(card=_shown(app, run, found) if found else None)
+
+
+def _shown(app: App, run: str, found: Checked) -> CardShown:
+    now, made = app.door.load(run).run, found.card
+    flags = (*made.asks, *(flag for flag in made.flags if flag.level != "ask"))
+    named = (made.proved, made.pins, made.known)
+    return CardShown(
+        answer=found.answer,
+        range=found.change.name,
+        commits=len(found.change.commits),
+        files=len(found.change.paths),
+        proved=made.proved[:MOST_NAMES],
+        pins=made.pins[:MOST_NAMES],
+        kept=made.kept,
+        known=made.known[:MOST_NAMES],
+        left_out=sum(max(0, len(names) - MOST_NAMES) for names in named),
+        failed=made.failed,
+        flags=tuple(_cut(flag) for flag in flags),
+        unclear=made.unclear,
+        accepted=bool(made.asks) and (now.accepted == made.tip or now.data.base != found.change.base),  # the next pull request began
+        moved_on=has_moved_on(app.world.git, now, found),
+        command=found.command,
+        sandbox=found.sandbox,
+        test_runs=made.suites,
+        seconds=made.seconds,
+    )
+
+
+def _cut(flag: Flag) -> Flag:
+    return msgspec.structs.replace(flag, before=flag.before[:LARGEST_HUNK], after=flag.after[:LARGEST_HUNK])
 
 
 def _note(app: App, blob: str) -> str:

@@ -9,6 +9,7 @@ from detent.interfaces.http import board, executing, inbox, looking, reading, sh
 from detent.interfaces.http import shapes_execute as work
 from detent.interfaces.http.heads import NotThere
 from detent.interfaces.http.shape import Shape
+from detent.interfaces.http.shapes_card import BranchCard
 from detent.kernel.model import Verdict
 
 
@@ -131,6 +132,14 @@ ROUTES: tuple[Route, ...] = (
         shapes.Proof,
         lambda c: looking.proof(c.app, c.run),
         "The claims for the run's commits, and how to replay them.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/card",
+        NONE,
+        BranchCard,
+        lambda c: looking.card(c.app, c.run),
+        "What the run's branch proves, and what to look at, as it was found before it landed.",
     ),
     Route(
         POST,

@@ -6,16 +6,20 @@ import sys
 from detent.app import App
 from detent.app.crew import driver_of
 from detent.app.fit import Terms
-from detent.app.policy import only_flags, read_policies
+from detent.app.land_asked import accept
+from detent.app.policy import only_flags, read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
+from detent.errors import DetentError
 from detent.interfaces.cli.runner import begin, only_for, spoken
 from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import head_of
-from detent.interfaces.http.inbox import answer_of
+from detent.interfaces.http.heads import Changed, head_of
+from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
 from detent.interfaces.http.reading import driver_log
+from detent.interfaces.people import allowed
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
+from detent.workflows.open_flags import ACCEPT
 
 CHANNEL = "web"
 FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
@@ -59,8 +63,22 @@ def abort(app: App, run: str, reason: str) -> Verdict:
 
 
 def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
+    if id.startswith(LANDING):
+        return _accept(app, id, asked)
     run, verb, fields = answer_of(app, id, asked)
     return _driven(app, run, spoken(app, CHANNEL, verb, run, **fields))
+
+
+def _accept(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
+    """A person accepts the flags of a branch that no run asks about. It is recorded; landing is a command of its own."""
+    if shown(app, id).shown != asked.shown:
+        raise Changed("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+    if asked.value != ACCEPT:
+        raise DetentError(f"'{asked.value}' is no answer here", f"it takes: {ACCEPT}")
+    allowed(app, CHANNEL)
+    left, note = left_of(app, id), " ".join(asked.note.split())
+    accept(app, left, f"by {user()}, {CHANNEL}{f': {note[:200]}' if note else ''}")
+    return Verdict("SUCCESS", "", instruction=f"detent land {left.branch}")
 
 
 def _driven(app: App, run: str, verdict: Verdict) -> Verdict:

@@ -60,9 +60,9 @@ def _plan(app: "App", run: str) -> str:
 
 
 def _journal(app: "App", run: str) -> str:
-    from detent.interfaces.cli.history import newest, row
+    from detent.interfaces.cli.history import told
 
-    return json.dumps({"run": run, "events": [row(e) for e in newest(app, run, NEWEST)]}, indent=2)
+    return json.dumps(told(app, run, NEWEST), indent=2)
 
 
 MADE: Mapping[str, Callable[["App", str], str]] = {"run": _run, "plan": _plan, "journal": _journal}

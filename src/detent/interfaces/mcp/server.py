@@ -7,7 +7,7 @@ import json
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from detent.errors import DetentError
 from detent.interfaces.mcp import resources, work
 from detent.interfaces.mcp.answers import bounded
 from detent.interfaces.mcp.dialog import Question, read_answer
-from detent.interfaces.mcp.tools import TOOLS, GetTask, read_arguments, schema
+from detent.interfaces.mcp.tools import TOOLS, Check, GetTask, Looked, read_arguments, schema
 from detent.kernel.model import Briefing, Verdict
 
 Context = ServerRequestContext[Any, Any]
@@ -37,7 +37,7 @@ DIALOG = "decision"
 INSTRUCTIONS = (
     "Detent gives you one step of work at a time and verifies each by itself. Call get_task, do exactly what its briefing says, then make the "
     "one call that it names, usually submit_work; the verdict says what comes next. Never run the tests yourself: only what Detent runs counts. "
-    "When get_task says that a person has to act, stop and tell the user."
+    "When get_task says that a person has to act, stop and tell the user. check looks at a change as a reviewer would; it hands in nothing."
 )
 
 
@@ -54,6 +54,9 @@ class Calls:
             call = read_arguments(params.name, params.arguments or {})
             if isinstance(call, GetTask):
                 return await self._get_task(ctx, params, call)
+            if isinstance(call, Check):
+                said = ["looking at the repository"]
+                return told(await attended(ctx, params.name, partial(work.check, call, said.append), said))
             verdict = await attended(ctx, params.name, partial(work.SPEAK[params.name], call))
             return told(verdict)
         except DetentError as e:
@@ -102,14 +105,14 @@ def has_dialogs(ctx: Context) -> bool:
 # -- a call in a thread --------------------------------------------------------------------------------------------------------
 
 
-async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]], T]) -> T:
-    """Do a job in a thread, and report that it is at work. A call taken back, or a client that went away, ends what runs.
+async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]], T], said: Sequence[str] = ()) -> T:
+    """Do a job in a thread, and report that it is at work, with what it said last. A call taken back, or a client that went away, ends what runs.
 
     The thread is waited for in any case: it ends its programs and gives the run back first.
     """
     gone = threading.Event()
     async with anyio.create_task_group() as group:
-        group.start_soon(_report, ctx, doing, gone)
+        group.start_soon(_report, ctx, doing, gone, said)
         outcome = await anyio.to_thread.run_sync(_outcome, job, gone)
         group.cancel_scope.cancel()
     if isinstance(outcome, DetentError):
@@ -117,13 +120,15 @@ async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]],
     return outcome
 
 
-async def _report(ctx: Context, doing: str, gone: threading.Event) -> None:
+async def _report(ctx: Context, doing: str, gone: threading.Event, said: Sequence[str]) -> None:
     begun = anyio.current_time()
     try:
         while True:
             await anyio.sleep(BEAT)
             seconds = round(anyio.current_time() - begun)
-            await ctx.session.report_progress(seconds, None, f"{doing}: at work for {seconds} s")
+            await ctx.session.report_progress(
+                seconds, None, f"{doing}: {f'{said[-1]}, {seconds} s so far' if said else f'at work for {seconds} s'}"
+            )
     finally:
         gone.set()
 
@@ -142,8 +147,8 @@ def _outcome(job: Callable[[Callable[[], bool]], T], gone: threading.Event) -> T
 # -- values in the protocol's types --------------------------------------------------------------------------------------------
 
 
-def told(value: Briefing | Verdict) -> types.CallToolResult:
-    """A briefing or a verdict, as values and as the same in text: some clients pass on the one, some the other."""
+def told(value: Briefing | Verdict | Looked) -> types.CallToolResult:
+    """An answer, as values and as the same in text: some clients pass on the one, some the other."""
     text = msgspec.json.encode(bounded(value)).decode()
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text))
 
@@ -161,7 +166,7 @@ def _tool(name: str) -> types.Tool:
     tool = TOOLS[name]
     marks = types.ToolAnnotations(
         title=tool.title,
-        read_only_hint=False,
+        read_only_hint=tool.read_only,
         destructive_hint=tool.destructive,
         idempotent_hint=tool.idempotent,
         open_world_hint=False,

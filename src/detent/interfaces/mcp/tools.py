@@ -1,6 +1,6 @@
 """The tools by name: what each is for, what it takes and how it is marked. Text and types only; knows neither protocol nor runs.
 
-The answers are the briefing and the verdict of the contract; their schemas are made from the same types that make the answers.
+The answers are the briefing and the verdict of the contract, and the card of `check`; their schemas are made from the same types that make the answers.
 """
 
 import difflib
@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from detent.errors import DetentError
-from detent.kernel.model import Briefing, Value, Verdict
+from detent.kernel.model import Briefing, Flag, Value, Verdict
 
 Text = str | UnsetType
 RunId = Annotated[Text, Meta(description="The run this is about. Leave it out for the run of this checkout.")]
@@ -79,7 +79,56 @@ class EscalateForExternalHelp(Value, frozen=True):
     run: RunId = UNSET
 
 
-Arguments = GetTask | SubmitWork | RequestScopeReduction | EscalateForExternalHelp
+class Check(Value, frozen=True):
+    """What check takes."""
+
+    range: Annotated[
+        Text, Meta(description="The commits to look at: 'A..B', or one commit. Leave it out for everything that this branch has over main.")
+    ] = UNSET
+    worktree: Annotated[
+        bool | UnsetType,
+        Meta(description="True: what lies in the checkout now, committed or not, against HEAD. Not together with range."),
+    ] = UNSET
+    budget: (
+        Annotated[
+            float,
+            Meta(
+                description="Seconds for trying small changes of the code, beside the runs of the tests; 60 unless configured.",
+                ge=1,
+                le=600,
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class Looked(Value, frozen=True, omit_defaults=False):
+    """What a change proves: the proof card of `detent check`, with long lists cut."""
+
+    answer: Literal["clean", "flagged", "failed", "could-not-verify"]
+    instruction: str
+    range: str
+    base: str
+    commits: int
+    files: int
+    declared: str
+    proved: tuple[str, ...]
+    pins: tuple[str, ...]
+    kept: int
+    known_failures: tuple[str, ...]
+    failed: tuple[str, ...]
+    flags: tuple[Flag, ...]
+    unclear: str
+    left_out: str
+    beside: str
+    command: str
+    sandbox: str
+    test_runs: float
+    seconds: float
+    known_before: bool
+
+
+Arguments = GetTask | SubmitWork | RequestScopeReduction | EscalateForExternalHelp | Check
 
 
 class Tool(NamedTuple):
@@ -88,9 +137,10 @@ class Tool(NamedTuple):
     title: str
     description: str
     takes: type[Arguments]
-    gives: type[Briefing] | type[Verdict]
+    gives: type[Briefing] | type[Verdict] | type[Looked]
     destructive: bool = False
     idempotent: bool = False
+    read_only: bool = False
 
 
 TOOLS: Mapping[str, Tool] = {
@@ -126,6 +176,16 @@ TOOLS: Mapping[str, Tool] = {
         "it, stop and wait. Locked until enough attempts have failed.",
         EscalateForExternalHelp,
         Verdict,
+    ),
+    "check": Tool(
+        "Look at a change as a reviewer would",
+        "Look at your own work before a person does: which tests fail without the change and pass with it, what broke, what no test notices, "
+        "and what a person will be asked about. It hands in nothing and changes no run, so it takes the place of no submit_work; it also works "
+        "where no run is open. The tests run in clean checkouts, several times: it takes a few runs of the suite and the budget.",
+        Check,
+        Looked,
+        idempotent=True,
+        read_only=True,
     ),
 }  # fmt: skip
 

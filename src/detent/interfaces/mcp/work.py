@@ -16,7 +16,7 @@ from msgspec import UNSET
 
 from detent.errors import DetentError
 from detent.interfaces.mcp.dialog import Answer, Question
-from detent.interfaces.mcp.tools import EscalateForExternalHelp, GetTask, RequestScopeReduction, SubmitWork
+from detent.interfaces.mcp.tools import Check, EscalateForExternalHelp, GetTask, Looked, RequestScopeReduction, SubmitWork
 from detent.kernel.model import Briefing, Sent, Verdict
 
 if TYPE_CHECKING:
@@ -105,6 +105,37 @@ SPEAK: Mapping[str, Callable[[Any, Wanted], Verdict]] = {
     "request_scope_reduction": request_scope_reduction,
     "escalate_for_external_help": escalate_for_external_help,
 }
+
+# -- looking at a change, whatever runs there are --------------------------------------------------------------------------------
+
+
+def check(call: Check, say: Callable[[str], None], wanted: Wanted) -> Looked:
+    """What a change proves. Reads the repository and runs tests in clean checkouts; no run is told."""
+    from detent.app.check import Wish
+    from detent.app.check import check as look
+    from detent.interfaces.mcp.answers import looked
+
+    if call.range and call.worktree:
+        raise DetentError("check was not called: range and worktree do not go together", "leave one of them out")
+    wish = Wish("worktree" if call.worktree else "range", call.range or "", float(call.budget or 0))
+    before = at_work()
+    found = look(Path.cwd(), wish, dict(os.environ), say, wanted)
+    return looked(found, before or at_work())
+
+
+def at_work() -> str:
+    """Whether a call works on a run of this repository right now: its tests may run beside others."""
+    try:
+        with opened(lambda: True) as app:
+            found = [f"{run} ({holder.doing}, since {holder.since})" for run, holder in app.journal.held()]
+    except DetentError:
+        return ""  # there is no run here, or no journal that says something
+    return (
+        f"At the same time another call worked on {', '.join(found)}: tests may have run beside each other, and been slower."
+        if found
+        else ""
+    )
+
 
 # -- what is handed in ---------------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,16 @@
-"""The proof card of `check` as text for a terminal, as markdown, and as an object for programs. Pure."""
+"""The proof card of a change or a branch: as text for a terminal, as markdown, and as an object for programs. Pure."""
 
 from typing import Any
 
-from detent.app.check import Checked
-from detent.evidence.card import Card
-from detent.interfaces.rows import WIDTH, cut, listed, many, row, wrapped
+from detent.evidence.card import Card, Checked
 from detent.kernel.model import Flag
+from detent.workflows.card_rows import WIDTH, cut, listed, many, row, wrapped
 from detent.workflows.open_flags import hunk_of
 
 WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
 CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
 MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
+LONGEST = 200  # characters of a line in markdown
 SCHEMA = 1
 ELSEWHERE = "outside of all projects"
 
@@ -21,28 +21,38 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[s
     declared = [row("declared", checked.change.declared)] if checked.change.declared else []
     declared += wrapped("installed", checked.installed, width) if checked.installed else []
     body = [line for part in checked.parts or (checked,) for line in _rows_of(part, bool(checked.parts), verbose, width)]
-    more = (
-        [row("", "--explain NAME says what was tried for any of these, and repeats it")] if checked.card.failed or checked.card.asks else []
-    )
+    asks = checked.card.failed or checked.card.asks
+    more = [row("", "--explain NAME says what was tried for any of these, and repeats it")] if asks else []
     return [*head, *declared, *body, *more, _end(checked)]
+
+
+def short_of(checked: Checked, width: int = 80) -> list[str]:
+    """The card without names and flags, for where a run is shown: they stand there already, or are asked for with the whole card."""
+    return [f"{checked.change.name}  {_size(checked)}", *_tests(checked.card, 0, width), *_wrong(checked.card, width), _end(checked)]
 
 
 def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list[str]:
     """What was found; of a project, under its name."""
     card = checked.card
     head = [row("project", cut(f"{title_of(checked)}  {checked.command}".rstrip(), width - WIDTH))] if is_part else []
-    rows = [
-        *_named("proved", "fail without this change and pass with it", card.proved, card, verbose, width),
-        *_named("pins", "are new and pass on both sides", card.pins, card, verbose, width),
+    shown = len(card.proved) + len(card.pins) + len(card.known) if verbose else MOST["names"]
+    told = (checked.project or checked.command or not is_part) and not card.unclear
+    return [*head, *(_tests(card, shown, width) if told else []), *_wrong(card, width), *_flags(card, verbose, width)]
+
+
+def _tests(card: Card, shown: int, width: int) -> list[str]:
+    return [
+        *_named("proved", "fail without this change and pass with it", card.proved, card, shown, width),
+        *_named("pins", "are new and pass on both sides", card.pins, card, shown, width),
         *_kept(card),
-        *_named("known", "failed before and fail still", card.known, card, verbose, width),
+        *_named("known", "failed before and fail still", card.known, card, shown, width),
     ]
-    told = checked.project or checked.command or not is_part
-    rows = rows if told and not card.unclear else []
-    wrong = [line for said in card.failed for line in wrapped("failed", clickable_said(said, card), width)]
+
+
+def _wrong(card: Card, width: int) -> list[str]:
     said, *hints = card.unclear.splitlines() or [""]
     unclear = [*wrapped("unclear", said, width), *(row("", line) for line in hints)] if said else []  # a command to type stays in one line
-    return [*head, *rows, *wrong, *unclear, *_flags(card, verbose, width)]
+    return [*(line for said in card.failed for line in wrapped("failed", clickable_said(said, card), width)), *unclear]
 
 
 def title_of(part: Checked) -> str:
@@ -55,13 +65,12 @@ def _size(checked: Checked) -> str:
     return ", ".join([*commits, many(len(checked.change.paths), "file")])
 
 
-def _named(label: str, what: str, names: tuple[str, ...], card: Card, verbose: bool, width: int) -> list[str]:
+def _named(label: str, what: str, names: tuple[str, ...], card: Card, most: int, width: int) -> list[str]:
     if not names:
         return [row(label, "no test fails without this change and passes with it")] if label == "proved" else []
-    shown = names if verbose else names[: MOST["names"]]
     verb = what if len(names) > 1 else what.replace("fail ", "fails ").replace("pass ", "passes ").replace("are ", "is ")
-    more = [row("", f"and {len(names) - len(shown)} more (--verbose)")] if len(names) > len(shown) else []
-    return [row(label, f"{many(len(names), 'test')} {verb}"), *listed([clickable(name, card) for name in shown], width), *more]
+    more = [row("", f"and {len(names) - most} more (--verbose)")] if len(names) > most > 0 else []
+    return [row(label, f"{many(len(names), 'test')} {verb}"), *listed([clickable(name, card) for name in names[:most]], width), *more]
 
 
 def _kept(card: Card) -> list[str]:
@@ -151,19 +160,19 @@ def _project(part: Checked) -> dict[str, Any]:
     return {"path": part.project or ("." if part.command else ""), **{name: value for name, value in whole.items() if name not in left_out}}
 
 
-def markdown_of(checked: Checked) -> str:
-    """The card for a pull request's text, a comment or a step summary."""
+def markdown_of(checked: Checked, accepted: str = "") -> str:
+    """The card for a pull request's text, a comment or a step summary. `accepted`: what is said of flags that were accepted before."""
     head = f"### Detent: {WORDS[checked.answer].lower()} — {_safe(checked.change.name)}, {_size(checked)}"
     declared = ["", f"Declared: {checked.change.declared}"] if checked.change.declared and checked.parts else []
-    parts = [line for part in checked.parts for line in ("", f"#### {_safe(title_of(part))}", *_markdown(part, False))]
-    return "\n".join([head, *declared, *(parts or _markdown(checked, True)), "", _foot(checked), ""])
+    parts = [line for part in checked.parts for line in ("", f"#### {_safe(title_of(part))}", *_markdown(part, False, accepted))]
+    return "\n".join([head, *declared, *(parts or _markdown(checked, True, accepted)), "", _foot(checked), ""])
 
 
 def _foot(checked: Checked) -> str:
     return f"<sub>{_safe(checked.command) or 'no tests'} · {checked.card.seconds:.0f} s · sandbox {_safe(checked.sandbox)}</sub>"
 
 
-def _markdown(checked: Checked, alone: bool) -> list[str]:
+def _markdown(checked: Checked, alone: bool, accepted: str) -> list[str]:
     """What was found, of the whole or of one project."""
     card = checked.card
     rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
@@ -175,7 +184,8 @@ def _markdown(checked: Checked, alone: bool) -> list[str]:
     table = ["", "| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)] if rows else []
     wrong = ["", "**What fails**", "", *(f"- {_safe(said)}" for said in card.failed)] if card.failed else []
     unclear = ["", f"Could not be verified: {_safe(card.unclear)}"] if card.unclear else []
-    asked = ["", "**To look at**", "", *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
+    said = [accepted, ""] if accepted else []
+    asked = ["", "**To look at**", "", *said, *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
     notes = [flag for flag in card.flags if flag.level != "ask"]
     told = (
         ["", "<details><summary>Notes</summary>", "", *(line for flag in notes for line in _bullet(flag)), "", "</details>"]
@@ -187,14 +197,19 @@ def _markdown(checked: Checked, alone: bool) -> list[str]:
 
 def _bullet(flag: Flag) -> list[str]:
     hunk = hunk_of(flag)
-    place = f" `{flag.place.replace('`', '')}`" if flag.place else ""
-    body = ["", "  ~~~~diff", *(f"  {line.replace('~~~~', '')}" for line in hunk), "  ~~~~"] if hunk else []
+    place = f" `{_code(flag.place)}`" if flag.place else ""
+    body = ["", "  ~~~~diff", *(f"  {cut(line.replace('~~~~', ''), LONGEST)}" for line in hunk), "  ~~~~"] if hunk else []
     return [f"- **{flag.kind}**{place}: {_safe(flag.sentence)}", *body]
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(f"`{name.replace('`', '').replace('|', '¦')}`" for name in names[: MOST["names"]])
+    shown = ", ".join(f"`{_code(name)}`" for name in names[: MOST["names"]])
     return shown + (f" and {len(names) - MOST['names']} more" if len(names) > MOST["names"] else "")
+
+
+def _code(text: str) -> str:
+    """Words of others between backticks in one line."""
+    return cut(" ".join(text.split()).replace("`", "").replace("|", "¦"), LONGEST)
 
 
 def _safe(text: str) -> str:

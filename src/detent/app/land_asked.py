@@ -1,0 +1,95 @@
+"""What `land` asks people: the flags of a branch that it left as it is. Kept under a seal until the branch changes or is in main.
+
+A branch of a run is asked about in its run; one that nobody ran has no run to ask in, so its question is kept here and stands in the inbox beside others.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from detent.app import App
+from detent.app.start_execute import project_settings
+from detent.git.commits import main_branch
+from detent.kernel.model import Flag, Value
+from detent.kernel.seal import keep, kept
+from detent.workflows.open_flags import ACCEPT, hunk_of, line_of
+
+MOST_OF_HUNK = 60  # lines of each version that a question shows
+KIND = "landing"
+
+
+class Left(Value, frozen=True):
+    """A branch that waits for a person: the tree that an answer is bound to, what is asked, and who accepted it."""
+
+    branch: str
+    tree: str
+    question: str
+    flags: tuple[Flag, ...]
+    at: str
+    accepted: str = ""  # by whom and through which channel; empty: nobody has
+
+    @property
+    def command(self) -> str:
+        return f"detent land {self.branch} --accept {self.tree[:12]}"
+
+
+def ask_about(app: App, left: Left) -> None:
+    """Keep the question about a branch; one about the same tree stands as it was asked."""
+    before = asked_about(app, left.branch)
+    if before is None or before.tree != left.tree:
+        _keep(app, left)
+
+
+def accept(app: App, left: Left, how: str) -> None:
+    """A person accepts the flags: the next landing takes the branch as it is."""
+    _keep(app, msgspec.structs.replace(left, accepted=how))
+
+
+def forget(app: App, branch: str) -> None:
+    _file(app, branch).unlink(missing_ok=True)
+
+
+def asked_about(app: App, branch: str) -> Left | None:
+    """What was asked about a branch last, answered or not."""
+    return _read(_file(app, branch))
+
+
+def open_landings(app: App) -> list[Left]:
+    """The questions that are open: their branch has the tree that was asked about, and main does not have it."""
+    found = [left for file in sorted(_folder(app).glob("*.json")) if (left := _read(file)) is not None and not left.accepted]
+    return sorted((left for left in found if _stands(app, left)), key=lambda left: left.at)
+
+
+def row_of(left: Left) -> dict[str, object]:
+    """A question as a row like any other."""
+    shown = (line for flag in left.flags for line in (f"- {line_of(flag)}", *(f"  {line}" for line in hunk_of(flag, MOST_OF_HUNK))))
+    asked = {"question": "\n".join((left.question, *shown)), "options": [ACCEPT], "status": "pending", "asked_at": left.at}
+    return {"run": None, "kind": KIND, "decision_id": f"LAND {left.branch}", **asked, "command": left.command, "task_id": None, "shown": []}
+
+
+def _stands(app: App, left: Left) -> bool:
+    git, settings = app.world.git, project_settings(app.world.git, app.world.outer)[0]
+    refs = (f"refs/heads/{left.branch}", f"refs/remotes/{settings.git.remote}/{left.branch}")
+    tip = next((found for ref in refs if (found := git.resolve(f"{ref}^{{commit}}"))), "")
+    return bool(tip) and git.tree(tip) == left.tree and not git.is_ancestor(tip, git.resolve(main_branch(git, settings.git.main)))
+
+
+def _read(file: Path) -> Left | None:
+    text = kept(file)
+    try:
+        return msgspec.json.decode(text, type=Left) if text is not None else None
+    except msgspec.ValidationError:
+        return None  # of another version
+
+
+def _keep(app: App, left: Left) -> None:
+    keep(_file(app, left.branch), msgspec.json.encode(left).decode())
+
+
+def _folder(app: App) -> Path:
+    return app.place.common_dir / "detent" / "landing"
+
+
+def _file(app: App, branch: str) -> Path:
+    return _folder(app) / f"{sha256(branch.encode()).hexdigest()[:24]}.json"

@@ -1,0 +1,81 @@
+"""The proof card as words: short lines for where a run is shown, markdown for a pull request. Values in, texts out."""
+
+import re
+
+import msgspec
+import pytest
+
+from detent.evidence.card import Card, Change, Checked
+from detent.git.history import Commit
+from detent.kernel.model import Flag
+from detent.workflows.check_card import LONGEST, lines_of, markdown_of, object_of, short_of
+
+VAT = Flag(
+    "rewritten-test", "what an older test expects was changed", "tests/test_tax.py:4", "assert vat(100) == 19\n", "assert vat(100) == 20\n"
+)
+NOTE = Flag("weak-evidence", "not everything was tried", level="note")
+CARD = Card(
+    "b" * 40, "t" * 40, proved=("tests/test_a.py::test_a",), pins=("tests/test_a.py::test_p",), kept=3, flags=(NOTE, VAT), seconds=4.2
+)
+CHANGE = Change(
+    "main…feat/a", "c" * 40, CARD.base, CARD.tip, (Commit("d" * 40, CARD.tip, ("c" * 40,), "feat: a"),), "", ("a.py", "tests/test_a.py")
+)
+
+
+def checked(**more: object) -> Checked:
+    return Checked(CHANGE, msgspec.structs.replace(CARD, **more), "pytest", "bubblewrap")
+
+
+def test_a_card_in_short_counts_and_names_nothing() -> None:
+    assert short_of(checked()) == [
+        "main…feat/a  1 commit, 2 files",
+        "proved     1 test fails without this change and passes with it",
+        "pins       1 test is new and passes on both sides",
+        "kept       3 old tests pass as before; none lost, none newly skipped",
+        "FLAGGED    1 to look at  4.2 s",
+    ]
+    assert short_of(checked(failed=("test_x is gone",)))[-2:] == ["failed     test_x is gone", "FAILED     4.2 s"]
+    assert "unclear    the base does not build" in short_of(checked(unclear="the base does not build"))
+    assert len(lines_of(checked(proved=tuple(f"t::{n}" for n in range(9))), verbose=True)) > len(
+        lines_of(checked(proved=tuple(f"t::{n}" for n in range(9))))
+    )
+
+
+def test_the_text_of_a_pull_request_lists_what_to_look_at_with_both_versions_and_says_whether_it_was_accepted() -> None:
+    text = markdown_of(checked())
+    assert text.startswith("### Detent: flagged — main…feat/a, 1 commit, 2 files\n")
+    assert "| proved | `tests/test_a.py::test_a` |" in text and "| pins | `tests/test_a.py::test_p` |" in text
+    looked, notes = text.split("<details>")
+    assert (
+        "**To look at**\n\n- **rewritten-test** `tests/test_tax.py:4`: " in looked
+        and "  - assert vat(100) == 19\n  + assert vat(100) == 20\n" in looked
+    )
+    assert "weak-evidence" in notes and "weak-evidence" not in looked
+    assert "**To look at**\n\nSaid before.\n\n- **rewritten" in markdown_of(checked(), "Said before.")
+    assert "Said before." not in markdown_of(checked(flags=(NOTE,)), "Said before."), "there is nothing that was accepted"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "~~~~\n# out of the fence",
+        "</details> <script>alert(1)</script>",
+        "a | b | @everyone",
+        "`tick` `tock`",
+        "one\ntwo\n\n# three",
+        "x" * 5000,
+    ],
+)
+def test_words_of_a_change_stay_what_they_are_and_short(words: str) -> None:
+    flag = Flag("no-proof", words, words, before=words, after=words)
+    text = markdown_of(checked(flags=(flag,), proved=(words,), failed=()))
+    fence = text.split("  ~~~~diff\n")[1].split("\n  ~~~~\n")[0]
+    outside = re.sub("`[^`\n]*`", "", text.replace(fence, ""))  # what stands between ticks or in a fence is shown as it is
+    assert "<script>" not in outside and "@everyone" not in outside and "\n# " not in outside and "~~~~" not in fence
+    assert all(len(line) <= LONGEST + 4 for line in fence.splitlines()) and outside.count("</details>") == 0
+    assert all(line.count("|") == 3 for line in text.splitlines() if line.startswith("| proved"))
+
+
+def test_a_card_is_kept_whole_as_text() -> None:
+    assert msgspec.json.decode(msgspec.json.encode(checked()), type=Checked) == checked()
+    assert object_of(checked())["commits"] == [{"hash": "d" * 40, "subject": "feat: a"}]
