@@ -89,9 +89,7 @@ def _card(span: Span, tried: Tried) -> Card:
     before, tip = look.tests_before(), look.tests()
     if tip.fault:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
-    if before.fault:
-        return Card(span.base, span.tip, unclear=f"the tests of the base cannot be run: {before.fault}")
-    if said := _helpless(span, look, before, tip):
+    if said := f"the tests of the base cannot be run: {before.fault}" if before.fault else _helpless(span, look, before, tip):
         return Card(span.base, span.tip, unclear=said)
     seen = look.outcomes()
     span.say("3 of 5: running the new tests without the change")

@@ -23,12 +23,12 @@ from detent.evidence.bytecode import Bytecode, read_only, scratch_folder, withou
 from detent.evidence.canary import canary_of
 from detent.evidence.installed import fingerprint, interpreter, version_of
 from detent.evidence.lay import lay
+from detent.evidence.left_behind import left_planted, made_by_tests, note_made, planted_file
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import builds, folder_of
 from detent.evidence.site import Site
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
-from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.snapshot import looked_over, stamp, untracked
 from detent.kernel import seal
@@ -72,29 +72,6 @@ class Kept(msgspec.Struct, frozen=True):
     key: str
     report: TestReport
     clean: bool = False  # it ran in a clean checkout
-
-
-def planted_file(place: Place) -> Path:
-    """Which files of a canary lie in a checkout, while its tests run and if we were killed meanwhile."""
-    return place.git_dir / "detent" / "planted.json"
-
-
-def made_by_tests(place: Place) -> set[str]:
-    """Files that test runs made in a checkout and nobody touched since, and those of a canary: they never belong to a change."""
-    return {path for path, was in _made_before(place).items() if was == stamp(place.root / path)} | set(_left_planted(place))
-
-
-def _made_file(place: Place) -> Path:
-    return place.git_dir / "detent" / "made.json"
-
-
-def _made_before(place: Place) -> dict[str, str]:
-    return {str(k): str(v) for k, v in json.loads(seal.kept(_made_file(place)) or "{}").items()}
-
-
-def _left_planted(place: Place) -> list[str]:
-    """The files of a canary that lie in a checkout: while its tests run, and if we were killed meanwhile."""
-    return [str(path) for path in json.loads(seal.kept(planted_file(place)) or "[]")]
 
 
 def nothing_stands(tree: str, digest: str) -> bool:
@@ -382,14 +359,13 @@ class Collector:
                 self._remove_planted()
 
     def _remove_planted(self) -> None:
-        for path in _left_planted(self.git.place):
+        for path in left_planted(self.git.place):
             (self.root / path).unlink(missing_ok=True)
         self._planted.unlink(missing_ok=True)
 
     def _created(self, paths: set[str]) -> None:
         if paths:
-            made = {**_made_before(self.git.place), **{p: stamp(self.root / p) for p in paths}}
-            seal.keep(_made_file(self.git.place), json.dumps({p: s for p, s in made.items() if s}), durable=False)
+            note_made(self.git.place, {path: stamp(self.root / path) for path in paths})
 
 
 def _thin_out(store: Path) -> None:

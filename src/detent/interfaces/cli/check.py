@@ -67,12 +67,7 @@ def command(span: str, **given: object) -> int:
     """
     if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
         raise click.UsageError("name one: a RANGE, --staged, --worktree or --pushed")
-    forms = [name for name in FORMATS if given[f"as_{name}"]]
-    if len(forms) > 1 or (forms and given["github"]):
-        raise click.UsageError(f"name one form: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
-    wanted = forms[0] if forms else ""
-    if given["explain"] is not None and (wanted not in ("", "json") or given["github"]):
-        raise click.UsageError("--explain is told as text, or with --json")
+    wanted = _form(given)
     with progress("detent check") as say:
         found = _check(span, given, say)
     if given["explain"] is not None:
@@ -82,6 +77,16 @@ def command(span: str, **given: object) -> int:
 
     answer = max((one.answer for one in found), key=WORST.index, default="clean")
     return 0 if answer == "flagged" and given["fail_on"] == "failed" else CODES[answer]
+
+
+def _form(given: dict[str, object]) -> str:
+    """The one form that is wanted; empty: text."""
+    forms = [name for name in FORMATS if given[f"as_{name}"]]
+    if len(forms) > 1 or (forms and given["github"]):
+        raise click.UsageError(f"name one form: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
+    if given["explain"] is not None and (forms not in ([], ["json"]) or given["github"]):
+        raise click.UsageError("--explain is told as text, or with --json")
+    return forms[0] if forms else ""
 
 
 def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") -> "list[Checked]":

@@ -1,0 +1,37 @@
+"""What our own test runs leave in a checkout: files that tests made, and those of a canary. They never belong to a change. Kept under a seal."""
+
+import json
+from pathlib import Path
+
+from detent.git.place import Place
+from detent.git.snapshot import stamp
+from detent.kernel import seal
+
+
+def planted_file(place: Place) -> Path:
+    """Which files of a canary lie in a checkout, while its tests run and if we were killed meanwhile."""
+    return place.git_dir / "detent" / "planted.json"
+
+
+def made_by_tests(place: Place) -> set[str]:
+    """Files that test runs made in a checkout and nobody touched since, and those of a canary."""
+    return {path for path, was in _made(place).items() if was == stamp(place.root / path)} | set(left_planted(place))
+
+
+def left_planted(place: Place) -> list[str]:
+    """The files of a canary that lie in a checkout."""
+    return [str(path) for path in json.loads(seal.kept(planted_file(place)) or "[]")]
+
+
+def note_made(place: Place, stamps: dict[str, str]) -> None:
+    """Remember files that a test run made, as they are."""
+    made = {**_made(place), **stamps}
+    seal.keep(_file(place), json.dumps({path: was for path, was in made.items() if was}), durable=False)
+
+
+def _file(place: Place) -> Path:
+    return place.git_dir / "detent" / "made.json"
+
+
+def _made(place: Place) -> dict[str, str]:
+    return {str(path): str(was) for path, was in json.loads(seal.kept(_file(place)) or "{}").items()}
