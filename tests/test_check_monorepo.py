@@ -68,7 +68,7 @@ def test_two_languages_in_one_range_are_judged_each_by_its_runner_and_the_answer
     assert "             api/tests/test_odd.py::test_odd" in told and "web/calc.test.js::half passed before and fails now" in ran.out
     found = p.run("check", "--json").json
     assert [(each["path"], each["answer"]) for each in found["projects"]] == [("api", "clean"), ("web", "failed"), ("", "flagged")], found
-    assert found["known_before"] and found["proved"] == ["api/tests/test_odd.py::test_odd"] and found["kept"] == 2
+    assert found["proved"] == ["api/tests/test_odd.py::test_odd"] and found["kept"] == 2
     places = {
         each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         for each in json.loads(p.run("check", "--sarif").out)["runs"][0]["results"]
@@ -148,6 +148,26 @@ def test_tests_of_a_project_find_what_lies_beside_it(tmp_path: Path) -> None:
     p.commit({**API_PROVED})
     found = p.run("check", "--json").json
     assert found["answer"] == "clean" and found["kept"] == 3, found
+
+
+def test_a_package_of_the_repository_itself_is_that_of_the_checkout(tmp_path: Path) -> None:
+    core = {"packages/core/package.json": PACKAGE.replace("{", '{"name": "@x/core", "main": "calc.js", ', 1)}
+    cli = {"packages/cli/package.json": PACKAGE, "packages/cli/cli.test.js": WEB["web/calc.test.js"].replace("./calc.js", "@x/core")}
+    files = {
+        **core,
+        **cli,
+        "packages/core/calc.js": WEB["web/calc.js"],
+        "package.json": '{"private": true}',
+        ".gitignore": "node_modules\n",
+    }
+    p = Branch(tmp_path / "p", files)
+    (p.root / "node_modules" / "@x").mkdir(parents=True)
+    (p.root / "node_modules" / "@x" / "core").symlink_to("../../packages/core")
+    odd = WEB_PROVED["web/odd.test.js"].replace("./calc.js", "@x/core")
+    p.commit({"packages/core/calc.js": WEB_PROVED["web/calc.js"], "packages/cli/odd.test.js": odd})
+    p.write({"packages/core/calc.js": "export const half = 'what somebody works on';\n"})
+    found = p.run("check", "main..work", "--json", DETENT_EVIDENCE_MUTATION="off").json
+    assert found["proved"] == ["packages/cli/odd.test.js::odd"] and found["kept"] == 1, found
 
 
 def test_an_environment_above_a_project_is_lent_to_it(tmp_path: Path) -> None:

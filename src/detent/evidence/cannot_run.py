@@ -11,8 +11,9 @@ from detent.git.named import missing
 from detent.git.snapshot import BORROWED
 
 ABSENT = re.compile(
-    r"could not be started: No such file|No module named '?(?:pytest|_pytest)\b|\bnot found\b|Cannot find module .*node_modules"
+    r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|\bnot found\b|Cannot find module .*node_modules"
 )
+SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the way on was told
 INSTALLS: Mapping[str, str] = {
     "pytest": "pip install pytest",
     "vitest": "npm ci",
@@ -31,7 +32,7 @@ MOST_SHOWN = 3
 
 def way_on(command: Command | None, said: str) -> str:
     """The line that helps where a runner is not there; empty where that is not what was said."""
-    if command is None or not ABSENT.search(said):
+    if command is None or not ABSENT.search(said) or SHUT_OUT in said:
         return ""
     if name := INSTALLS.get(command.runner):
         return f"{command.runner} is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
