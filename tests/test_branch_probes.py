@@ -5,14 +5,16 @@ import time
 from pathlib import Path
 from typing import Literal
 
+from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks, Teeth
 from detent.evidence.branch_probes import examples_in_code
 from detent.evidence.clock_red import look_at_dates, look_at_reds
-from detent.evidence.collect import Collector
+from detent.evidence.collect import Collector, Overlay, Wanted
 from detent.evidence.in_life import look_in_life
 from detent.evidence.look import Changed
 from detent.evidence.noticed import notice
 from detent.evidence.put_back import look_put_back
+from detent.evidence.report import TestReport
 from detent.evidence.runners import Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.place import find_place
@@ -90,6 +92,18 @@ class Branch:
         return "test" if "test" in path else "production"
 
 
+class Asked(Apart):
+    """Runs what it is asked for, and remembers which tests that were."""
+
+    def __init__(self, collector: Collector) -> None:
+        super().__init__(collector)
+        self.selectors: list[tuple[str, ...]] = []
+
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
+        self.selectors.append(selectors)
+        return super().probe(tree, wanted, selectors, overlay, seconds, name)
+
+
 def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_misses_is_not(tmp_path: Path) -> None:
     gone = DOCS.replace("    if not user.admin:\n        raise PermissionError(user)\n", "")
     gone = gone.replace('    if not name:\n        raise ValueError("a name is needed")\n', "").replace("    assert doc.name\n", "")
@@ -100,6 +114,19 @@ def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_
         ("unnoticed", "ask", "assert doc.name"),
     }, found
     assert all(flag.place.startswith("docs.py:") and "no test fails when it is put back" in flag.sentence for flag in found)
+
+
+def test_where_a_few_tests_miss_what_was_removed_the_others_are_not_run(tmp_path: Path) -> None:
+    slow = {"tests/test_slow.py": "import docs\n\n\ndef test_slow():\n    docs.publish\n"}
+    named = DOCS.replace('    if not name:\n        raise ValueError("a name is needed")\n', "")
+    b = Branch(tmp_path / "missed", {**BASE, **slow}, {"docs.py": named, "tests/test_docs.py": TESTS})
+    tip, asked = b.collector.clean(b.tip, lambda: True), Asked(b.collector)
+    assert look_put_back(b.teeth._replace(collect=asked), tip, b.patch, b.until, ("tests/test_docs.py",)) == []
+    assert set(asked.selectors) == {("tests/test_docs.py",)}
+    gone = DOCS.replace("    if not user.admin:\n        raise PermissionError(user)\n", "")
+    b = Branch(tmp_path / "unmissed", {**BASE, **slow}, {"docs.py": gone, "tests/test_docs.py": ASKED + "\n"})
+    (flag,) = look_put_back(b.teeth, b.collector.clean(b.tip, lambda: True), b.patch, b.until, ("tests/test_docs.py",))
+    assert flag.level == "ask", "what a few do not miss, all are asked about"
 
 
 def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out_is_noted_unless_a_test_notices_it(tmp_path: Path) -> None:

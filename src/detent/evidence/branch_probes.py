@@ -50,7 +50,7 @@ def look_beside(teeth: Teeth, collector: Collector, branch: Branch, allowed: Cal
         ("knows-the-examples", lambda: look_in_life(teeth, collector, tests, until)),
         ("clock-red", lambda: look_at_reds(teeth, reds, branch.before.bad, until)),
         ("clock-red", lambda: look_at_dates(teeth, branch.base, branch.overlay, branch.mixed, branch.proved, until)),
-        ("unnoticed", lambda: look_put_back(teeth, branch.tip, branch.patch, until)),
+        ("unnoticed", lambda: look_put_back(teeth, branch.tip, branch.patch, until, files)),
     ]
     wanted = [look for kind, look in Lot(teeth.key, "looks").mixed(looks) if not allowed(kind)]
     with ThreadPoolExecutor(jobs) as pool:

@@ -17,13 +17,13 @@ MOST_NEW = 3
 SLOWER = 3
 
 
-def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float) -> list[Flag]:
-    """The flags of checks whose going no test notices, and notes of other lines."""
+def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:
+    """The flags of checks whose going no test notices, and notes of other lines. `files`: of tests that most likely notice it."""
     found = removed(patch, lambda path: teeth.sort(path) == "production", lambda path: _text(teeth, path))
     checks, others = [each for each in found if each.guard], [each for each in found if not each.guard]
-    gone = [_flag(each) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS]) if _is_unnoticed(teeth, tip, each, until)]
+    gone = [_flag(each) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS]) if _is_unnoticed(teeth, tip, each, until, files)]
     new = added(patch, lambda path: teeth.sort(path) == "production", lambda path: _text(teeth, path))[:MOST_NEW]
-    return gone + [_flag_new(each) for each in new if _is_unnoticed(teeth, tip, each, until)]
+    return gone + [_flag_new(each) for each in new if _is_unnoticed(teeth, tip, each, until, files)]
 
 
 def _flag_new(piece: Removed) -> Flag:
@@ -38,23 +38,36 @@ def _flag(piece: Removed) -> Flag:
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 
 
-def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float) -> bool:
-    """Whether all tests pass as they do without it, at one of the places where it may have stood. What does not run says nothing."""
+def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float, files: tuple[str, ...]) -> bool:
+    """Whether all tests pass as they do without it, at one of the places where it may have stood. What does not run says nothing.
+
+    A few files are asked first: where one of their tests fails, the others need not be run."""
     for make in piece.make:
-        text, seconds = make(), min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic())
-        if not text or seconds <= 0:
+        if not (text := make()):
             continue
-        try:
-            report = teeth.collect.probe(teeth.tree, teeth.wanted, (), {piece.path: text.encode()}, seconds)
-        except Disturbed:
-            raise
-        except CannotTell:
+        few = _ran(teeth, tip, piece.path, text, files, until) if files else None
+        if few is not None and few.bad - tip.bad:
             continue
-        if not report.late and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
+        report = _ran(teeth, tip, piece.path, text, (), until)
+        if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             what = "the piece put back, or the new way out taken out"
             note(teeth, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: text.encode()})
             return True
     return False
+
+
+def _ran(teeth: Teeth, tip: TestReport, path: str, text: str, files: tuple[str, ...], until: float) -> TestReport | None:
+    """What the tests of some files, or of all, say with another text in one file; None if that cannot be told."""
+    seconds = min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic())
+    if seconds <= 0:
+        return None
+    try:
+        report = teeth.collect.probe(teeth.tree, teeth.wanted, files, {path: text.encode()}, seconds)
+    except Disturbed:
+        raise
+    except CannotTell:
+        return None
+    return None if report.late else report
 
 
 def _text(teeth: Teeth, path: str) -> str:
