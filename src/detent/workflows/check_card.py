@@ -23,9 +23,10 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[s
     return [*head, *declared, *_tests(card, shown, width), *_wrong(card, width), *_flags(card, verbose, width), _end(checked)]
 
 
-def short_of(checked: Checked, width: int = 80) -> list[str]:
-    """The card without names and flags, for where a run is shown: they stand there already, or are asked for with the whole card."""
-    return [f"{checked.change.name}  {_size(checked)}", *_tests(checked.card, 0, width), *_wrong(checked.card, width), _end(checked)]
+def short_of(checked: Checked, accepted: str = "", width: int = 80) -> list[str]:
+    """The card without names and flags, for where a run is shown: they stand there already. `accepted`: the tree whose flags were."""
+    head, end = f"{checked.change.name}  {_size(checked)}", _end(checked, accepted == checked.card.tip)
+    return [head, *_tests(checked.card, 0, width), *_wrong(checked.card, width), end]
 
 
 def _tests(card: Card, shown: int, width: int) -> list[str]:
@@ -79,10 +80,10 @@ def _flag(flag: Flag, verbose: bool, width: int) -> list[str]:
     return [*rows, *(_row("", f"  {_cut(line, width - WIDTH - 2)}") for line in hunk)]
 
 
-def _end(checked: Checked) -> str:
+def _end(checked: Checked, accepted: bool = False) -> str:
     asks = len(checked.card.asks)
-    to_look = f"{asks} to look at" if checked.answer == "flagged" else ""
-    suites = f", {checked.card.suites:g} test runs" if checked.card.suites else ""
+    to_look = f"{asks} {'looked at and accepted' if accepted else 'to look at'}" if checked.answer == "flagged" else ""
+    suites = f", {checked.card.suites:g} test run{'s' if checked.card.suites != 1 else ''}" if checked.card.suites else ""
     cost = "known from before" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
     return f"{WORDS[checked.answer]:<{WIDTH}}{'  '.join(filter(None, (to_look, cost)))}"
 
