@@ -44,7 +44,7 @@ def views(to: Served) -> dict[str, tuple[str, str, tuple[str, ...]]]:
         "output": (f"/runs/{work}/output", ".log .line", ()),
         "turns": (f"/runs/{work}/turns/{turn}", ".tool", ()),
         "pipeline": (f"/runs/{session}", ".cards", ()),
-        "proof": (f"/runs/{flagged}", ".proofcard", ("button:has-text('Diagram')[aria-pressed=true]",)),
+        "proof": (f"/runs/{flagged}", ".proofcard", ()),
         "inbox": ("/inbox", ".event", (".event:has-text('Approve the design')",)),
         "criteria": ("/inbox", ".event", (".event:has-text('Approve the design')", "#paper-acceptance_json")),
         "security": ("/inbox", ".event", (".event:has-text('security')",)),

@@ -39,6 +39,8 @@ def test_a_run_shows_what_its_branch_proves_and_its_pull_request_says_so_too(tmp
         assert (card["answer"], [f["kind"] for f in card["flags"] if f["level"] == "ask"]) == ("flagged", ["judged-by"])
     assert p.run("answer", "FLAGS", "accept", "--note", "it is meant").code == 0
     assert p.run("resume").code == 0
+    for shown in (p.run("status", "--run", run), p.run("history", "--run", run), p.run("show", run)):
+        assert "FLAGGED    1 looked at and accepted" in shown.out, shown
     text = (tmp_path / "body.md").read_text()
     assert "### Detent: flagged — main…" in text and "**To look at**" in text and "+ def one():" in text
     assert f"`detent history --run {run}` says by whom" in text and "answered FLAGS with accept: it is meant" in text

@@ -34,6 +34,9 @@ def test_a_card_in_short_counts_and_names_nothing() -> None:
         "kept       3 old tests pass as before; none lost, none newly skipped",
         "FLAGGED    1 to look at  4.2 s",
     ]
+    assert short_of(checked(), CARD.tip)[-1] == "FLAGGED    1 looked at and accepted  4.2 s"
+    assert short_of(checked(), "another")[-1] == "FLAGGED    1 to look at  4.2 s"
+    assert short_of(checked(suites=1.0))[-1].endswith("4.2 s, 1 test run")
     assert short_of(checked(failed=("test_x is gone",)))[-2:] == ["failed     test_x is gone", "FAILED     4.2 s"]
     assert "unclear    the base does not build" in short_of(checked(unclear="the base does not build"))
     assert len(lines_of(checked(proved=tuple(f"t::{n}" for n in range(9))), verbose=True)) > len(

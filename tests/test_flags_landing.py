@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from detent.kernel.model import Sent
 from tests.driven import ALONE, CYCLE, GREENS, PLANS, REDS, REFACTORS, driven, driven_on, project, scripted
@@ -16,7 +17,7 @@ from tests.laid_out import laid_out
 from tests.project import START, Project, Ran
 from tests.sessions import CODE_ADD, JUDGES, LEAN, TEST_ADD, plays, session, till
 from tests.test_land import branch as finished_branch
-from tests.webbed import served
+from tests.webbed import served, visit
 
 Json = dict[str, Any]
 CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"
@@ -453,13 +454,19 @@ def test_what_land_asks_stands_in_the_inbox_until_it_is_answered_or_the_branch_i
     assert t.project.run("decisions", "--json").json["decisions"] == [], "nor is it asked about a tree that is gone"
 
 
-def test_a_branch_that_was_accepted_on_the_page_lands_and_says_by_whom(tmp_path: Path) -> None:
+def test_a_branch_that_was_accepted_on_the_page_lands_and_says_by_whom(chromium: Browser, tmp_path: Path) -> None:
     t = Till(tmp_path, files={"calc.py": CODE_ADD})
     finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
     assert t.project.run("land", "feat").code == 10
     with served(t.project) as to:
-        shown = to.get("/api/decisions/land:feat")["shown"]
-        assert to.ask("/api/decisions/land:feat", {"shown": shown, "value": "accept", "note": "it is\nmeant"})[0] == 200
+        page = visit(chromium, to.link)
+        page.goto(f"{to.url}inbox")
+        expect(page.locator(".question .file")).to_contain_text("def one():")
+        assert page.get_by_text("See the run").count() == 0, "there is none"
+        page.locator("textarea[name=words]").fill("it is\nmeant")
+        page.get_by_role("button", name="Accept", exact=True).click()
+        expect(page.get_by_text("Your answer is recorded. To land it: detent land feat")).to_be_visible()
+        expect(page.get_by_text("Nobody waits for you")).to_be_visible()
     assert t.project.run("land", "feat").code == 0
     (line,) = [line for line in t.git("log", "-1", "--format=%B", "main").splitlines() if line.startswith("Flag-Accepted: ")]
     assert line.endswith(", web: it is meant)"), line

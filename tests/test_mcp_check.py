@@ -18,6 +18,7 @@ from detent.kernel.model import Flag
 from tests.clients.session import Waiting, connected, gone, play
 from tests.project import GREEN, Project
 
+MAKES = "import calc\n\n\ndef test_add():\n    assert calc.add(1, 2) == 3\n\n\ndef test_made():\n    open('made.txt', 'w').close()\n"
 pytestmark = pytest.mark.timeout(600)
 
 
@@ -36,8 +37,11 @@ def kept(p: Project) -> dict[str, object]:
 
 
 def test_an_agent_looks_at_its_work_while_its_run_is_open_and_the_run_stays_as_it_is(p: Project) -> None:
-    p.reddened()
+    p.planned()
+    assert p.red(MAKES)["status"] == "NEEDS_ANALYSIS"
+    assert p.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
     p.write({"calc.py": GREEN})
+    assert (p.root / "made.txt").exists(), "a test run of the machine's made it"
     before = kept(p)
 
     async def story() -> None:

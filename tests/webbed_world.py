@@ -233,7 +233,10 @@ def slugify(folder: Path) -> Project:
     files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file() and f.name != "detent.toml"}
     made = web_project(folder, {**files, "docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}, CONFIG)
     request = (folder / "feature.md").read_text()
-    assert made.run("run", request, "--agent", f"scripted:{agent}", "--json").json["outcome"] == "done"
+    ran = made.run(
+        "run", request, "--agent", f"scripted:{agent}", "--yes-to", "flags=no-proof", "--json"
+    )  # one behaviour was there already
+    assert ran.json["outcome"] == "done", ran
     return made
 
 

@@ -33,14 +33,15 @@ function Flag({ flag }) {
   const both = versions(flag);
   return (
     <li class={both ? "beside" : ""}>
-      <div><b>{flag.kind}</b> {flag.place && <code class="break"><T text={flag.place} /></code>}<p><T text={flag.sentence} /></p></div>
+      <div><b>{flag.kind}</b> {flag.place && <code class="place"><T text={flag.place} /></code>}<p><T text={flag.sentence} /></p></div>
       {both && <div class="file"><Hunk text={both} /></div>}
     </li>
   );
 }
 
 export function Proof({ card }) {
-  const [tone, word] = ANSWERS[card.answer];
+  const [loud, word] = ANSWERS[card.answer];
+  const tone = card.accepted ? "quiet" : loud;
   const asks = card.flags.filter((f) => f.level === "ask"), unnoticed = asks.filter((f) => f.kind === "unnoticed");
   const flags = asks.filter((f) => f.kind !== "unnoticed"), notes = card.flags.filter((f) => f.level !== "ask");
   return (
@@ -56,9 +57,9 @@ export function Proof({ card }) {
       {card.left_out > 0 && <p class="muted">{card.left_out.toLocaleString()} names are not listed here.</p>}
       {card.failed.length > 0 && <ul class="reasons bad">{card.failed.map((said, i) => <li key={i}><T text={said} /></li>)}</ul>}
       {card.unclear && <ul class="reasons odd"><li><T text={card.unclear} /></li></ul>}
-      {flags.length > 0 && <><h4>To look at {card.accepted && <Chip tone="good">accepted</Chip>}</h4><ul class="flagged">{flags.map((f, i) => <Flag key={i} flag={f} />)}</ul></>}
+      {flags.length > 0 && <><h4>{card.accepted ? <>Looked at <Chip tone="good">accepted</Chip></> : "To look at"}</h4><ul class="flagged">{flags.map((f, i) => <Flag key={i} flag={f} />)}</ul></>}
       {notes.length > 0 && <details><summary>{count(notes.length, "note")}</summary><ul class="flagged quiet">{notes.map((f, i) => <Flag key={i} flag={f} />)}</ul></details>}
-      <p class="muted foot"><code class="break"><T text={card.range} /></code> {count(card.commits, "commit")}, {count(card.files, "file")} · {lasted(card.seconds)}, {count(card.test_runs, "test run")} · sandbox <T text={card.sandbox} /></p>
+      <p class="muted foot"><code class="place"><T text={card.range} /></code> · {count(card.commits, "commit")}, {count(card.files, "file")} · {lasted(card.seconds)}, {count(card.test_runs, "test run")} · sandbox <T text={card.sandbox} /></p>
     </Card>
   );
 }

@@ -26,9 +26,10 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[s
     return [*head, *declared, *body, *more, _end(checked)]
 
 
-def short_of(checked: Checked, width: int = 80) -> list[str]:
-    """The card without names and flags, for where a run is shown: they stand there already, or are asked for with the whole card."""
-    return [f"{checked.change.name}  {_size(checked)}", *_tests(checked.card, 0, width), *_wrong(checked.card, width), _end(checked)]
+def short_of(checked: Checked, accepted: str = "", width: int = 80) -> list[str]:
+    """The card without names and flags, for where a run is shown: they stand there already. `accepted`: the tree whose flags were."""
+    head, end = f"{checked.change.name}  {_size(checked)}", _end(checked, accepted == checked.card.tip)
+    return [head, *_tests(checked.card, 0, width), *_wrong(checked.card, width), end]
 
 
 def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list[str]:
@@ -95,9 +96,9 @@ def _flag(flag: Flag, card: Card, verbose: bool, width: int) -> list[str]:
     return [row(label, cut(said, width - WIDTH)), *wrapped("", flag.sentence, width, "  "), *listed(hunk, width)]
 
 
-def _end(checked: Checked) -> str:
+def _end(checked: Checked, accepted: bool = False) -> str:
     asks = len(checked.card.asks)
-    to_look = f"{asks} to look at" if checked.answer == "flagged" else ""
+    to_look = f"{asks} {'looked at and accepted' if accepted else 'to look at'}" if checked.answer == "flagged" else ""
     suites = f", {many(int(checked.card.suites), 'test run')}" if checked.card.suites else ""
     cost = "known from before" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
     return f"{WORDS[checked.answer]:<{WIDTH - 2}}  {'  '.join(filter(None, (to_look, cost)))}"

@@ -33,7 +33,7 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         )
         for line in (*e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(f"{'':38}{plain(line)}")
-    for line in card_lines(app.place.common_dir, chosen):
+    for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):
         click.echo(line)
     return 0
 

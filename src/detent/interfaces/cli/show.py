@@ -33,7 +33,8 @@ def command(run: str, count: int, as_json: bool) -> None:
         click.echo(f"  Flag: {plain('  '.join(filter(None, (flag['kind'], flag.get('place', ''), flag['sentence']))))}")
     for e in events:
         click.echo(f"{e.seq:>5}  {e.at}  {e.status:<14}  {e.on:<16}  → {e.state}{'  tree ' + e.tree[:12] if e.tree else ''}")
-    for line in card_lines(common, run):
+    accepted = json.loads(last.body)["run"].get("accepted", "")
+    for line in card_lines(common, run, accepted):
         click.echo(line)
 
 

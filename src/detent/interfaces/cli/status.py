@@ -47,7 +47,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
-    for line in card_lines(app.place.common_dir, run_now.id):
+    for line in card_lines(app.place.common_dir, run_now.id, run_now.accepted):
         click.echo(f"  {line}")
     told = app.door.hands.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {told or 'the run has ended'}")

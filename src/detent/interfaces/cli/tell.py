@@ -67,13 +67,13 @@ def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
     return [*lines, *(["Fix it now if you did not mean it: what is left is asked about before the branch lands."] if hunks else [])]
 
 
-def card_lines(common: Path, run: str) -> list[str]:
-    """What the branch of a run proves, in short; nothing before it was about to land."""
+def card_lines(common: Path, run: str, accepted: str) -> list[str]:
+    """What the branch of a run proves, in short; nothing before it was about to land. `accepted`: the tree whose flags were."""
     from detent.evidence.card_kept import kept_card
     from detent.workflows.check_card import short_of
 
     found = kept_card(common, run)
-    head, *rest = short_of(found) if found else [""]
+    head, *rest = short_of(found, accepted) if found else [""]
     return [plain(line) for line in (f"Card: {head}", *(f"  {line}" for line in rest))] if found else []
 
 
