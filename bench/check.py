@@ -5,7 +5,6 @@ import json
 import sys
 from math import inf
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 from bench import Figure
@@ -63,12 +62,6 @@ class Branch(Walk):
         self.write({"price.py": TAXED, "tests/test_tax.py": NEW})
         self.git("add", "-A")
         self.git("commit", "-qm", "tax")
-
-    def plain(self, times: int) -> tuple[float, float]:
-        """The suite by itself, as a person runs it: wall and CPU."""
-        found = [self.run("pytest", "-q") for _ in range(times)]
-        assert all(each.code == 0 for each in found), found[0].out
-        return median(each.seconds for each in found), median(each.cpu for each in found)
 
     def check(self) -> Took:
         """What is not clean ends the bench: its cost would mean nothing."""
