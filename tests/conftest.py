@@ -15,12 +15,31 @@ from hypothesis import HealthCheck, settings
 
 import detent
 from detent.app.speaker import marked
-from tests import machine
+from tests import machine, warm_pytest
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
 # Tests that go over the same lines thousands of times: they run uncounted.
 UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_tables.py", "test_random_walk.py", "test_real_walk.py"})
+# Tests of attacks on pytest itself, on its files or on what it loads as it starts: a fork of one that has started would not notice any of them.
+COLD = frozenset(
+    {
+        "test_bytecode.py",
+        "test_canary.py",
+        "test_canary_runners.py",
+        "test_judged_runs.py",
+        "test_kept_builds.py",
+        "test_knows_the_tests.py",
+        "test_looking_away.py",
+        "test_pytest_runner.py",
+        "test_runner_traps.py",
+        "test_small_holes.py",
+        "test_static_look.py",
+        "test_tdd_cheats.py",
+        "test_toolchain.py",
+        "test_verify_claims.py",
+    }
+)
 COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
 LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
@@ -30,8 +49,10 @@ settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True)
-def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's settings out of the test, and the test out of the user's state folder."""
+    if request.path.name in COLD:
+        monkeypatch.setenv(warm_pytest.COLD, "1")
     for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_"))]:
         monkeypatch.delenv(name)
     while mark := marked(os.environ):  # of the client that an agent runs the tests with

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests import warm
+from tests import warm, warm_pytest
 from tests.laid_out import laid_out
 from tests.people import REFUSED, at_a_terminal
 from tests.repos import PLAIN, make_repo, sh, write
@@ -64,7 +64,7 @@ class Project:
         self.env = {**os.environ, **PLAIN, **QUICK, "PYTHONPATH": str(ROOT / "src"), "PYTHONPYCACHEPREFIX": str(BYTECODE)}
         self.env.pop("PYTHONDONTWRITEBYTECODE", None)
         BYTECODE.mkdir(exist_ok=True)
-        self.env["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        self.env["PATH"] = f"{warm_pytest.path()}:{os.environ['PATH']}"
 
     def argv(self, *args: str) -> list[str]:
         return [sys.executable, "-m", "detent", *args]

@@ -12,6 +12,7 @@ from detent.app.check_span import Change, What, change_of
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.git.repo import Git
+from tests.cases import await_that
 from tests.project import INI, Project
 from tests.repos import sh
 
@@ -128,6 +129,22 @@ def test_what_is_staged_and_what_lies_here_are_told_apart(p: Branch) -> None:
     assert (p.git("status", "--porcelain"), p.git("for-each-ref")) == before
 
 
+def test_a_change_does_not_say_which_branch_is_main(p: Branch) -> None:
+    p.commit(THIRD, "one")
+    p.git("branch", "decoy")
+    p.commit({"detent.toml": "[git]\nmain = 'decoy'\n"}, "two")
+    assert "main…HEAD" in p.run("check").out.splitlines()[0] and [c.subject for c in p.meant().commits] == ["one", "two"]
+
+
+def test_main_says_itself_which_branch_it_is(p: Branch) -> None:
+    p.git("switch", "-q", "main")
+    p.commit({"detent.toml": "[git]\nmain = 'trunk'\n"}, "configured")
+    p.git("branch", "trunk")
+    p.git("switch", "-q", "-c", "later")
+    p.commit({"README.md": "words\n"}, "one")
+    assert p.run("check").out.startswith("trunk…HEAD  1 commit, 1 file")
+
+
 def test_a_change_is_what_all_of_its_commits_say(p: Branch) -> None:
     p.commit(THIRD, "one\n\nDetent-Change: Refactor")
     assert p.meant().declared == "refactor"
@@ -186,6 +203,8 @@ def test_commit_by_commit_each_has_its_card_and_the_worst_decides(p: Branch) -> 
     p.commit({"other.py": "def f():\n    return 1\n"}, "not proved")
     ran = p.run("check", "--each", "--json")
     assert [one["answer"] for one in ran.json["commits"]] == ["clean", "flagged"] and ran.code == 10
+    declared = p.run("check", "--each", "--declare", "refactor", "--json").json["commits"]
+    assert "no-proof" not in {flag["kind"] for one in declared for flag in one["flags"]}, "what is said beforehand holds for each"
     assert p.run("check", "--each", "--staged").code == 2
 
 
@@ -239,11 +258,14 @@ def test_sarif_junit_markdown_and_annotations_say_the_same(p: Branch, tmp_path: 
     assert text.startswith("### Detent: flagged") and "**no-proof** `calc.py`" in text
     summary = tmp_path / "summary.md"
     told = p.run("check", "--github", GITHUB_STEP_SUMMARY=str(summary)).out
+    first, rest = told.split("\n", 1)
+    assert first.startswith("::stop-commands::") and f"::{first.rpartition(':')[2]}::" in rest, "names in the card are no commands"
     assert "::warning file=calc.py,line=7,title=no-proof::" in told and "### Detent: flagged" in summary.read_text()
 
 
 def test_two_ways_to_name_a_change_are_one_too_many(p: Branch) -> None:
-    assert p.run("check", "--staged", "--worktree").code == 2 and p.run("check", "main..work", "--staged").code == 2
+    for words in (["--staged", "--worktree"], ["main..work", "--staged"], ["--json", "--sarif"], ["--json", "--github"]):
+        assert p.run("check", *words).code == 2, words
 
 
 def test_a_package_that_is_not_installed_and_not_needed_stops_no_check(p: Branch) -> None:
@@ -255,12 +277,13 @@ def test_a_package_that_is_not_installed_and_not_needed_stops_no_check(p: Branch
 
 
 def test_a_kill_in_the_middle_leaves_the_checkout_as_it_was(p: Branch) -> None:
-    p.commit({**PROVED, "tests/test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(60)\n"})
+    begun = p.root.parent / "begun"
+    slow = f"import time\n\n\ndef test_slow():\n    open({str(begun)!r}, 'w').close()\n    time.sleep(600)\n"
+    p.commit({**PROVED, "tests/test_slow.py": slow})
     p.write({"calc.py": "# in the middle of something\n"})
     before = p.git("status", "--porcelain"), p.git("for-each-ref")
     running = subprocess.Popen(p.argv("check"), cwd=p.root, env=p.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with pytest.raises(subprocess.TimeoutExpired):
-        running.wait(3)
+    await_that(begun.exists)
     running.kill()
     running.wait()
     assert (p.git("status", "--porcelain"), p.git("for-each-ref")) == before

@@ -104,7 +104,7 @@ def test_the_very_first_run_leaves_nothing_either_if_it_is_judged(kept: Kept) ->
 
 
 @pytest.mark.parametrize("way", ["in place", "same size and time", "another file", "one more file"])
-def test_what_somebody_touched_is_read_no_more_and_made_anew(kept: Kept, way: str) -> None:
+def test_what_somebody_touched_is_no_longer_read_and_rebuilt(kept: Kept, way: str) -> None:
     kept.run({kept.file: "of the base"}, fills=True)
     there = kept.folder / kept.file
     seen = there.stat()
@@ -120,8 +120,8 @@ def test_what_somebody_touched_is_read_no_more_and_made_anew(kept: Kept, way: st
             os.utime(there, ns=(seen.st_atime_ns, seen.st_mtime_ns))
             there.chmod(seen.st_mode)
     assert kept.run({}) == {}
-    assert kept.run({kept.file: "made anew"}, fills=True) == {}
-    assert kept.run({}) == {kept.file: "made anew"}
+    assert kept.run({kept.file: "rebuilt"}, fills=True) == {}
+    assert kept.run({}) == {kept.file: "rebuilt"}
 
 
 def test_the_base_adds_to_what_is_there(kept: Kept) -> None:
@@ -137,11 +137,11 @@ def test_while_another_run_reads_it_nothing_is_added(kept: Kept) -> None:
     assert kept.run({}) == {kept.file: "1"}
 
 
-def test_after_a_while_the_base_builds_all_of_it_anew(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_while_the_base_rebuilds_all_of_it(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     kept.run({kept.file: "old"}, fills=True)
     later = time.time() + RENEWED + 1
     monkeypatch.setattr("time.time", lambda: later)
-    assert kept.run({}) == {kept.file: "old"}, "who may not make it anew still reads it"
+    assert kept.run({}) == {kept.file: "old"}, "who may not rebuild it still reads it"
     assert kept.run({"new": "1"}, fills=True) == {}
     assert kept.run({}) == {"new": "1"}
 
@@ -287,7 +287,7 @@ def test_a_kept_set_up_that_somebody_touched_is_in_no_checkout(tmp_path: Path, w
         s.clean(one)
     two = s.furnished("two")
     assert os.listdir(two.place.root / "made") == ["lib"] and (two.place.root / "made/lib").read_text() == "honest\n"
-    assert s.clean(one) == "honest\n", "it was made anew"
+    assert s.clean(one) == "honest\n", "it was rebuilt"
 
 
 # -- an attack from end to end -------------------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ WRONG = "pub fn zero() -> i32 { dep::twist(0, 0) }\npub fn add(a: i32, b: i32) -
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_step_is_not_proved_by_a_library_that_a_test_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_is_not_proved_by_a_library_that_a_test_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need_runner("cargo")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     project = Project(tmp_path / "p", CARGO).planned("RED", "GREEN")

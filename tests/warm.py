@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import traceback
 from collections.abc import Mapping
 from importlib import import_module
@@ -24,6 +23,7 @@ from typing import Any
 
 import detent
 from detent.interfaces.cli.main import main
+from tests.warm_end import leave
 
 SOURCE = Path(__file__).parent.parent / "src"
 AT_START = ("PYTHON", "LANG", "LC_", "COVERAGE_", "LD_")  # how the names begin of what is read as Python starts
@@ -51,7 +51,7 @@ def run(args: list[str], cwd: Path, env: Mapping[str, str], stdin: str = "") -> 
 
 
 def begin(args: list[str], cwd: Path, env: Mapping[str, str], files: tuple[int, int, int]) -> int:
-    """Let `detent` run with these three files; the one that it is told in how it ended."""
+    """Start `detent` on these three files. The descriptor that comes back has its exit code, once it has ended."""
     told, tells = os.pipe()
     with tempfile.TemporaryFile() as asked:
         asked.write(json.dumps({"args": args, "cwd": str(cwd), "env": dict(env)}).encode())
@@ -171,16 +171,7 @@ def become(call: dict[str, Any]) -> None:
         code = end.code
     except BaseException:  # noqa: BLE001 as Python does it, whatever it is
         traceback.print_exc()
-    leave(code if isinstance(code, int) else 0)
-
-
-def leave(code: int) -> None:
-    """End as Python does, but for taking all modules apart: that would copy what the fork shares."""
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    leave(code)
 
 
 def warm_up() -> None:

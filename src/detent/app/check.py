@@ -5,33 +5,30 @@ Settings and the test command come from the commit that the change starts from. 
 
 import os
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
-import detent
 from detent.app.check_span import Change, What, change_of, each_of
+from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
-from detent.app.suite_at import any_suite_at, read_at, settings_at
+from detent.app.suite_at import any_suite_at, main_at, read_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
-from detent.evidence.branch_look import Span, look_over
-from detent.evidence.card import Card, redacted
+from detent.evidence.branch_look import Span
+from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
-from detent.evidence.toolchain import listing, stamps
 from detent.gates.judge import weighed_card
 from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
-from detent.kernel.flags import KINDS
 from detent.kernel.model import Flag
-from detent.kernel.redact import keys_of, redactor, secrets_of
-from detent.kernel.seal import keep, kept
+from detent.kernel.redact import keys_of
+from detent.world.branch_look import HERE, Shelf, known_card, new_card
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 Say = Callable[[str], None]
@@ -57,7 +54,6 @@ class Checked(NamedTuple):
     card: Card
     command: str
     sandbox: str
-    suite_seconds: float = 0.0  # what the suite takes once
     kept: bool = False  # found before, for the same two trees
     runs: Command | None = None  # how the tests were run
 
@@ -71,7 +67,7 @@ class Checked(NamedTuple):
 def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
     """Judge one change as a whole."""
     git = opened(start, env)
-    return _checked(git, change_of(git, wish.what, wish.text, _main(git, env), wish.declared), wish, env, say)
+    return _checked(git, change_of(git, wish.what, wish.text, main_at(git, env), wish.declared), wish, env, say)
 
 
 def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> list[Checked]:
@@ -80,7 +76,7 @@ def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say) -> lis
         raise DetentError("--each goes through commits, and nothing of this is committed", "leave --each out, or name a range")
     git = opened(start, env)
     found = []
-    changes = each_of(git, change_of(git, "range", wish.text, _main(git, env), wish.declared))
+    changes = each_of(git, change_of(git, "range", wish.text, main_at(git, env), wish.declared), wish.declared)
     for n, change in enumerate(changes, 1):
         found.append(_checked(git, change, wish, env, lambda words, n=n: say(f"commit {n} of {len(changes)}: {words}")))  # type: ignore[misc]
     return found
@@ -93,10 +89,6 @@ def opened(start: Path, env: Mapping[str, str]) -> Git:
     return Git(place, env)
 
 
-def _main(git: Git, env: Mapping[str, str]) -> str:
-    return settings_at(git, "HEAD", env).git.main
-
-
 def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: Say) -> Checked:
     say("1 of 5: looking for the tests")
     try:
@@ -105,38 +97,31 @@ def _checked(git: Git, change: Change, wish: Wish, env: Mapping[str, str], say: 
         return Checked(change, Card(change.before, change.after, unclear=f"the base could not be checked out: {e}"), "", "none")
     because = getattr(suite.sandbox, "because", "")
     sandbox = suite.sandbox.name + (f" ({because})" if because else "")
-    card, known, suite_seconds = _looked(git, change, suite, settings, wish, env, say)
+    card, known = _looked(_span(git, change, suite, settings, wish, env, say), wish, env)
     card = weighed_card(declared_card(card, change.declared), settings.flat())
-    return Checked(change, card, suite.base.text if suite.base else "", sandbox, suite_seconds, known, suite.base)
+    return Checked(change, card, suite.base.text if suite.base else "", sandbox, known, suite.base)
 
 
-def _looked(
-    git: Git, change: Change, suite: Suite, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say
-) -> tuple[Card, bool, float]:
-    """The card of the change, whether it was known, and how long the suite takes."""
-    collector = Collector(git, suite, "check", env)
-    span = _span(collector, change, settings, wish, env, say)
+def _looked(span: Span, wish: Wish, env: Mapping[str, str]) -> tuple[Card, bool]:
+    """The card of the change, and whether it was known."""
     try:
-        file, key = kept_by(_file(span, change), env)
+        shelf = shelf_of(env)
+        if not wish.fresh and (known := known_card(span, shelf)) is not None:
+            return known, True
+        preload()  # whatever judging may need is loaded before the first test runs
+        before = judges_now(span.collector)
+        return new_card(span, env, lambda: written_meanwhile(before, judges_now(span.collector)), shelf), False
     except CannotTell as e:
-        return Card(change.before, change.after, unclear=str(e)), False, 0.0
-    if not wish.fresh and (text := kept(file, key)) is not None:
-        return msgspec.json.decode(text, type=Card), True, 0.0
-    preload()  # whatever judging may need is loaded before the first test runs
-    before = _judges(collector)
-    card = look_over(span)
-    card = redacted(card, redactor(secrets_of(env)))
-    card = msgspec.structs.replace(card, failed=(*card.failed, *_written(before, _judges(collector))))
-    if not card.unclear:
-        keep(file, msgspec.json.encode(card).decode(), key=key)
-    whole = collector.known(change.after) or collector.known(change.before)
-    return card, False, whole.wall if whole else 0.0
+        return Card(span.base, span.tip, unclear=str(e)), False
 
 
-def _span(collector: Collector, change: Change, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Span:
+def _span(git: Git, change: Change, suite: Suite, settings: Settings, wish: Wish, env: Mapping[str, str], say: Say) -> Span:
     """What is looked at, and with what."""
-    git, flat, commands = collector.git, settings.flat(), settings.preflight.commands
+    flat, commands = settings.flat(), settings.preflight.commands
     found = default_preflight(lambda name: read_at(git, change.base, name), git.place.root, env.get("PATH", os.defpath))
+    collector = Collector(git, suite, "check", env)
+    collector.store /= "check"  # beside what runs keep, which only they may write
+    collector.began = change.before
     return Span(
         change.before,
         change.after,
@@ -152,16 +137,8 @@ def _span(collector: Collector, change: Change, settings: Settings, wish: Wish, 
     )
 
 
-def _file(span: Span, change: Change) -> Path:
-    """Where the card of two trees is kept, under the very same conditions."""
-    allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
-    trees = f"{span.collector.key(change.before)}\n{span.collector.key(change.after)}"
-    text = f"check 2\n{trees}\n{allowed}\n{span.seconds}\n{span.preflight}\n{detent.__version__}"
-    return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
-
-
-def kept_by(file: Path, env: Mapping[str, str]) -> tuple[Path, str]:
-    """Where a card is kept, and the key of its seal: here, or in a folder that machines of CI carry from one to the next.
+def shelf_of(env: Mapping[str, str]) -> Shelf:
+    """Where cards are kept: here, or in a folder that machines of CI carry from one to the next.
 
     Who can write that folder can put anything there. Without a key that these machines share, only what this very machine sealed is believed.
     """
@@ -170,20 +147,7 @@ def kept_by(file: Path, env: Mapping[str, str]) -> tuple[Path, str]:
         raise DetentError(
             f"DETENT_CHECK_SECRET has {len(key)} characters, and at least {SHORTEST_KEY} are needed", "make one: openssl rand -hex 32"
         )
-    return (Path(folder) / file.name, key) if folder else (file, "")
-
-
-def _judges(collector: Collector) -> dict[str, str]:
-    """How the installed test runner and Detent itself look."""
-    found = listing(collector.suite.base, collector.home, {"PATH": collector.suite.path}, collector.store)
-    return stamps(found, Path(detent.__file__).parent)
-
-
-def _written(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """What judges must not have been written while tests ran."""
-    other = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
-    more = f" and {len(other) - 1} more" if len(other) > 1 else ""
-    return [f"{other[0]}{more} was written while the tests ran, and it is part of what judges them (toolchain)"] if other else []
+    return Shelf(Path(folder), key) if folder else HERE
 
 
 # -- what a change says of itself ------------------------------------------------------------------------------------------------

@@ -27,31 +27,33 @@ class Change(NamedTuple):
     before: str  # the trees
     after: str
     commits: tuple[Commit, ...]  # none where it is not committed
-    declared: str  # what it says of itself: refactor, docs, chore; empty: nothing
-    paths: tuple[str, ...]
+    declared: str = ""  # what it says of itself: refactor, docs, chore; empty: nothing
+    paths: tuple[str, ...] = ()
 
 
 def change_of(git: Git, what: What, text: str, main: str, declared: str = "") -> Change:
     """The change that a person means. `declared`: what they say it is, whatever its commits say."""
     if not git.head():
         raise DetentError("this repository has no commit yet, so there is nothing to compare with", "make a first one: git commit")
-    found = {"range": _range, "staged": _staged, "worktree": _worktree}[what](git, text, main)
+    return _whole(git, {"range": _range, "staged": _staged, "worktree": _worktree}[what](git, text, main), declared)
+
+
+def each_of(git: Git, change: Change, declared: str = "") -> list[Change]:
+    """The change commit by commit, along the first parents."""
+    firsts = git.run("rev-list", "--reverse", "--first-parent", f"{change.base}..{change.commits[-1].hash}", "--").text.split()
+    by_hash = {commit.hash: commit for commit in change.commits}
+    return [_whole(git, _one(git, by_hash[name]), declared) for name in firsts if by_hash[name].parents]
+
+
+def _whole(git: Git, found: Change, declared: str) -> Change:
+    """A change with what it says of itself, and its files."""
     paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", found.before, found.after).items)
     name = WHOLE.sub(r"\1", found.name)
     return found._replace(name=name, declared=declared or _declared(git, found.commits), paths=paths)
 
 
-def each_of(git: Git, change: Change) -> list[Change]:
-    """The change commit by commit, along the first parents."""
-    firsts = git.run("rev-list", "--reverse", "--first-parent", f"{change.base}..{change.commits[-1].hash}", "--").text.split()
-    by_hash = {commit.hash: commit for commit in change.commits}
-    return [_one(git, by_hash[name]) for name in firsts if by_hash[name].parents]
-
-
 def _one(git: Git, commit: Commit) -> Change:
-    base = commit.parents[0]
-    paths = tuple(git.run("diff-tree", "-r", "-z", "--name-only", git.tree(base), commit.tree).items)
-    return Change(f"{commit.hash[:12]} {commit.subject}", base, git.tree(base), commit.tree, (commit,), _declared(git, (commit,)), paths)
+    return Change(f"{commit.hash[:12]} {commit.subject}", commit.parents[0], git.tree(commit.parents[0]), commit.tree, (commit,))
 
 
 def _range(git: Git, text: str, main: str) -> Change:
@@ -67,7 +69,7 @@ def _range(git: Git, text: str, main: str) -> Change:
     base = _base(git, old, tip)
     if base == tip:
         raise _empty(text, old, tip)
-    return Change(name, base, git.tree(base), git.tree(tip), tuple(commits_between(git, base, tip)), "", ())
+    return Change(name, base, git.tree(base), git.tree(tip), tuple(commits_between(git, base, tip)))
 
 
 def _main_name(git: Git, main: str) -> str:
@@ -95,9 +97,8 @@ def _empty(text: str, old: str, tip: str) -> DetentError:
     if old == tip:
         return DetentError(f"{text} is empty: both ends are {tip[:12]}", "name a range: detent check A..B")
     left, _, right = text.partition("..")
-    return DetentError(
-        f"{text} is empty: {right.lstrip('.') or 'HEAD'} is older than {left}", f"turn it round: {right.lstrip('.')}..{left}"
-    )
+    left, right = left or "HEAD", right.lstrip(".") or "HEAD"
+    return DetentError(f"{text} is empty: {right} is older than {left}", f"swap the two ends: detent check {right}..{left}")
 
 
 def _staged(git: Git, text: str, main: str) -> Change:
@@ -121,7 +122,7 @@ def _uncommitted(git: Git, name: str, tree: str, hint: str) -> Change:
     head = git.head()
     if tree == git.tree(head):
         raise DetentError(f"there is nothing to check: {name} is as HEAD has it", hint)
-    return Change(name, head, git.tree(head), tree, (), "", ())
+    return Change(name, head, git.tree(head), tree, ())
 
 
 def _declared(git: Git, commits: tuple[Commit, ...]) -> str:
@@ -141,6 +142,8 @@ def what_is_new(git: Git, new: str, old: str, main: str) -> str:
     start = git.resolve(f"{old}^{{commit}}") if old.strip("0") else ""
     try:
         base = _base(git, start or main_commit(git, main), tip)
-    except DetentError:  # the first push of a history that has nothing in common with main, or of main itself
-        return ""
+    except DetentError as e:
+        if e.hint == UNSHALLOW:
+            raise
+        return ""  # a history that has nothing in common with main: there is nothing to compare it with
     return f"{base[:12]}..{tip[:12]}" if base != tip else ""

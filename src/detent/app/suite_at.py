@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from detent.app.cell import cell_of
 from detent.app.fit import patterns_at
 from detent.config import Settings, load
-from detent.errors import CannotTell
+from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout
+from detent.git.commits import main_branch
 from detent.git.repo import Git
 from detent.git.workspace import borrow
 
@@ -23,6 +24,16 @@ def read_at(git: Git, rev: str, path: str) -> str | None:
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
     """The settings of a commit."""
     return load(lambda path: read_at(git, rev, path), env)
+
+
+def main_at(git: Git, env: Mapping[str, str]) -> str:
+    """The name of the main branch as main itself has it. Only where nothing else tells which branch that is, the checked out commit is asked."""
+    try:
+        said = main_branch(git, "")
+    except DetentError:
+        away = git.resolve("refs/remotes/origin/HEAD^{commit}")
+        return settings_at(git, away or "HEAD", env).git.main
+    return settings_at(git, said, env).git.main
 
 
 def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings]:

@@ -12,20 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import detent
+from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
-from detent.app.suite_at import read_at, suite_at
+from detent.app.suite_at import main_at, suite_at
 from detent.app.verify_bare import bare_of, new_without_red
 from detent.app.verify_span import Broken, Link, Sort, Span, links_of, span_of
 from detent.app.verify_steps import Ground, Judged, judged
-from detent.config import load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.apart import Apart
 from detent.evidence.branch_look import OF_PROBES, look_over
 from detent.evidence.branch_look import Span as Trees
 from detent.evidence.collect import Collector
-from detent.evidence.suite import Suite
-from detent.evidence.toolchain import listing, stamps
 from detent.gates.judge import weighed
 from detent.git import fingerprint
 from detent.git.place import find_place
@@ -69,7 +66,7 @@ def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Wat
         raise DetentError(
             "this clone is shallow, so commits and trees are missing", "fetch all of it: git fetch --unshallow (in CI: depth 0)"
         )
-    span = span_of(git, text, load(lambda path: read_at(git, "HEAD", path), env).git.main)
+    span = span_of(git, text, main_at(git, env))
     links, broken, claimed = links_of(git, span)
     proof = Proof(span, tuple(links), tuple(broken), (), (), (), (), "", "none", 0, 0.0)
     if not broken:
@@ -95,7 +92,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         collector = Collector(git, suite, "verify", env)
         collector.store = Path(store)  # nothing that was kept before is read
         collector.began = git.tree(base)
-        before = _looks(git, suite, Path(store))
+        before = judges_now(collector)
         ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
@@ -104,7 +101,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
             look = partial(_flags, ground, collector, proof, jobs)
             flags = beside.submit(look).result if jobs > 1 else look
             proof = _weighed(ground, proof, judged(ground, proof.links, jobs, seen), jobs, require_red, flags)
-        broken = (*proof.broken, *_touched(proof.span, before, _looks(git, suite, Path(store))))
+        broken = (*proof.broken, *_touched(proof.span, written_meanwhile(before, judges_now(collector))))
     because = getattr(suite.sandbox, "because", "")
     return proof._replace(
         broken=broken,
@@ -133,18 +130,9 @@ def _weighed(
     )
 
 
-def _looks(git: Git, suite: Suite, cache: Path) -> dict[str, str]:
-    """How the installed test runner and Detent itself look."""
-    found = listing(suite.base, git.place.root, {"PATH": suite.path}, cache)
-    return stamps(found, Path(detent.__file__).parent)
-
-
-def _touched(span: Span, before: dict[str, str], now: dict[str, str]) -> list[Broken]:
+def _touched(span: Span, said: str) -> list[Broken]:
     """What judged must not have been written while tests ran."""
-    other = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
-    more = f" and {len(other) - 1} more" if len(other) > 1 else ""
-    said = f"{other[0]}{more} was written while the tests ran, and it is part of what judges them" if other else ""
-    return [Broken("failed", span.tip, "", "toolchain", said)] if other else []
+    return [Broken("failed", span.tip, "", "toolchain", said)] if said else []
 
 
 def _ends_green(ground: Ground, proof: Proof) -> list[Broken]:

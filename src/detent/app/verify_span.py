@@ -74,14 +74,16 @@ def span_of(git: Git, text: str, main: str) -> Span:
         base = _own_base(git, tip, main)
     commits = tuple(commits_between(git, base, tip))
     if not commits:
-        raise DetentError(f"there is no commit in {text or 'this branch'} that {base[:12]} does not have", "name a range: A..B")
+        raise DetentError(
+            f"there is no commit in {text or 'this branch'} that {base[:12]} does not have", "name a range: detent verify A..B"
+        )
     return Span(base, tip, commits)
 
 
 def commit_named(git: Git, name: str, otherwise: str = "") -> str:
     found = git.resolve(f"{name}^{{commit}}")
     if not found:
-        raise DetentError(otherwise or f"there is no commit '{name}' here", "fetch it, or name another range: A..B")
+        raise DetentError(otherwise or f"there is no commit '{name}' here", "fetch it (git fetch), or name another one")
     return found
 
 

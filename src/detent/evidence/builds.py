@@ -22,7 +22,7 @@ from detent.kernel.state import state_dir
 
 OWN = "run-"
 MOST_OWN = 8  # folders of runs that are kept for the next ones
-RENEWED = 30 * 24 * 3600.0  # seconds after which the base builds all of it anew: nothing else ever takes away what is not needed any more
+RENEWED = 30 * 24 * 3600.0  # seconds after which the base rebuilds all of it: nothing else removes what is no longer needed
 
 
 class Look(NamedTuple):
@@ -80,7 +80,7 @@ class Build:
             with self._locked(fcntl.LOCK_SH):
                 found = self._read(RENEWED if fills else 0.0)
                 pieces = found or {}
-                lay(own, pieces)
+                lay_out(own, pieces)
                 yield own
             if fills:
                 self._take(own, pieces, found is not None)
@@ -105,7 +105,7 @@ class Build:
         with suppress(OSError):
             pieces, looked = self._look()
             return pieces if looked == known else None
-        return None  # it is being made anew
+        return None  # it is being rebuilt
 
     def _look(self) -> tuple[Pieces, str]:
         """Every file, and a digest of what they look like."""
@@ -176,7 +176,7 @@ def _lock(fd: int, how: int) -> Iterator[None]:
         os.close(fd)
 
 
-def lay(own: Path, pieces: Pieces) -> None:
+def lay_out(own: Path, pieces: Pieces) -> None:
     """Make a run's folder what it should be. Nothing of an earlier run in it is believed: links are read, copies are compared."""
     try:
         strip(own, pieces)

@@ -48,7 +48,7 @@ class Bytecode:
         try:
             return said is not None and said == json.dumps(self._stamps())
         except OSError:
-            return False  # it is being made anew
+            return False  # it is being rebuilt
 
     def _stamps(self) -> dict[str, str]:
         found = {}

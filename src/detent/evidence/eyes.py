@@ -14,7 +14,7 @@ from detent.evidence.bite import PROBE_SECONDS, Marks, Teeth, changed_tests_bite
 from detent.evidence.canary import TAMPERED
 from detent.evidence.changes import Changes
 from detent.evidence.collect import Collects
-from detent.evidence.ids import selects
+from detent.evidence.ids import behind_links, selects
 from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.own_checks import Asked, own_checks
@@ -231,7 +231,8 @@ class RepoLook:
         wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
         if any(w.startswith("-") for w in wanted):
             return self._believed(self.scene.collect.selection(self.tree, wanted, self.scene.wanted, near=self._near()))
-        ids = [i for i in whole.ids if not wanted or any(selects(w, i) for w in wanted)]
+        places = [name for w in wanted for name in (w, behind_links(w, self.scene.git.place.root))]
+        ids = [i for i in whole.ids if not wanted or any(selects(w, i) for w in places)]
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
     def tests_laid_over(self, tree: str) -> TestReport:
@@ -244,10 +245,8 @@ class RepoLook:
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
         base, whole = self.scene.collect.suite.base, self.tests()
-        if base is None or not base.runner:
-            return whole
         files = tuple(sorted({whole.files.get(i, _file_of(i)) for i in tests}))
-        if not files:
+        if base is None or not base.runner or not files:
             return whole
         seen = self.scene.collect.selection(self.tree, files, self.scene.wanted, near=files if watched else None)
         return self._believed(seen)

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable
 from hashlib import sha256
+from pathlib import Path
 
 LONGEST = 400
 DEEPEST = 5  # lists in lists that a title may show
@@ -145,3 +146,10 @@ def selects(selector: str, test: str) -> bool:
     selector = selector.removeprefix("./").rstrip("/")
     inside = test == selector or test.startswith((f"{selector}::", f"{selector}/", f"{selector}["))
     return inside or selector in ("", ".") or selector.startswith(f"{test}::")
+
+
+def behind_links(selector: str, root: Path) -> str:
+    """A selector with its path as it is once links inside the project are followed: a runner may name a test either way."""
+    path, mark, rest = selector.partition("::")
+    real = os.path.relpath(os.path.realpath(root / path), os.path.realpath(root))
+    return selector if real.startswith("..") else f"{real}{mark}{rest}"

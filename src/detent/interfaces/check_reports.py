@@ -1,9 +1,7 @@
 """What `check` found, in the forms of others: SARIF, JUnit XML, GitHub's annotations and step summary."""
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -102,13 +100,12 @@ def _xml(text: str) -> str:
     return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
-@contextmanager
-def no_commands(echo: Callable[[str], None]) -> Iterator[None]:
-    """While the words of others are shown in a log of GitHub Actions, no line of them is taken for a command."""
-    word = os.urandom(16).hex()
-    echo(f"::stop-commands::{word}")
-    yield
-    echo(f"::{word}::")
+def quoted(lines: Sequence[str]) -> list[str]:
+    """Lines in which GitHub reads no command: names of files and tests are the change's own words."""
+    import secrets
+
+    end = secrets.token_hex(16)
+    return [f"::stop-commands::{end}", *lines, f"::{end}::"]
 
 
 def tell_github(found: Sequence[Checked], summary: str, echo: Callable[[str], None]) -> None:

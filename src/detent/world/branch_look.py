@@ -1,14 +1,16 @@
 """The look at a whole branch before it lands: outcomes from base to tip, what no test notices, and every flag. Kept by its two trees."""
 
 import os
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from detent import __version__
 from detent.door import AnyRun
 from detent.evidence.card import Card, redacted
-from detent.evidence.collect import Collector
 from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
 from detent.gates.tree import asked
@@ -17,6 +19,9 @@ from detent.kernel.model import Sent
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
 from detent.world.repo import RepoWorld
+
+if TYPE_CHECKING:
+    from detent.evidence.branch_look import Span
 
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
@@ -32,40 +37,64 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
 
 
 def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> Card:
-    from detent.evidence.branch_look import Span, is_probed, look_over  # most submits land nothing
+    from detent.evidence.branch_look import Span  # most submits land nothing
 
-    collector, kit = world.collector(run), world.kit_of(run)
+    kit = world.kit_of(run)
     settings = dict(kit.settings)
-    allowed = sorted(kind for kind in KINDS if settings.get(f"flags.{kind}") == "allow")
-    file = _file(collector, base, tip, f"{is_probed(settings)} {allowed}\n{kit.preflight}\n{about}")
-    if (text := kept(file)) is not None:
-        return msgspec.json.decode(text, type=Card)
-    seconds = float(settings.get("evidence.seconds") or 60)
-    card = look_over(
-        Span(
-            base,
-            tip,
-            collector,
-            settings,
-            world.gear.wanted,
-            seconds=seconds,
-            jobs=os.cpu_count() or 1,
-            run=run,
-            commit=run.data.base,
-            known=frozenset(run.data.setup.baseline),
-            reds=run.data.reds,
-            preflight=kit.preflight,
-            keys=keys_of(world.outer),
-            about=about,
-        )
+    span = Span(
+        base,
+        tip,
+        world.collector(run),
+        settings,
+        world.gear.wanted,
+        seconds=float(settings.get("evidence.seconds") or 60),
+        jobs=os.cpu_count() or 1,
+        run=run,
+        commit=run.data.base,
+        known=frozenset(run.data.setup.baseline),
+        reds=run.data.reds,
+        preflight=kit.preflight,
+        keys=keys_of(world.outer),
+        about=about,
     )
-    card = redacted(card, redactor(secrets_of(world.outer)))
+    return known_card(span) or new_card(span, world.outer)
+
+
+class Shelf(NamedTuple):
+    """Where cards are kept: beside the evidence, or in a folder that is carried from one machine to the next, under a key that these share."""
+
+    folder: Path | None = None
+    key: str = ""
+
+
+HERE = Shelf()
+
+
+def known_card(span: "Span", shelf: Shelf = HERE) -> Card | None:
+    """The card that was made of these two trees before, under the very same conditions."""
+    text = kept(_file(span, shelf), shelf.key)
+    return msgspec.json.decode(text, type=Card) if text is not None else None
+
+
+def new_card(span: "Span", outer: Mapping[str, str], wrong: Callable[[], str] = str, shelf: Shelf = HERE) -> Card:
+    """The card of two trees, without any key, and kept. `wrong`: what else is wrong once all tests have run."""
+    from detent.evidence.branch_look import look_over
+
+    card = look_over(span)
+    card = msgspec.structs.replace(card, failed=tuple(said for said in (*card.failed, wrong()) if said))
+    card = redacted(card, redactor(secrets_of(outer)))
     if not card.unclear:
-        keep(file, msgspec.json.encode(card).decode())
+        keep(_file(span, shelf), msgspec.json.encode(card).decode(), key=shelf.key)
     return card
 
 
-def _file(collector: Collector, base: str, tip: str, how: str) -> Path:
-    """Where the card of two trees is kept, under the very same conditions."""
-    digest = sha256(f"{collector.key(base)}\n{collector.key(tip)}\n{how}".encode()).hexdigest()[:24]
-    return collector.store / f"card-{digest}.json"
+def _file(span: "Span", shelf: Shelf) -> Path:
+    """Where the card of two trees is kept."""
+    from detent.evidence.branch_look import is_probed
+
+    allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
+    how = (
+        f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{__version__} with trials"
+    )
+    text = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}\n{how}"
+    return (shelf.folder or span.collector.store) / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,7 +62,10 @@ def command(span: str, **given: object) -> int:
     """
     if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
         raise click.UsageError("name one: a RANGE, --staged, --worktree or --pushed")
-    wanted = next((name for name in FORMATS if given[f"as_{name}"]), "")
+    forms = [name for name in FORMATS if given[f"as_{name}"]]
+    if len(forms) > 1 or (forms and given["github"]):
+        raise click.UsageError(f"name one form: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
+    wanted = forms[0] if forms else ""
     if given["explain"] is not None and (wanted not in ("", "json") or given["github"]):
         raise click.UsageError("--explain is told as text, or with --json")
     with progress("detent check") as say:
@@ -92,6 +94,8 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
         from detent.app.check_pushed import pushed
 
         ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
+        if not ranges:
+            say("nothing to check: this push brings no commit that can be compared with one that is there")
         return [check(here, wish._replace(text=text), env, say) for text in ranges]
     return check_each(here, wish, env, say) if given["each"] else [check(here, wish, env, say)]
 
@@ -124,10 +128,9 @@ def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each
     elif wanted == "markdown":
         click.echo("\n".join(check_card.markdown_of(one) for one in found))
     else:
-        with check_reports.no_commands(click.echo) if github else nullcontext():
-            for one in found:
-                for line in check_card.lines_of(one, verbose, _width()):
-                    click.echo(plain(line))
+        lines = [plain(line) for one in found for line in check_card.lines_of(one, verbose, _width())]
+        for line in check_reports.quoted(lines) if github else lines:
+            click.echo(line)
     if github:
         check_reports.tell_github(found, os.environ.get("GITHUB_STEP_SUMMARY", ""), click.echo)
 
