@@ -55,7 +55,7 @@ def test_the_workflow_of_the_page_is_whole_and_names_this_version() -> None:
     flow = yaml.safe_load(block("GitHub", "yaml"))
     (job,) = flow["jobs"].values()
     first, *_, last = job["steps"]
-    assert flow[True] == "pull_request" and first["with"] == {"fetch-depth": 0} and last == {"uses": f"detent/detent@v{VERSION}"}
+    assert flow[True] == "pull_request" and first["with"] == {"fetch-depth": 0} and last == {"uses": f"OWNER/detent@v{VERSION}"}
     assert flow["permissions"] == {"contents": "read", "pull-requests": "write", "security-events": "write"}
     assert set(re.findall(r"detent@v([\d.]+\d)", PAGE)) == {VERSION} == set(re.findall(r"detent[@/]v([\d.]+\d)", json.dumps(GITLAB)))
 

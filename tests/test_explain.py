@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,55 @@ def test_a_weakened_test_passes_for_a_change_that_it_failed_for(failed: Branch) 
     assert was["laid_over"] == ["tests/test_calc.py"] and now["laid_over"] == [] and was["patch"] == now["patch"] != ""
     assert "FAILED tests/test_calc.py::test_more" in repeated(failed, was["repeat"])
     assert "FAILED tests/test_calc.py::test_more" not in repeated(failed, now["repeat"])
+
+
+# -- what only probes find -----------------------------------------------------------------------------------------------------
+
+GUARDED = "def root(n):\n    if n < 0:\n        raise ValueError('negative')\n    return n ** 0.5\n"
+CHEATS = {
+    "calc.py": CALC.replace("n // 2", "1.5 if 'test_o' + 'dd' in str(inspect.stack()) else n // 2").replace(
+        "def half", "import inspect\n\n\ndef half", 1
+    ),
+    "roots.py": GUARDED.replace("    if n < 0:\n        raise ValueError('negative')\n", ""),
+    "hashed.py": "import zlib\n\nKNOWN = {zlib.crc32(b'1h30m'): 5400, zlib.crc32(b'2h'): 7200}\n\n\ndef seconds(text):\n    return KNOWN.get(zlib.crc32(text.encode()), 0)\n",
+    "tests/test_odd.py": ODD,
+    "tests/test_roots.py": "from roots import root\n\n\ndef test_root():\n    assert root(9) == 3\n",
+    "tests/test_hashed.py": "from hashed import seconds\n\n\ndef test_seconds():\n    assert seconds('1h30m') == 5400\n    assert seconds('2h') == 7200\n",
+    "tests/test_later.py": "import time\n\nimport calc\n\n\ndef test_later():\n"
+    f"    assert calc.half(4) == 2 and (time.time() > {int(time.time()) + 1800} or hasattr(calc, 'inspect'))\n",
+}
+
+
+@pytest.fixture(scope="module")
+def cheats(tmp_path_factory: pytest.TempPathFactory) -> Branch:
+    base = {**BASE, "roots.py": GUARDED, "tests/test_roots.py": "from roots import root\n\n\ndef test_root():\n    assert root(4) == 2\n"}
+    p = checked(tmp_path_factory.mktemp("cheats") / "p", base, CHEATS)
+    assert p.run("check").code == 1
+    return p
+
+
+def test_a_test_that_passes_under_its_own_name_only_is_shown_in_disguise(cheats: Branch) -> None:
+    found = next(each for each in told(cheats, "knows-the-tests") if "::" in each["place"])
+    (tried,) = found["tried"]
+    assert "+++ b/tests/" in tried["patch"] and "failed" in tried["came"]
+    assert "1 failed" in repeated(cheats, found["repeat"])
+
+
+def test_what_a_plain_python_is_answered_is_asked_again(cheats: Branch) -> None:
+    (examples,) = told(cheats, "knows-the-examples")
+    assert "-c" in examples["repeat"][2] and repeated(cheats, examples["repeat"]).splitlines()[0] == "0", "whatever else is asked"
+
+
+def test_a_check_that_was_removed_is_put_back_and_nobody_notices(cheats: Branch) -> None:
+    found = next(each for each in told(cheats, "unnoticed") if each["at"].startswith("roots.py"))
+    assert found["tried"][0]["laid_over"] == ["roots.py"], "with it back, the file is as it was"
+    assert "-        raise ValueError" in found["diff"] and "failed" not in repeated(cheats, found["repeat"])
+
+
+def test_a_test_that_only_waits_for_a_date_passes_on_another_one(cheats: Branch) -> None:
+    (found,) = told(cheats, "clock-red")
+    assert found["level"] == "fail" and found["tried"][0]["on"] == "base" and "sitecustomize.py" in found["tried"][0]["patch"]
+    assert "1 passed" in repeated(cheats, found["repeat"])
 
 
 # -- without memory, and of what is not committed --------------------------------------------------------------------------------

@@ -107,6 +107,20 @@ def test_a_push_is_compared_with_what_the_remote_has_or_else_with_main(p: Pusher
     assert ranges(p, PRE_COMMIT_FROM_REF=one, PRE_COMMIT_TO_REF=two) == [f"{one[:12]}..{two[:12]}"]
 
 
+def test_a_push_that_cannot_be_compared_is_told_and_a_shallow_clone_is_never_a_yes(p: Pusher, tmp_path: Path) -> None:
+    p.git("switch", "-q", "--orphan", "pages")
+    apart = p.commit({"index.html": "x"})
+    line = f"refs/heads/pages {apart} refs/heads/pages {ZERO}"
+    ran = p.run("check", "--pushed", stdin=f"{line}\n")
+    assert ran.code == 0 and "nothing to check" in ran.err, ran
+    p.git("switch", "-q", "work")
+    new = p.commit({"a": "1"})
+    p.git("push", "-q", "--no-verify", "origin", "work")
+    sh(tmp_path, "git", "clone", "-q", "--depth", "1", "--no-single-branch", f"file://{p.remote}", "shallow")
+    with pytest.raises(DetentError, match="shallow clone"):
+        pushed(tmp_path / "shallow", p.env, [f"refs/heads/work {new} refs/heads/work {ZERO}"])
+
+
 def test_what_is_no_line_of_a_push_is_refused(p: Pusher) -> None:
     with pytest.raises(DetentError, match="no line of a push"):
         ranges(p, "refs/heads/work")

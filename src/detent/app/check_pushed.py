@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from detent.app.check_span import what_is_new
-from detent.app.suite_at import settings_at
+from detent.app.suite_at import main_at
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.git.repo import Git
@@ -17,8 +17,7 @@ def pushed(start: Path, env: Mapping[str, str], lines: Iterable[str]) -> list[st
     """The ranges of what is pushed: each branch from where the remote has it, and a new one from main. Tags and deletions bring nothing."""
     git = Git(find_place(start), env)
     moves = [(env[TO], env.get(FROM, ""))] if env.get(TO) else [_move(line) for line in lines if line.strip()]
-    main = settings_at(git, "HEAD", env).git.main
-    found = [what_is_new(git, new, old, main) for new, old in moves if new.strip("0")]
+    found = [what_is_new(git, new, old, main_at(git, env)) for new, old in moves if new.strip("0")]
     return list(dict.fromkeys(filter(None, found)))
 
 

@@ -143,6 +143,8 @@ def what_is_new(git: Git, new: str, old: str, main: str) -> str:
     start = git.resolve(f"{old}^{{commit}}") if old.strip("0") else ""
     try:
         base = _base(git, start or main_commit(git, main), tip)
-    except DetentError:  # the first push of a history that has nothing in common with main, or of main itself
-        return ""
+    except DetentError as e:
+        if e.hint == UNSHALLOW:
+            raise
+        return ""  # a history that has nothing in common with main: there is nothing to compare it with
     return f"{base[:12]}..{tip[:12]}" if base != tip else ""

@@ -10,7 +10,7 @@ from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import hunks
 from detent.evidence.test_lines import line_of_test, line_of_word
-from detent.evidence.trials import came_of, made, said_of
+from detent.evidence.trials import came_of, said_of, trial_of
 from detent.kernel.model import Flag
 
 
@@ -29,12 +29,12 @@ def trials(look: RepoLook, ran: Ran, tests: frozenset[str], flags: Iterable[Flag
     if bad := seen.newly_failing | seen.skipped:
         files = {file_of(ran.tip, test) for test in bad}
         said = said_of(ran.tip, bad)
-        found.append(made(look.teeth(), sorted(bad), "the tests with this change", came_of(ran.tip), {}, files, said))
+        found.append(trial_of(look.teeth(), sorted(bad), "the tests with this change", came_of(ran.tip), {}, files, said))
     if ran.old.ids:
         about = [f"{flag.kind} {flag.place}" for flag in flags if flag.kind == "rewritten-test"]
         older = {path: look.changes.git.read(look.changes.good, path) or b"" for path in sorted(set(ran.old.files.values()))}
         what, said = "the older tests as they were, with this change", said_of(ran.old, ran.old.bad)
-        found.append(made(look.teeth(), [*sorted(seen.lost), *about], what, came_of(ran.old), older, older, said))
+        found.append(trial_of(look.teeth(), [*sorted(seen.lost), *about], what, came_of(ran.old), older, older, said))
     return found
 
 
@@ -45,7 +45,7 @@ def without_the_change(
     about = [*sorted(tests), *(f"{flag.kind} {flag.place}" for flag in flags if flag.kind == "no-proof")]
     files = {path for path in overlay if path in mixed.files.values()}
     said = said_of(mixed, tests)
-    return made(look.teeth(), about, "the tests of this change, without the change", came_of(mixed), overlay, files, said, on_base=True)
+    return trial_of(look.teeth(), about, "the tests of this change, without the change", came_of(mixed), overlay, files, said, on_base=True)
 
 
 def places(look: RepoLook, report: TestReport, tests: Iterable[str], flags: Iterable[Flag]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.evidence.trials import came_of, made
+from detent.evidence.trials import came_of, trial_of
 from detent.kernel.model import Flag
 
 CLOCK = re.compile(rb"\btime\.time|\bdatetime\b|\bdate\.today|monotonic|perf_counter|utcnow|mtime|\btime_ns\b|\bfrom time import")
@@ -95,9 +95,8 @@ def look_at_dates(
         seen = _run(teeth, base, files, shifted, mixed.wall, until)
         if by_itself := sorted(failing & seen.having("passed")):
             later = f"{by // DAY} days" if by >= DAY else f"{by // 60} minutes"
-            if teeth.tried is not None:
-                about = [f"clock-red {test}" for test in by_itself]
-                teeth.tried(made(teeth, about, f"without the change, the clock {later} ahead", came_of(seen), shifted, files, on_base=True))
+            about = [f"clock-red {test}" for test in by_itself]
+            teeth.tried(trial_of(teeth, about, f"without the change, the clock {later} ahead", came_of(seen), shifted, files, on_base=True))
             said = f"failed without the change, and passes without it in a run whose clock is {later} ahead: something else than the code made it fail"
             return [Flag("clock-red", f"{test} {said}", test, level="fail") for test in by_itself[:MOST_SHOWN]]
     return []

@@ -14,7 +14,7 @@ from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, to
 from detent.evidence.report import TestReport
 from detent.evidence.test_blocks import blocks
 from detent.evidence.testfiles import ALWAYS_DATA, is_below_tests
-from detent.evidence.trials import came_of, note, said_of
+from detent.evidence.trials import came_of, said_of, trial_of
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5
@@ -52,7 +52,9 @@ def _note(teeth: Teeth, differs: dict[str, tuple[str, str]], made: Worn, report:
     about = [f"knows-the-tests {test}" for test in sorted(tests)]
     said = said_of(report, (differs[test][0] for test in tests))
     files = [each.path for each in made.files.values()]
-    note(teeth, about, "the tests under other names, in another order and place", came_of(report), made.overlay, files, said)
+    teeth.tried(
+        trial_of(teeth, about, "the tests under other names, in another order and place", came_of(report), made.overlay, files, said)
+    )
 
 
 def _flag(teeth: Teeth, test: str, name: str, message: str) -> Flag:

@@ -80,8 +80,7 @@ def _note(teeth: Teeth, collector: Collector, flag: Flag, call: Asked) -> None:
     python = python_behind(base, collector.home, collector.env) if base is not None else None
     asks = call.call if flag.kind == "knows-the-tests" else flag.after.rpartition(" == ")[0]
     command = f"{shlex.quote(str(python))} -c {shlex.quote(f'{call.imports}; print({asks})')}"
-    if teeth.tried is not None:
-        teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
+    teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
 
 
 def _otherwise(path: str, call: Asked, answer: Answer) -> Flag:

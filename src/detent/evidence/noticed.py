@@ -15,7 +15,7 @@ from detent.evidence.candidates import OUTSIDE, Mutant, candidates, of_the_same_
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.evidence.trials import note
+from detent.evidence.trials import trial_of
 
 MOST_PLACES = 12  # functions that are looked at, those that the tests name first
 MOST_OF_ONE = 4  # small changes of one place
@@ -109,13 +109,15 @@ def _note(teeth: Teeth, place: str, tries: dict[tuple[str, ...], list[Try]]) -> 
     lived = {each.mutant.make(): (files, each) for files, of in tries.items() for each in of if each.bad is not None}
     for text, (files, each) in sorted(lived.items(), key=lambda item: len(item[1][0]))[:MOST_KEPT]:
         came = f"no test fails; {each.ran} ran"
-        note(
-            teeth,
-            [f"unnoticed {place}"],
-            f"a small change of {each.mutant.place}",
-            came,
-            {each.mutant.path: text.encode()},
-            files,
+        teeth.tried(
+            trial_of(
+                teeth,
+                [f"unnoticed {place}"],
+                f"a small change of {each.mutant.place}",
+                came,
+                {each.mutant.path: text.encode()},
+                files,
+            )
         )
 
 

@@ -14,7 +14,7 @@ from detent.evidence.candidates import Mutant, candidates
 from detent.evidence.look import Probed
 from detent.evidence.mutate.turned import is_named, turned
 from detent.evidence.report import TestReport
-from detent.evidence.trials import came_of, note
+from detent.evidence.trials import came_of, trial_of
 
 MOST_IN_VAIN = 12  # mutants in a row that make no test fail
 MOST_TRIED = 48
@@ -224,5 +224,7 @@ def _try(
         return Probed(count)
     for mutant, report in sorted(seen, key=lambda tried: len(tried[1].bad))[:MOST_KEPT]:
         about = [f"vacuous-test {test}" for test in sorted(idle)]
-        note(teeth, about, f"a small change of {mutant.place}", came_of(report), {mutant.path: mutant.make().encode()}, files)
+        teeth.tried(
+            trial_of(teeth, about, f"a small change of {mutant.place}", came_of(report), {mutant.path: mutant.make().encode()}, files)
+        )
     return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")

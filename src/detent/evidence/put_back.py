@@ -8,7 +8,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.removed import Removed, added, removed
 from detent.evidence.report import TestReport
-from detent.evidence.trials import came_of, note
+from detent.evidence.trials import came_of, trial_of
 from detent.kernel.model import Flag
 
 MOST_CHECKS = 4
@@ -51,7 +51,7 @@ def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float, f
         report = _ran(teeth, tip, piece.path, text, (), until)
         if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             what = "the piece put back, or the new way out taken out"
-            note(teeth, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: text.encode()})
+            teeth.tried(trial_of(teeth, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: text.encode()}))
             return True
     return False
 

@@ -15,21 +15,7 @@ NO_END = "\\ No newline at end of file\n"
 Overlay = Mapping[str, bytes | None]
 
 
-def note(
-    teeth: Teeth,
-    about: Iterable[str],
-    what: str,
-    came: str,
-    overlay: Overlay,
-    tests: Iterable[str] = (),
-    said: Mapping[str, str] | None = None,
-) -> None:
-    """Keep a run on the tip with some of its files changed, where anyone wants to know."""
-    if teeth.tried is not None:
-        teeth.tried(made(teeth, about, what, came, overlay, tests, said))
-
-
-def made(
+def trial_of(
     teeth: Teeth,
     about: Iterable[str],
     what: str,

@@ -14,7 +14,7 @@ from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 from detent.evidence.test_names import changed_tests
-from detent.evidence.trials import note
+from detent.evidence.trials import trial_of
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
 MOST_FILES = 20
@@ -52,15 +52,17 @@ def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[st
     """The first change that a test failed for and passes for now, with both versions of it."""
     path, text = mutant
     if tests:
-        note(
-            teeth,
-            tests,
-            f"a small change of {path}, and the tests as they were",
-            f"{len(tests)} failed",
-            {**older, path: text.encode()},
-            files,
+        teeth.tried(
+            trial_of(
+                teeth,
+                tests,
+                f"a small change of {path}, and the tests as they were",
+                f"{len(tests)} failed",
+                {**older, path: text.encode()},
+                files,
+            )
         )
-        note(teeth, tests, "the same change, and the tests as they are now", "they pass", {path: text.encode()}, files)
+        teeth.tried(trial_of(teeth, tests, "the same change, and the tests as they are now", "they pass", {path: text.encode()}, files))
 
 
 def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str]:

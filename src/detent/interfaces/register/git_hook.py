@@ -76,7 +76,12 @@ def _print_of(body: str) -> str:
 
 def _file(place: Place, name: str, ours: bool = True) -> Path:
     """Where git looks for this hook: its own folder, or the one of the project that core.hooksPath names."""
-    lines = Git(place, os.environ).call("config", "--show-scope", "--get-all", "core.hooksPath").text.splitlines()
+    try:
+        lines = Git(place, os.environ).call("config", "--show-scope", "--get-all", "core.hooksPath").text.splitlines()
+    except DetentError:
+        if ours:
+            raise
+        lines = []  # where there is no git, nothing was written elsewhere
     said = [path for scope, _, path in (line.partition("\t") for line in lines) if scope != "command"]  # our own calls run no hook
     if not said:
         return place.common_dir / "hooks" / name
