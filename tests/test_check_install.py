@@ -34,7 +34,7 @@ def test_what_is_installed_serves_both_sides_and_is_installed_once(tmp_path: Pat
     p = Branch(tmp_path / "p", BASE)
     p.commit(PROVED)
     ran = p.run("check", *INSTALL)
-    assert ran.code == 0 and "least.test.js::least" in ran.out, ran
+    assert ran.code == 0 and "least.test.js:4 least" in ran.out, ran
     assert "installed  sh install.sh (" in ran.out and "network" in ran.out and kept(p) == 1
     assert p.run("check", *INSTALL, "--json").json["known_before"]
     assert not (p.root / "node_modules").exists() and p.git("status", "--porcelain") == ""

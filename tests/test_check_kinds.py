@@ -61,7 +61,7 @@ def test_a_branch_of_a_fork_is_judged_without_being_checked_out(p: Branch, tmp_p
     ("ask", "says", "way"),
     [
         (["work..work"], "both ends are", "A..B"),
-        (["work..main"], "main is older than work", "turn it round"),
+        (["work..main"], "main is older than work", "swap the two ends"),
         (["main..apart"], "no commit in common", "git fetch"),
         (["main..nowhere"], "there is no commit 'nowhere' here", "fetch it"),
         (["--staged"], "what is staged is as HEAD has it", "git add"),

@@ -70,6 +70,13 @@ def test_another_use_of_python_is_left_to_python(tmp_path: Path) -> None:
     assert ran(tmp_path, "pytest", warm=True).returncode == 1
 
 
+@pytest.mark.parametrize("name", ["sitecustomize.py", "random.py", "_pytest/__init__.py"])
+def test_a_module_of_the_project_that_python_would_load_first_is_loaded_first(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {name: "raise SystemExit(77)\n", "test_one.py": "def test_one():\n    pass\n"})
+    codes = [ran(tmp_path, "python", "-m", "pytest", warm=warm, PYTHONPATH=str(tmp_path)).returncode for warm in (False, True)]
+    assert codes[0] == codes[1] != 0
+
+
 def test_a_run_that_crashes_says_so(tmp_path: Path) -> None:
     write(tmp_path, {"test_crash.py": "import os\nimport signal\n\n\ndef test_crash():\n    os.kill(os.getpid(), signal.SIGSEGV)\n"})
     codes = [ran(tmp_path, "pytest", "-p", "no:faulthandler", warm=warm).returncode for warm in (False, True)]

@@ -26,6 +26,7 @@ from tests.warm_end import leave
 HERE = Path(__file__).parent.parent
 REAL = Path(sys.executable).parent
 COLD = "TESTS_COLD"
+NO = b"no"  # a fork would not be the same
 AT_START = ("LANG", "LC_", "COVERAGE_", "LD_")  # how the names begin of what is read as Python starts, besides PYTHON…
 TAKEN = ("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE")  # of these a fork can have what it is given
 ASKS = """#!{python} -ISE
@@ -56,6 +57,8 @@ words = os.memfd_create("call")
 os.write(words, json.dumps(call, ensure_ascii=True).encode())
 socket.send_fds(asking, [b"run"], [words, 0, 1, 2])
 said = asking.recv(16)
+if said == {no!r}:
+    plainly()
 code = int(said) if said else 1
 if code < 0:
     import signal
@@ -84,7 +87,9 @@ def folder() -> Path:
     os.set_inheritable(ends, False)
     other = {name: value for name, value in env.items() if name.startswith(AT_START)}
     world = os.readlink("/proc/self/ns/mnt")
-    text = ASKS.format(python=sys.executable, real=str(REAL), at_start=AT_START, taken=TAKEN, other=other, place=str(place), world=world)
+    text = ASKS.format(
+        python=sys.executable, real=str(REAL), at_start=AT_START, taken=TAKEN, other=other, place=str(place), world=world, no=NO
+    )
     (own / "bin").mkdir()
     for name in ("pytest", "python", "python3"):
         (own / "bin" / name).write_text(text)
@@ -115,11 +120,17 @@ def serve(listening: socket.socket, ended: int) -> dict[str, Any] | None:
                 if key.fileobj is listening:
                     asker, _ = listening.accept()
                     _, fds, _, _ = socket.recv_fds(asker, 16, 4)
-                    if fds and not (pid := os.fork()):
-                        return _call(fds, listening, ended)
+                    call = _read(fds[0]) if fds else {}
+                    pid = os.fork() if call and not _is_other(call) else None
+                    if pid == 0:
+                        _take(fds, listening, ended)
+                        return call
                     for fd in fds:
                         os.close(fd)
-                    if fds:
+                    if pid is None:
+                        with suppress(OSError), asker:
+                            asker.send(NO)
+                    else:
                         handle = os.pidfd_open(pid)
                         runs[handle] = (pid, asker)
                         ready.register(handle, selectors.EVENT_READ, asker)
@@ -151,18 +162,38 @@ def _kill(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _call(fds: list[int], listening: socket.socket, ended: int) -> dict[str, Any]:
-    words, *files = fds
+def _read(words: int) -> dict[str, Any]:
+    with open(words, "rb", closefd=False) as f:
+        f.seek(0)
+        call: dict[str, Any] = json.loads(f.read())
+    return call
+
+
+def _first(call: dict[str, Any]) -> list[str]:
+    """The folders that such a Python looks for modules in before its own."""
+    more = [place for place in call["env"].get("PYTHONPATH", "").split(os.pathsep) if place]
+    return [call["cwd"] if call["module"] else str(REAL), *more]
+
+
+def _is_other(call: dict[str, Any]) -> bool:
+    """Whether a Python that starts there would load something else: a module of the project that is named like one that is loaded here."""
+    taken = {"sitecustomize", "usercustomize", *(name.partition(".")[0] for name in sys.modules)}
+    places = [place for place in map(Path, _first(call)) if place != REAL and place.is_dir()]
+    return any(_module(each) in taken for place in places for each in place.iterdir())
+
+
+def _module(file: Path) -> str:
+    return file.stem if file.suffix in (".py", ".so") else file.name if not file.suffix and file.is_dir() else ""
+
+
+def _take(fds: list[int], listening: socket.socket, ended: int) -> None:
+    """In the fork: a session of its own, and the files of whoever asked."""
     os.setsid()
     listening.close()
     os.close(ended)
-    for place, fd in enumerate(files):
+    for place, fd in enumerate(fds[1:]):
         os.dup2(fd, place)
-    with open(words, "rb") as f:
-        f.seek(0)
-        call: dict[str, Any] = json.loads(f.read())
     os.closerange(3, 64)
-    return call
 
 
 def become(call: dict[str, Any]) -> None:
@@ -172,9 +203,7 @@ def become(call: dict[str, Any]) -> None:
     os.chdir(call["cwd"])
     sys.pycache_prefix = call["env"].get("PYTHONPYCACHEPREFIX") or None
     sys.dont_write_bytecode = bool(call["env"].get("PYTHONDONTWRITEBYTECODE"))
-    first = call["cwd"] if call["module"] else str(REAL)
-    more = [place for place in call["env"].get("PYTHONPATH", "").split(os.pathsep) if place]
-    sys.path[:] = [first, *more, *(place for place in sys.path[1:] if place != str(HERE))]
+    sys.path[:] = [*_first(call), *(place for place in sys.path[1:] if place != str(HERE))]
     sys.argv = [str(REAL / "pytest"), *call["args"]]
     sys.modules["__main__"] = ModuleType("__main__")
     code: object = 1

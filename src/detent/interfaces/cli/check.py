@@ -107,6 +107,8 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
             from detent.app.check_pushed import pushed
 
             ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
+            if not ranges:
+                say("nothing to check: this push brings no commit that can be compared with one that is there")
             return [check(here, wish._replace(text=text), *rest) for text in ranges]
         return check_each(here, wish, *rest) if given["each"] else [check(here, wish, *rest)]
 
