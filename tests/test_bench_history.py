@@ -370,6 +370,26 @@ def test_an_interrupted_call_leaves_nothing_running_and_the_next_one_goes_on(clo
     assert "| start      | 1       | no plan |" in said
 
 
+def test_who_ends_several_ends_all_of_them(clone: Path) -> None:
+    other, folder, program = clone.parent / "other", clone.parent, clone.parent / "detent"
+    sh(folder, "git", "clone", "-q", str(clone), str(other))
+    program.write_text(f"#!/bin/sh\nme={folder}/begun-$(basename $(dirname $PWD)); echo $$ > $me.new; mv $me.new $me; exec sleep 600\n")
+    program.chmod(0o755)
+    only = sh(clone, "git", "rev-parse", "HEAD~3")
+    argv = [sys.executable, "-m", "bench", "history", str(clone), str(other), "--jobs", "2", "--work", str(folder / "work"), "--only", only]
+    process = subprocess.Popen(
+        [*argv, "--command", COMMAND, "--detent", str(program)], cwd=ROOT, env={**os.environ, **PLAIN}, stderr=subprocess.PIPE, text=True
+    )
+    begun, until = [folder / "begun-calc", folder / "begun-other"], time.monotonic() + 120
+    while not all(file.exists() for file in begun) and process.poll() is None and time.monotonic() < until:
+        select.select([], [], [], 0.05)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    for stat in (Path(f"/proc/{file.read_text().strip()}/stat") for file in begun):
+        assert not stat.exists() or stat.read_text().split()[2] == "Z"
+
+
 def test_two_calls_on_one_clone_do_not_work_at_the_same_time(clone: Path) -> None:
     folder = clone.parent / "work/calc"
     folder.mkdir(parents=True)
