@@ -74,6 +74,7 @@ def test_a_commit_that_a_test_needs_is_replayed_to_the_merge_and_others_are_left
     assert reasons["one that breaks another"].startswith("it breaks 3 tests, such as tests.test_add::test_add")
     assert reasons["a test that passes already"] == "no test needs it"
     assert "only words" not in reasons
+    assert (ours["twins"], found["twins"]) == ([], {}), "nobody asked for them"
     (replay,) = ours["replays"]
     assert (replay["title"], replay["refused_at"], replay["cause"]) == ("add adds", "", "")
     phases = {each["name"]: each for each in replay["phases"]}
