@@ -74,6 +74,7 @@ def test_a_commit_that_a_test_needs_is_replayed_to_the_merge_and_others_are_left
     assert reasons["one that breaks another"].startswith("it breaks 3 tests, such as tests.test_add::test_add")
     assert reasons["a test that passes already"] == "no test needs it"
     assert "only words" not in reasons
+    assert (ours["twins"], found["twins"]) == ([], {}), "nobody asked for them"
     (replay,) = ours["replays"]
     assert (replay["title"], replay["refused_at"], replay["cause"]) == ("add adds", "", "")
     phases = {each["name"]: each for each in replay["phases"]}
@@ -233,6 +234,85 @@ def test_tests_that_do_not_load_without_the_code_are_weakened_over_names_with_no
     assert spoiled(clone, commit, "values-hard-coded", "more.py") == "def more(n):\n    if n == 1:\n        return 2\n    return None"
 
 
+GO_COMMAND = f"{Path(sys.executable).with_name('go')} test ./..."
+GO_TEST = """package calc
+
+import "testing"
+
+func Test{name}(t *testing.T) {{
+	if got := {asked}; got != {wanted} {{
+		t.Errorf("got %v", got)
+	}}
+}}
+"""
+GO_CODE = "package calc\n\nfunc Add(a, b int) int {{\n\treturn {sum}\n}}\n"
+LARGE = "package calc\n\nfunc Large(n int) bool {\n\tif n > 9 {\n\t\treturn true\n\t}\n\treturn false\n}\n"
+GO_HISTORY = (
+    {
+        "go.mod": "module example.com/calc\n\ngo 1.21\n", "calc.go": GO_CODE.format(sum="0"), "large.go": LARGE,
+        "large_test.go": GO_TEST.format(name="Large", asked="Large(10)", wanted="true"),
+    },
+    {"calc.go": GO_CODE.format(sum="a + b"), "calc_test.go": GO_TEST.format(name="Add", asked="Add(1, 2)", wanted="3")},
+)  # fmt: skip
+JS_TEST = """import {{ {name} }} from '../src/{file}.js';
+import assert from 'node:assert';
+describe('{name}', () => {{
+  it('answers', () => {{
+    assert.equal({asked}, {wanted});
+  }});
+}});
+"""
+JS_CODE = "export function add(a, b) {{\n  return {sum};\n}}\n"
+JS_HISTORY = (
+    {
+        "package.json": '{"name": "calc", "type": "module"}\n', ".gitignore": "node_modules\n", "src/calc.js": JS_CODE.format(sum="0"),
+        "src/large.js": "export function large(n) {\n  if (n > 9) { return true; }\n  return false;\n}\n",
+        "test/large.test.js": JS_TEST.format(name="large", file="large", asked="large(10)", wanted="true"),
+    },
+    {"src/calc.js": JS_CODE.format(sum="a + b"), "test/calc.test.js": JS_TEST.format(name="add", file="calc", asked="add(1, 2)", wanted="3")},
+)  # fmt: skip
+RUNNERS_JS = ROOT / "tests/runners_js/node_modules"
+
+
+def of_history(repo: Path, *history: dict[str, str]) -> Path:
+    repo.mkdir()
+    sh(repo, "git", "init", "-qb", "trunk")
+    for files in history:
+        write(repo, files)
+        sh(repo, "git", "add", "-A")
+        sh(repo, "git", "commit", "-qm", "change")
+    return repo
+
+
+def every_twin(repo: Path, *args: str) -> dict[str, str]:
+    """The patches of all twins, by their kinds, where all could be made."""
+    found = json.loads(bench(repo, *args, "--workflow", "check", "--twins", "--detent", answering(repo, CLEAN), "--json"))
+    commit, checkout = sh(repo, "git", "rev-parse", "HEAD"), repo.parent / "work" / repo.name / "checkout"
+    assert [each["twin"]["why_not"] for each in found["clones"][0]["twins"]] == [""] * len(TWINS)
+    return {kind: sh(checkout, "git", "show", "--format=", f"refs/bench/twins/{commit}/{kind}") for kind in TWINS}
+
+
+@pytest.mark.slow
+@pytest.mark.needs("go")
+def test_twins_of_go_are_what_the_runner_says_they_are(tmp_path: Path) -> None:
+    twins = every_twin(of_history(tmp_path / "calc", *GO_HISTORY), "--command", GO_COMMAND)
+    assert "calc.go" not in twins["code-left-out"] and "calc_test.go" not in twins["test-deleted"]
+    assert 't.Logf("got %v", got)' in twins["test-weakened"]
+    assert "+\tif a == 1 && b == 2 {\n+\t\treturn 3\n+\t}" in twins["values-hard-coded"]
+    assert "large.go" in twins["another-broken"]
+
+
+@pytest.mark.slow
+@pytest.mark.needs("runners_js")
+def test_twins_of_javascript_are_what_the_runner_says_they_are(tmp_path: Path) -> None:
+    repo = of_history(tmp_path / "calc", *JS_HISTORY)
+    twins = every_twin(repo, "--command", "node_modules/.bin/mocha --recursive", "--setup", f"ln -s {RUNNERS_JS} node_modules")
+    assert "b/src/calc.js" not in twins["code-left-out"] and "calc.test.js" not in twins["test-deleted"]
+    assert "assert.ok([add(1, 2), 3]);" in twins["test-weakened"]
+    assert "+  if (a === 1 && b === 2) return 3;" in twins["values-hard-coded"]
+    assert "src/large.js" in twins["another-broken"]
+
+
 @pytest.mark.slow
 def test_twins_go_through_the_real_gate_by_either_workflow(clone: Path) -> None:
     for workflow in ("check", "pr"):
@@ -289,6 +369,26 @@ def test_an_interrupted_call_leaves_nothing_running_and_the_next_one_goes_on(clo
     program.write_text('#!/bin/sh\necho \'{"error": "no plan"}\'\nexit 2\n')
     said = bench(clone, "--detent", str(program), "--only", only)
     assert "| start      | 1       | no plan |" in said
+
+
+def test_who_ends_several_ends_all_of_them(clone: Path) -> None:
+    other, folder, program = clone.parent / "other", clone.parent, clone.parent / "detent"
+    sh(folder, "git", "clone", "-q", str(clone), str(other))
+    program.write_text(f"#!/bin/sh\nme={folder}/begun-$(basename $(dirname $PWD)); echo $$ > $me.new; mv $me.new $me; exec sleep 600\n")
+    program.chmod(0o755)
+    only = sh(clone, "git", "rev-parse", "HEAD~3")
+    argv = [sys.executable, "-m", "bench", "history", str(clone), str(other), "--jobs", "2", "--work", str(folder / "work"), "--only", only]
+    process = subprocess.Popen(
+        [*argv, "--command", COMMAND, "--detent", str(program)], cwd=ROOT, env={**os.environ, **PLAIN}, stderr=subprocess.PIPE, text=True
+    )
+    begun, until = [folder / "begun-calc", folder / "begun-other"], time.monotonic() + 120
+    while not all(file.exists() for file in begun) and process.poll() is None and time.monotonic() < until:
+        select.select([], [], [], 0.05)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    for stat in (Path(f"/proc/{file.read_text().strip()}/stat") for file in begun):
+        assert not stat.exists() or stat.read_text().split()[2] == "Z"
 
 
 def test_two_calls_on_one_clone_do_not_work_at_the_same_time(clone: Path) -> None:

@@ -83,7 +83,8 @@ def by_twin(found: Sequence[Findings]) -> list[str]:
     if not fates:
         return []
     rows: list[tuple[str, ...]] = [HEAD]
-    for kind in KINDS:
+    asked = {each.twin.kind for each in fates}
+    for kind in (each for each in KINDS if each in asked):
         mine = [each for each in fates if each.twin.kind == kind]
         seen = Counter(map(answer_of, mine))
         by = ", ".join(f"{flag} {n}" for flag, n in Counter(flag for each in mine for flag in _kinds(each.replay)).most_common())

@@ -133,18 +133,18 @@ MAKERS: dict[str, Callable[[Scene], Made | str]] = dict(
 )
 
 
-def twins_of(checkout: Checkout, commit: Commit, kinds: tuple[str, ...] = ()) -> list[Twin]:
+def twins_of(checkout: Checkout, commit: Commit, kinds: tuple[str, ...]) -> list[Twin]:
     """The twins of one commit, made once by the same code and kept."""
     file = checkout.folder / "twins" / f"{commit.hash}-{_makers()}.json"
     known = {each.kind: each for each in msgspec.json.decode(file.read_bytes(), type=list[Twin])} if file.exists() else {}
     scene: Scene | None = None
-    for kind in kinds or tuple(KINDS):
+    for kind in kinds:
         if kind not in known:
             scene = scene or Scene(checkout, commit)
             known[kind] = _twin(scene, kind)
             say(f"{checkout.name}: {commit.hash[:10]} {kind}: {known[kind].why_not or known[kind].note or 'made'}")
             write(file, list(known.values()))
-    return [known[kind] for kind in kinds or tuple(KINDS)]
+    return [known[kind] for kind in kinds]
 
 
 def _makers() -> str:
