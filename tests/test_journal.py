@@ -905,6 +905,16 @@ def test_the_digest_of_a_report_stands_in_an_event_and_not_in_what_somebody_wrot
     assert not journal.has_report("abc", "124") and not journal.has_report("abd", "124")
 
 
+@BOTH
+def test_who_works_on_which_run_is_told_and_those_that_are_gone_are_not(journal: Either) -> None:
+    assert journal.held() == []
+    claim = journal.claim("r1", holder := this_process("now", "submit"))
+    journal.claim("r2", dead())
+    assert journal.held() == [("r1", holder)]
+    journal.release(claim)
+    assert journal.held() == []
+
+
 def test_a_claim_is_of_one_run_and_ends_when_it_is_released(journal: Either) -> None:
     first = journal.claim("r1", this_process("now", "submit"))
     journal.claim("r2", this_process("now", "submit"))
