@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import warm_pytest
 from tests.project import INI, Ran
 from tests.test_check import BASE, CALC, HALF, ODD, TESTS, Branch
 
@@ -206,6 +207,7 @@ CHEATS = {
 def cheats(tmp_path_factory: pytest.TempPathFactory) -> Branch:
     base = {**BASE, "roots.py": GUARDED, "tests/test_roots.py": "from roots import root\n\n\ndef test_root():\n    assert root(4) == 2\n"}
     p = checked(tmp_path_factory.mktemp("cheats") / "p", base, CHEATS)
+    p.env["PATH"] = f"{warm_pytest.REAL}:{p.env['PATH']}"  # another clock is read when Python starts
     assert p.run("check").code == 1
     return p
 

@@ -65,9 +65,7 @@ def command(span: str, **given: object) -> int:
 
     Exit 0 clean, 10 flagged: a person should look, 1 failed, 4 could not be verified, 2 wrong use. See docs/check.md.
     """
-    if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
-        raise click.UsageError("name one: a RANGE, --staged, --worktree or --pushed")
-    wanted = _form(given)
+    wanted = _form(span, given)
     with progress("detent check") as say:
         found = _check(span, given, say)
     if given["explain"] is not None:
@@ -79,14 +77,17 @@ def command(span: str, **given: object) -> int:
     return 0 if answer == "flagged" and given["fail_on"] == "failed" else CODES[answer]
 
 
-def _form(given: dict[str, object]) -> str:
-    """The one form that is wanted; empty: text."""
+def _form(span: str, given: dict[str, object]) -> str:
+    """The form that is wanted, empty for text; options that do not go together are refused."""
+    if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
+        raise click.UsageError("name one: a RANGE, --staged, --worktree or --pushed")
     forms = [name for name in FORMATS if given[f"as_{name}"]]
     if len(forms) > 1 or (forms and given["github"]):
         raise click.UsageError(f"name one form: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
-    if given["explain"] is not None and (forms not in ([], ["json"]) or given["github"]):
+    wanted = forms[0] if forms else ""
+    if given["explain"] is not None and (wanted not in ("", "json") or given["github"]):
         raise click.UsageError("--explain is told as text, or with --json")
-    return forms[0] if forms else ""
+    return wanted
 
 
 def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") -> "list[Checked]":
