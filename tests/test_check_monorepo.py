@@ -170,6 +170,18 @@ def test_a_package_of_the_repository_itself_is_that_of_the_checkout(tmp_path: Pa
     assert found["proved"] == ["packages/cli/odd.test.js::odd"] and found["kept"] == 1, found
 
 
+def test_what_is_installed_in_place_is_taken_from_the_checkout(tmp_path: Path) -> None:
+    tests = ODD.replace("from calc import half", "from core.maths import half")
+    p = Branch(tmp_path / "p", {**BASE, "shared/lib/core/maths.py": CALC, "api/tests/test_core.py": TESTS.replace("calc", "core.maths")})
+    packages = p.root / ".venv" / "lib" / "python3" / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "core.pth").write_text(f"{p.root}/shared/lib\n")
+    p.commit({"shared/lib/core/maths.py": HALF, "api/tests/test_odd.py": tests})
+    p.write({"shared/lib/core/maths.py": "what somebody works on\n"})
+    found = p.run("check", "main..work", "--json").json
+    assert found["proved"] == ["api/tests/test_odd.py::test_odd"] and found["kept"] == 4, found
+
+
 def test_an_environment_above_a_project_is_lent_to_it(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", BASE)
     (p.root / ".venv").symlink_to(sys.prefix)
@@ -214,6 +226,13 @@ def test_rows_of_the_base_say_what_is_a_project_and_how_it_is_tested(tmp_path: P
     assert found["projects"][1]["command"] == "sh check.sh" and found["projects"][1]["answer"] == "clean", found
     assert {"web/calc.js", "detent.toml"} <= set(found["projects"][2]["files"])
     assert "judged-by" in {flag["kind"] for flag in found["flags"]}
+
+
+def test_words_about_a_project_need_no_run_of_its_tests(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**BASE, "detent.toml": "[[test.project]]\npath = 'api'\ncommand = 'false'\n"})
+    p.commit({"api/README.md": "words\n"})
+    found = p.run("check", "--json").json
+    assert (found["answer"], found["command"], found["test_runs"], found["projects"]) == ("clean", "", 0.0, []), found
 
 
 # -- what is a project -------------------------------------------------------------------------------------------------------------
