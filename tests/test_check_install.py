@@ -6,6 +6,7 @@ import pytest
 
 from tests.test_check import Branch
 
+pytestmark = pytest.mark.needs("node")
 HEAD = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { price } from './code.js';\n"
 BASE = {
     "package.json": '{"type": "module", "scripts": {"test": "node --test"}}',
@@ -74,6 +75,7 @@ def test_a_command_that_fails_cannot_be_verified_and_its_last_lines_are_told(tmp
     assert ran.out.splitlines()[-1].startswith("COULD NOT VERIFY")
 
 
+@pytest.mark.slow
 def test_what_is_built_of_the_sources_is_built_for_each_side(tmp_path: Path) -> None:
     code = "import { built } from './built.js';\nexport const price = (n) => n + built;\n"
     p = Branch(

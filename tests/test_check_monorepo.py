@@ -15,6 +15,7 @@ from detent.evidence.runners.reach import Inner, takes_in
 from tests.project import INI
 from tests.test_check import CALC, HALF, ODD, TESTS, Branch
 
+pytestmark = pytest.mark.needs("node")
 PYPROJECT = f"[project]\nname = 'api'\nversion = '1'\n[tool.pytest.ini_options]\naddopts = '{INI.partition('addopts = ')[2].strip()}'\n"
 PACKAGE = '{"type": "module", "scripts": {"test": "node --test"}}'
 API = {"api/pyproject.toml": PYPROJECT, "api/calc.py": CALC, "api/tests/test_calc.py": TESTS}
@@ -91,6 +92,7 @@ def test_only_the_projects_that_a_change_touches_are_tested(tmp_path: Path) -> N
     assert [each["path"] for each in found["projects"]] == ["api", ""] and "node" not in found["command"]
 
 
+@pytest.mark.slow
 def test_places_of_probes_are_seen_from_the_root(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", BASE)
     p.commit({**API_PROVED, "api/calc.py": HALF + "\n\ndef third(n):\n    return n / 3\n\n\ndef fourth(n):\n    return n / 4\n"})
@@ -131,6 +133,7 @@ def test_a_runner_at_the_root_that_collects_everything_makes_one_project(tmp_pat
     assert found["projects"] == [] and found["proved"] == ["api/tests/test_odd.py::test_odd"], found
 
 
+@pytest.mark.slow
 def test_a_project_that_comes_or_goes_with_the_change_is_judged_too(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**API, ".gitignore": "__pycache__/\n"})
     p.git("rm", "-r", "-q", "api")
@@ -172,6 +175,20 @@ def test_a_package_of_the_repository_itself_is_that_of_the_checkout(tmp_path: Pa
     assert found["proved"] == ["packages/cli/odd.test.js::odd"] and found["kept"] == 1, found
 
 
+@pytest.mark.slow
+def test_what_is_installed_in_place_is_taken_from_the_checkout(tmp_path: Path) -> None:
+    tests = ODD.replace("from calc import half", "from core.maths import half")
+    p = Branch(tmp_path / "p", {**BASE, "shared/lib/core/maths.py": CALC, "api/tests/test_core.py": TESTS.replace("calc", "core.maths")})
+    packages = p.root / ".venv" / "lib" / "python3" / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "core.pth").write_text(f"{p.root}/shared/lib\n")
+    p.commit({"shared/lib/core/maths.py": HALF, "api/tests/test_odd.py": tests})
+    p.write({"shared/lib/core/maths.py": "what somebody works on\n"})
+    found = p.run("check", "main..work", "--json").json
+    assert found["proved"] == ["api/tests/test_odd.py::test_odd"] and found["kept"] == 4, found
+
+
+@pytest.mark.slow
 def test_an_environment_above_a_project_is_lent_to_it(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", BASE)
     (p.root / ".venv").symlink_to(sys.prefix)
@@ -216,6 +233,13 @@ def test_rows_of_the_base_say_what_is_a_project_and_how_it_is_tested(tmp_path: P
     assert found["projects"][1]["command"] == "sh check.sh" and found["projects"][1]["answer"] == "clean", found
     assert {"web/calc.js", "detent.toml"} <= set(found["projects"][2]["files"])
     assert "judged-by" in {flag["kind"] for flag in found["flags"]}
+
+
+def test_words_about_a_project_need_no_run_of_its_tests(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**BASE, "detent.toml": "[[test.project]]\npath = 'api'\ncommand = 'false'\n"})
+    p.commit({"api/README.md": "words\n"})
+    found = p.run("check", "--json").json
+    assert (found["answer"], found["command"], found["test_runs"], found["projects"]) == ("clean", "", 0.0, []), found
 
 
 # -- what is a project -------------------------------------------------------------------------------------------------------------

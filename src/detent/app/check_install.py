@@ -16,7 +16,7 @@ from detent.evidence.suite import Suite, environment
 from detent.git.repo import Git
 from detent.kernel.model import Flag
 from detent.kernel.redact import redactor, secrets_of
-from detent.world.install import Order, install
+from detent.world.install import InstallOrder, install
 
 MOST_TOLD = 3
 
@@ -42,7 +42,7 @@ def installed_for(
     """What the command made for each of the two trees, and what it had. CannotTell if it fails for one."""
     cell = cell_of(settings, False, env, git.place.root)
     suite = Suite(None, 0.0, env.get("PATH", os.defpath), tuple(settings.test.env))
-    order = Order(command, cell.tests, without(environment(suite, env, git.place.git_dir / "detent" / "pycache")), has(cell), wanted)
+    order = InstallOrder(command, cell.tests, without(environment(suite, env, git.place.git_dir / "detent" / "pycache")), has(cell), wanted)
     redact, found = redactor(secrets_of(env)), {}
     for tree, of in ((change.before, "base"), (change.after, "change")):
         say(f"installing for the {of}: {command}")

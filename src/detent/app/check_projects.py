@@ -145,7 +145,8 @@ def _command(
 ) -> tuple[Command | None, tuple[str, ...]]:
     """How it is tested, and which files are tests: as configured, or else as the first of its trees that has tests shows."""
     test = finding.settings.test
-    configured, files = (row.command, row.files) if row else (test.command if not site.folder else "", test.files)
+    whole = test.command if not site.folder else ""
+    configured, files = (row.command or whole, row.files or test.files) if row else (whole, test.files)
     if test.project and row is None and not configured:
         return None, files  # what lies outside the projects that are named has tests only if a command is
     for tree in trees:
@@ -169,9 +170,7 @@ def _cell(finding: Finding, folder: str) -> Cell:
     """What programs of the project are kept in: they see what is installed for it, in its folder and above."""
     root = finding.git.place.root
     cell = cell_of(finding.settings, False, finding.env, root)
-    if not cell.readable and not cell.apart and not finding.installed and not folder:
-        return cell
-    packages = {os.path.dirname(path) for names in finding.names.values() for path in names if os.path.basename(path) == "package.json"}
+    packages = {os.path.dirname(path) for path in finding.every if os.path.basename(path) == "package.json"}
     places = [root / each for each in (folder, *above(folder), *packages)] if folder else []
     lent = (place / name for place in places for name in DEPENDENCIES)
     seen = dict.fromkeys((*cell.readable, *(path for path in lent if path.is_dir()), *(each.home for each in finding.installed.values())))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from detent.config.projects import checked_projects
+from detent.config.project_rows import checked_projects
 from detent.config.settings import Bash, Debug, Settings, kinds, levels, variable
 from detent.config.values import ROLE, checked, checked_text, seen, unknown
 from detent.errors import DetentError

@@ -26,7 +26,7 @@ DECIDES = (*LOCKS, *MANIFESTS, "*.gemspec", "*.csproj", ".npmrc", "Pipfile", ".p
 SHOWN = 15  # lines of a command that failed
 
 
-class Order(NamedTuple):
+class InstallOrder(NamedTuple):
     """What is to be installed, and with what."""
 
     command: str
@@ -36,7 +36,7 @@ class Order(NamedTuple):
     wanted: Callable[[], bool]
 
 
-def install(git: Git, order: Order, tree: str, trusted: bool) -> Installed:
+def install(git: Git, order: InstallOrder, tree: str, trusted: bool) -> Installed:
     """What the command made for a tree, now or before; CannotTell with its last lines if it fails. `trusted`: what it made may serve other trees."""
     about = ("install", order.command, order.env.get("PATH", ""), order.has)
     alone = place_of(git, sha256("\n".join([*about, tree]).encode("utf-8", "surrogateescape")).hexdigest())
@@ -53,7 +53,7 @@ def install(git: Git, order: Order, tree: str, trusted: bool) -> Installed:
     return Installed(place / FILES, tuple(paths))
 
 
-def _run(order: Order, folder: Path) -> None:
+def _run(order: InstallOrder, folder: Path) -> None:
     try:
         ran = order.start(["sh", "-c", order.command], folder, order.env, PATIENCE, order.wanted, ())
     except OSError as e:
