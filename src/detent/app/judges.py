@@ -1,22 +1,40 @@
 """Whether what judges a range was left alone while its tests ran: the installed test runner, and Detent itself. Looks at files only."""
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import detent
+from detent.errors import CannotTell
 from detent.evidence.collect import Collector
-from detent.evidence.toolchain import listing, stamps
+from detent.evidence.toolchain import Listing, listing, stamps
 
 
-def judges_now(collector: Collector) -> dict[str, str]:
-    """How the installed test runner and Detent itself look."""
+class Judges(NamedTuple):
+    """The files that judge: how they look, and of the test runner's what they hold."""
+
+    looks: dict[str, str]
+    holds: Listing
+
+
+def judges_now(collector: Collector) -> Judges:
+    """The installed test runner and Detent itself, as they are."""
     suite, trees = collector.suite, tuple(collector.site.installed) or ("",)
     found = [listing(suite.base, collector.of(tree).home, {"PATH": suite.path}, collector.store) for tree in trees]
-    return stamps({path: digest for each in found for path, digest in each.items()}, Path(detent.__file__).parent)
+    holds = {path: digest for each in found for path, digest in each.items()}
+    return Judges(stamps(holds, Path(detent.__file__).parent), holds)
 
 
-def written_meanwhile(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """What is wrong if one of these files is not as it was; empty if all are."""
-    other = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+def written_meanwhile(before: Judges, now: Judges) -> str:
+    """What is wrong if one of these files was written; empty if none was.
+
+    An installer that links a file to another environment touches it too, and one that is put back holds what it held: which of both it was cannot be told.
+    """
+    other = sorted(path for path in before.looks.keys() | now.looks.keys() if before.looks.get(path) != now.looks.get(path))
+    if not other:
+        return ""
     more = f" and {len(other) - 1} more" if len(other) > 1 else ""
-    return f"{other[0]}{more} was written while the tests ran, and it is part of what judges them" if other else ""
+    if all(path in before.holds and before.holds[path] == now.holds.get(path) for path in other):
+        raise CannotTell(
+            f"{other[0]}{more} was touched while the tests ran, and holds what it held: by an installer, or by these tests; check again"
+        )
+    return f"{other[0]}{more} was written while the tests ran, and it is part of what judges them"
