@@ -1,7 +1,6 @@
-import re
-
 """The tool `check` over MCP: an agent looks at its own work. A real client and server; no run is changed by it, open or not."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
