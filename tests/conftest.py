@@ -21,7 +21,8 @@ from tests import machine, warm_pytest
 COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
 # Tests that go over the same lines thousands of times: they run uncounted.
 UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_tables.py", "test_random_walk.py", "test_real_walk.py"})
-# Tests of attacks on pytest itself, on its files or on what it loads as it starts: a fork of one that has started would not notice any of them.
+# Tests of attacks on pytest itself, on its files or on what it loads as it starts, and of what it leaves running: a fork of one that has started is
+# not the same there.
 COLD = frozenset(
     {
         "test_bytecode.py",
@@ -31,6 +32,7 @@ COLD = frozenset(
         "test_kept_builds.py",
         "test_knows_the_tests.py",
         "test_looking_away.py",
+        "test_pr_failures.py",
         "test_pytest_runner.py",
         "test_runner_traps.py",
         "test_small_holes.py",

@@ -32,7 +32,7 @@ def inspect(project: Project, *args: str) -> tuple[int, Any]:
 def test_the_inspector_finds_the_schemas_portable_and_is_understood_in_both_eras(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     code, listed = inspect(project, "--method", "tools/list", "--strict")
-    assert code == 0 and len(listed["result"]["tools"]) == 4
+    assert code == 0 and len(listed["result"]["tools"]) == 5
     code, wrong = inspect(
         project, "--protocol-era", "modern", "--method", "tools/call", "--tool-name", "submit_work", "--tool-args-json", "{}"
     )

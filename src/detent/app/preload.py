@@ -4,10 +4,12 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
+from typing import NoReturn
 
 import detent
 from detent.errors import DetentError
@@ -34,20 +36,32 @@ def _load(name: str) -> None:
             raise
 
 
+class Uncached(SourceFileLoader):
+    """Loads a module from its source alone: bytecode that is newer may be another process's of ours, or a test's."""
+
+    def path_stats(self, path: str) -> NoReturn:
+        raise OSError("no bytecode is read or written")
+
+
 class Late:
-    """Refuses to load what was written since a moment. It finds nothing itself."""
+    """Refuses to load a source that was written since a moment, and reads no bytecode that was."""
 
     def __init__(self, moment: int) -> None:
         self.moment = moment
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         spec = PathFinder.find_spec(name, path, target)
-        for file in (spec.origin, spec.cached) if spec is not None else ():
-            if file and _changed(Path(file)) > self.moment:
-                raise DetentError(
-                    f"{file} was written while tests ran, so it is not loaded", f"reinstall {detent.__name__}, and look at these tests"
-                )
-        return None
+        if spec is None or not spec.origin:
+            return None
+        if _changed(Path(spec.origin)) > self.moment:
+            raise DetentError(
+                f"{spec.origin} was written while tests ran, so it is not loaded", f"reinstall {detent.__name__}, and look at these tests"
+            )
+        if not spec.cached or _changed(Path(spec.cached)) <= self.moment:
+            return None
+        return spec_from_file_location(
+            name, spec.origin, loader=Uncached(name, spec.origin), submodule_search_locations=spec.submodule_search_locations
+        )
 
 
 def _changed(file: Path) -> int:
