@@ -231,7 +231,7 @@ def test_deleted_tests_take_their_empty_class_and_group_with_them() -> None:
     [
         (PYTHON, PY, "total", ["return None", "return 0", "not (a > 1)"]),
         (PYTHON, PY, "Cart.size", ["return 4"]),
-        (GO, GO_CODE, "Add", [' !(a > b && s != "")']),
+        (GO, GO_CODE, "Add", [' !(a > b && s != "")', "*new(int), *new(error)"]),
         (GO, GO_CODE, "Cart.Has", []),
         (JAVASCRIPT, JS_CODE, "add", ["!(a > 1)", "undefined", "0"]),
     ],

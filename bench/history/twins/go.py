@@ -170,7 +170,7 @@ def tidied(before: str, after: str) -> str:
 
 
 def breaks(text: str, function: Function) -> list[Edit]:
-    """One condition is turned round, or one yes is a no."""
+    """One condition is turned round, one yes is a no, or one answer is that of a value nobody set."""
     blank, edits = blanked(text), list[Edit]()
     for match in re.finditer(r"\bif (.*) {[ \t]*$", blank[function.body : function.inner], re.MULTILINE):
         start, end = function.body + match.start(1), function.body + match.end(1)
@@ -179,6 +179,10 @@ def breaks(text: str, function: Function) -> list[Edit]:
     for match in re.finditer(r"\breturn (true|false)\b", blank[function.body : function.inner]):
         at = function.body + match.start(1)
         edits.append(Edit(at, at + len(match[1]), "false" if match[1] == "true" else "true"))
+    nothing = ", ".join(f"*new({kind})" for _, kind in _head(text, function).results)
+    for match in re.finditer(r"^\treturn (\S.*[^\s{(,])$", blank[function.body : function.inner], re.MULTILINE):
+        if nothing and match[1] not in ("true", "false"):
+            edits.append(Edit(function.body + match.start(1), function.body + match.end(1), nothing))
     return edits
 
 

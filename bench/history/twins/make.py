@@ -92,26 +92,29 @@ def another_broken(scene: Scene) -> Made | str:
     """A function that the commit leaves alone and that tests run: one of its answers or conditions is turned. Drawn by lot, the same each time."""
     lot = Random(scene.commit.hash)
     paths = [path for path in scene.paths(scene.after) if is_code(path) and language_of(path)]
-    places = [(path, function) for path in paths for function in _unchanged(scene, path)]
+    places = [(path, *each) for path in paths for each in _breakable(scene, path)]
     lot.shuffle(places)
-    for path, function in places[:DRAWN]:
+    for path, function, edits in places[:DRAWN]:
         language, text = _language(path), scene.text(scene.after, path)
-        edits = language.breaks(text, function)
-        if not edits or not _noticed(scene, path, [language.hollow(text, function)]):
+        if not _missed(scene, {path: language.tidied(text, edited(text, [language.hollow(text, function)]))}):
             continue  # no test runs it
-        edit = lot.choice(edits)
-        broken = _noticed(scene, path, [edit])
-        if broken is not None:
-            return Made(
-                scene.tree(scene.after, {path: edited(text, [edit])}), f"{path} {function.name}: {broken or 'no'} older tests notice it"
-            )
+        files = {path: language.tidied(text, edited(text, [lot.choice(edits)]))}
+        missed = _missed(scene, files)
+        if missed is not None:
+            return Made(scene.tree(scene.after, files), f"{path} {function.name}: {missed or 'no'} older tests notice it")
     return "no function that tests run and the commit leaves alone could be broken"
 
 
-def _noticed(scene: Scene, path: str, edits: list[Edit]) -> int | None:
-    """How many tests fail for another text; none says anything if it cannot be loaded at all."""
-    text = scene.text(scene.after, path)
-    suite = scene.suite(scene.tree(scene.after, {path: _language(path).tidied(text, edited(text, edits))}))
+def _breakable(scene: Scene, path: str) -> list[tuple[Function, list[Edit]]]:
+    """The functions that the commit leaves alone, each with the ways to break it."""
+    text, language = scene.text(scene.after, path), _language(path)
+    found = [(each, language.breaks(text, each)) for each in _unchanged(scene, path)]
+    return [(function, edits) for function, edits in found if edits]
+
+
+def _missed(scene: Scene, files: dict[str, str]) -> int | None:
+    """How many tests no longer pass with other texts; None if nothing can be loaded or built."""
+    suite = scene.suite(scene.tree(scene.after, files))
     return len(scene.sound.passed - suite.passed) if suite.passed and not suite.problem else None
 
 
