@@ -244,7 +244,7 @@ def test_inputs_become_options_whatever_stands_in_them(proved: Runner, tmp_path:
 # -- telling it ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_card_is_one_comment_that_is_written_anew_and_sarif_goes_to_code_scanning(proved: Runner, github: GitHub) -> None:
+def test_the_card_is_one_comment_that_is_updated_and_sarif_goes_to_code_scanning(proved: Runner, github: GitHub) -> None:
     for _ in range(2):
         done = proved.play("Report", TOKEN="t0ken", GITHUB_API_URL=github.url)
         assert done.returncode == 0 and "the comment was written" in done.stdout and "SARIF was written" in done.stdout, done

@@ -76,7 +76,7 @@ def test_pre_commit_takes_the_definition_and_hands_it_what_is_pushed(p: Pusher, 
     (hooks / ".pre-commit-hooks.yaml").write_text((ROOT / ".pre-commit-hooks.yaml").read_text())
     sh(hooks, "git", "add", "-A")
     sh(hooks, "git", "commit", "-q", "-m", "hooks")
-    installed = {"id": definition["id"], "language": "system"}  # the detent of the PATH: installing it anew needs a network
+    installed = {"id": definition["id"], "language": "system"}  # the detent of the PATH: installing it again needs a network
     config = {"repos": [{"repo": str(hooks), "rev": sh(hooks, "git", "rev-parse", "HEAD"), "hooks": [installed]}]}
     p.write({".pre-commit-config.yaml": yaml.safe_dump(config)})
     p.git("add", "-A")

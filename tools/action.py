@@ -78,7 +78,7 @@ def report(env: Env) -> int:
 
 
 def comment(env: Env, here: str, number: int, text: str) -> str:
-    """Write the comment, or write it anew where an earlier run left one."""
+    """Write the comment, or update the one that an earlier run left."""
     listed = ask(env, "GET", f"{here}/issues/{number}/comments?per_page=100")[0]
     ours = [each["id"] for each in listed if str(each.get("body", "")).startswith(MARK)] if isinstance(listed, list) else []
     for each in ours:

@@ -29,7 +29,9 @@ def at_once(given: argparse.Namespace) -> list[Findings]:
                 process.terminate()
             raise
     if missing := [clone for clone, text in zip(given.clones, texts, strict=True) if not text]:
-        raise DetentError(f"{missing[0]} could not be replayed (above)", "what was found of the others is kept: mend it and call again")
+        raise DetentError(
+            f"{missing[0]} could not be replayed (above)", "the results of the others are kept: fix it and run the same command again"
+        )
     return [findings_of(json.loads(text)["clones"][0]) for text in texts]
 
 

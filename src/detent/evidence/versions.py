@@ -1,6 +1,6 @@
 """Changes that only name other versions: of dependencies, in lock files and manifests, and of the project itself. Pure: texts in, an answer out.
 
-What is asked for anew, or comes from elsewhere than before, is no other version. Lock files are what manifests came to, so they say nothing by themselves.
+A new dependency, or one from another source, is not just another version. Lock files follow from manifests, so they prove nothing by themselves.
 """
 
 import json
