@@ -246,3 +246,33 @@ def test_what_was_never_checked_is_checked_first_and_what_is_not_committed_can_b
     assert ran.code == 0 and "running the tests of base and tip" in ran.err, ran
     (found,) = ran.json["found"]
     assert "commit-tree" in found["repeat"][2] and "FAILED tests/test_odd.py::test_odd" in repeated(p, found["repeat"])
+
+
+# -- in a project that is a folder of the repository -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def below(tmp_path_factory: pytest.TempPathFactory) -> Branch:
+    inner = {f"api/{path}": text for path, text in BASE.items() if path != ".gitignore"}
+    base = {
+        **inner,
+        "api/pyproject.toml": "[project]\nname = 'api'\nversion = '1'\n",
+        "web/package.json": "{}",
+        ".gitignore": "__pycache__/\n",
+    }
+    third = f"{HALF}\n\ndef third(n):\n    return n / 3\n"
+    p = checked(tmp_path_factory.mktemp("below") / "p", base, {"api/calc.py": third, "api/tests/test_odd.py": ODD})
+    assert p.run("check").code == 0, "one of two functions is noticed, so the other one is a note"
+    return p
+
+
+def test_the_lines_of_a_project_repeat_its_tests_in_its_folder(below: Branch) -> None:
+    found = one(below, "test_odd", "proved")
+    assert found["place"] == "api/tests/test_odd.py::test_odd" and found["at"].startswith("api/tests/test_odd.py:")
+    assert "1 failed" in repeated(below, found["repeat"])
+
+
+def test_the_lines_of_a_project_make_the_small_change_in_its_folder(below: Branch) -> None:
+    found = next(each for each in told(below, "unnoticed") if "third" in each["place"])
+    said = repeated(below, found["repeat"])
+    assert found["at"].startswith("api/calc.py:") and found["tried"][0]["patch"] and "passed" in said and "failed" not in said
