@@ -16,7 +16,7 @@ from typing import Any
 
 from detent.app import App
 from detent.door import AnyRun
-from detent.evidence.left_behind import planted_file
+from detent.evidence.own_traces import planted_file
 from detent.interfaces.cli.runner import briefed, told
 from detent.kernel.model import Briefing, Sent
 from detent.world import Kit

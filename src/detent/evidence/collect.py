@@ -23,7 +23,7 @@ from detent.evidence.bytecode import Bytecode, read_only, scratch_folder, withou
 from detent.evidence.canary import canary_of
 from detent.evidence.installed import fingerprint, interpreter, version_of
 from detent.evidence.lay import lay
-from detent.evidence.left_behind import left_planted, made_by_tests, note_made, planted_file
+from detent.evidence.own_traces import left_planted, made_by_tests, note_made, planted_file
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.kept import builds, folder_of

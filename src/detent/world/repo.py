@@ -14,7 +14,7 @@ from detent.errors import CannotTell
 from detent.evidence.bite import Marks
 from detent.evidence.collect import Collector, Stands, nothing_stands
 from detent.evidence.eyes import RepoLook, Scene
-from detent.evidence.left_behind import planted_file
+from detent.evidence.own_traces import planted_file
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
 from detent.git.repo import Git, GitError
