@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from detent.app.registry import all_tables
 from detent.kernel.draw import as_mermaid, as_table
-from detent.workflows import all_tables
 
 FOLDER = Path(__file__).parent / "workflows"
 

@@ -30,8 +30,8 @@ from detent.kernel.journal import Claim, Entry, Owed, SqliteJournal
 from detent.kernel.journal_rows import GENESIS, chain
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import Table
-from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData
+from detent.workflows.pr.pr_data import PrData
+from detent.workflows.pr.pr_table import PR
 
 RUN, TITLE = "r1", "Greet the world"
 MOST_CALLS = 40  # of one process; the whole run needs twelve

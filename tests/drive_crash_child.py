@@ -14,11 +14,11 @@ from pathlib import Path
 from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
 from detent.app.fit import Terms
-from detent.app.start_tdd import start_tdd
 from detent.door import AnyRun
 from detent.drive import drive
 from detent.git.repo import Git, Out
 from detent.kernel.model import Sent
+from detent.workflows.tdd.tdd_start import start_tdd
 from detent.world import RepoWorld
 from tests.real_crash_child import Fragile, Points
 

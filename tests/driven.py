@@ -16,10 +16,10 @@ from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
 from detent.app.fit import Terms
 from detent.app.push import result
-from detent.app.start_tdd import start_tdd
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen, drive
 from detent.kernel.model import Sent
+from detent.workflows.tdd.tdd_start import start_tdd
 from tests.project import INI, Project, Ran
 
 Json = dict[str, Any]

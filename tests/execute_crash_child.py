@@ -10,10 +10,10 @@ from pathlib import Path
 
 from detent.app.crew import crew_of, only_driver
 from detent.app.fit import Terms
-from detent.app.start_execute import start
 from detent.door import AnyRun
 from detent.drive import drive
 from detent.kernel.model import Sent
+from detent.workflows.execute.execute_start import starter
 from detent.world import Kit
 from tests.drive_crash_child import POINTS, fragile
 from tests.real_crash_child import Fragile
@@ -32,7 +32,7 @@ def main() -> None:
 
     app.world.kit_of = fragile_kit
     known = app.journal.heads("execute-it-1-1")
-    run = known[0].run if known else start(app, item, Sent("start", by="human"), Terms(agent=agent))
+    run = known[0].run if known else starter(app, Sent("start", by="human"), Terms(agent=agent))(item)
     crew = crew_of(app, run, lambda seen: None)
     with only_driver(app, run):
         briefing = drive(run, crew._replace(ask=POINTS.around(crew.ask)))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
-from detent.app.start_execute import items_of
+from detent.app.project import items_of
 from detent.door import AnyEvent, AnyRun
 from detent.tracker import Change, Item, NewItem
 from tests.driven import project, scripted

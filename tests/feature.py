@@ -9,10 +9,10 @@ from typing import Any
 
 from detent.app import App, open_app
 from detent.app.fit import Terms
-from detent.app.start_tdd import start_tdd
 from detent.interfaces.cli.tell import exit_code
 from detent.kernel.anchor import anchor_file
 from detent.kernel.model import Flag, Run, Sent, Verdict
+from detent.workflows.tdd.tdd_start import start_tdd
 from tests.cases import project, runs
 from tests.laid_out import home, vouch
 from tests.project import INI, Project, Ran

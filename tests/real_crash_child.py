@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
-from detent.app.start import start_pr
 from detent.git.repo import Git, Out
 from detent.kernel.model import Briefing, Sent
+from detent.workflows.pr.pr_start import start_pr
 
 PLAN = "docs/plan.md"
 TITLE = "feat: one"

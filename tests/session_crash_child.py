@@ -13,10 +13,10 @@ from pathlib import Path
 from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
 from detent.app.fit import Terms
-from detent.app.start_pipeline import start_pipeline
 from detent.drive import drive
 from detent.gates.human import pending
 from detent.kernel.model import Sent
+from detent.workflows.pipeline.pipeline_start import start_pipeline
 from tests.drive_crash_child import POINTS, fragile
 from tests.real_crash_child import Fragile
 from tests.sessions import REQUEST, YES

@@ -10,10 +10,10 @@ from detent.app import App, open_app
 from detent.app.crew import only_driver, whole_crew
 from detent.app.fit import Terms
 from detent.app.push import result
-from detent.app.start_pipeline import start_pipeline
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.kernel.model import Sent, Verdict
+from detent.workflows.pipeline.pipeline_start import start_pipeline
 from tests.driven import project, scripted
 from tests.project import Project
 

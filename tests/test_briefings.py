@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 import detent.workflows
+from detent.app.registry import brief_of as brief
 from detent.gates.item import BranchReview, Issue, WorkItem
 from detent.gates.plan import ActivePr, Step, Task
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Briefing, Data, Found, Run, Sent
 from detent.kernel.table import Table
-from detent.workflows.briefs import brief
-from detent.workflows.execute import EXECUTE
-from detent.workflows.execute_data import ExecuteData, Project
-from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData, Setup, next_pr
-from detent.workflows.pr_facts import WAYS_OUT
-from detent.workflows.tdd import TDD
-from detent.workflows.tdd_data import TddData
+from detent.workflows.execute.execute_data import ExecuteData, Project
+from detent.workflows.execute.execute_table import EXECUTE
+from detent.workflows.pr.pr_data import PrData, Setup, next_pr
+from detent.workflows.pr.pr_facts import WAYS_OUT
+from detent.workflows.pr.pr_table import PR
+from detent.workflows.tdd.tdd_data import TddData
+from detent.workflows.tdd.tdd_table import TDD
 
 TABLES: dict[str, Table[Any]] = {t.name: t for t in (PR, TDD, EXECUTE)}
 FOLDER = Path(detent.workflows.__file__).parent / "briefings"

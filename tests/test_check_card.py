@@ -5,10 +5,10 @@ import re
 import msgspec
 import pytest
 
+from detent.blocks.check_card import LONGEST, lines_of, markdown_of, object_of, short_of
 from detent.evidence.card import Card, Change, Checked
 from detent.git.history import Commit
 from detent.kernel.model import Flag
-from detent.workflows.check_card import LONGEST, lines_of, markdown_of, object_of, short_of
 
 VAT = Flag(
     "rewritten-test", "what an older test expects was changed", "tests/test_tax.py:4", "assert vat(100) == 19\n", "assert vat(100) == 20\n"

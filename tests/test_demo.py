@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import DetentError
-from detent.interfaces.cli.demo_queue import typed
+from detent.interfaces.demos.demo_queue import typed
 from tests.project import Project
 
 

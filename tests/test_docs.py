@@ -3,10 +3,10 @@
 import importlib.util
 from pathlib import Path
 
+from detent.app.registry import BUILT_IN as TABLES
 from detent.interfaces.cli.group import COMMANDS
 from detent.interfaces.cli.init import HINTS
 from detent.interfaces.register import PARTS
-from detent.workflows import TABLES
 
 ROOT = Path(__file__).parent.parent
 

@@ -13,7 +13,7 @@ from detent.app.cell import cell_of
 from detent.config import Settings
 from detent.kernel.codec import from_entry
 from detent.tools import Toolbox
-from detent.workflows.tdd import TDD
+from detent.workflows.tdd.tdd_table import TDD
 from tests.driven import HONEST, PLANS, Json, driven, lent, project, run, scripted
 from tests.machine import walls
 from tests.project import Project

@@ -12,9 +12,9 @@ from detent.app.crew import crew_of, only_driver
 from detent.app.fit import Terms
 from detent.app.live import live_file, read_from
 from detent.app.overtime import Worked
-from detent.app.start_execute import start
 from detent.drive import Seen, drive
 from detent.kernel.model import Sent
+from detent.workflows.execute.execute_start import starter
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, FAILS, OTHERS, TEST, TITLE, WORKS, Json, Till
 from tests.proofs import NOTES, Clone, only
@@ -135,7 +135,7 @@ def test_time_ends_an_execution_and_every_process_of_its_agent(tmp_path: Path, l
 
 
 def begun(till: Till, app: App, *entries: Json) -> str:
-    return start(app, till.file(), Sent("start", by="human"), Terms(agent=scripted(till.project, *entries)))
+    return starter(app, Sent("start", by="human"), Terms(agent=scripted(till.project, *entries)))(till.file())
 
 
 def test_time_is_what_was_worked_and_not_what_the_clock_on_the_wall_says(till: Till) -> None:
@@ -284,7 +284,7 @@ HOSTILE = [
 @pytest.mark.parametrize("title", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_title_is_only_words(till: Till, title: str) -> None:
     from detent.git.remote import free_name
-    from detent.world.execute import branch_wanted
+    from detent.workflows.execute.execute_effects import branch_wanted
     from tests.repos import git_at
 
     name = branch_wanted("it-1", title)

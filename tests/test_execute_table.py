@@ -7,6 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from detent.blocks.common import alive
 from detent.errors import CannotTell
 from detent.evidence.look import Changed
 from detent.evidence.report import Outcome, TestReport
@@ -15,11 +16,10 @@ from detent.gates.judge import judge
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
-from detent.workflows.common import alive
-from detent.workflows.execute import EXECUTE
-from detent.workflows.execute_data import ExecuteData, ItemChange, Setup, children, follow_up_of, item_after, public_status
-from detent.workflows.pr_data import PrData
-from detent.workflows.tdd_data import TddData
+from detent.workflows.execute.execute_data import ExecuteData, ItemChange, Setup, children, follow_up_of, item_after, public_status
+from detent.workflows.execute.execute_table import EXECUTE
+from detent.workflows.pr.pr_data import PrData
+from detent.workflows.tdd.tdd_data import TddData
 from tests.looks import LiteralLook
 
 ITEM = WorkItem("bd-7", "Add sums", "Sums are missing.")

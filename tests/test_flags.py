@@ -6,13 +6,8 @@ import msgspec
 import pytest
 
 from detent.app.policy import kinds_of, only_flags, read_policies
-from detent.door import _stay
-from detent.errors import DetentError
-from detent.kernel.decide import flagged, told_flags
-from detent.kernel.flags import KINDS, LEVELS
-from detent.kernel.model import Data, Flag, Found, Run, Sent
-from detent.workflows import all_tables
-from detent.workflows.open_flags import (
+from detent.app.registry import all_tables
+from detent.blocks.open_flags import (
     hunk_of,
     keep_accepted,
     keep_flagged,
@@ -22,6 +17,11 @@ from detent.workflows.open_flags import (
     question_of,
     told_in_briefing,
 )
+from detent.door import _stay
+from detent.errors import DetentError
+from detent.kernel.decide import flagged, told_flags
+from detent.kernel.flags import KINDS, LEVELS
+from detent.kernel.model import Data, Flag, Found, Run, Sent
 
 PAGE = (Path(__file__).parent.parent / "docs" / "flags.md").read_text("utf-8")
 VAT = Flag(

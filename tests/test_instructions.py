@@ -8,7 +8,9 @@ from detent.evidence.look import Changed
 from detent.gates.instructions import instructions_kept
 from detent.gates.item import ItemData, WorkItem
 from detent.kernel.model import Data, Run
-from detent.workflows import execute, pr, tdd
+from detent.workflows.execute import execute_table
+from detent.workflows.pr import pr_table
+from detent.workflows.tdd import tdd_table
 from tests.feature import GREEN, at, refused, standing
 from tests.looks import LiteralLook
 
@@ -37,9 +39,9 @@ def test_a_work_item_that_names_the_file_allows_it_and_no_other(path: str) -> No
 @pytest.mark.parametrize(
     ("rows", "moves"),
     [
-        (execute.ROWS, {"done"}),
-        (tdd.ROWS, {"planned", "complete", "red", "already", "green", "refactor", "test-wrong"}),
-        (pr.ROWS, {"red", "verify", "already", "green", "refactor", "test-wrong"}),
+        (execute_table.ROWS, {"done"}),
+        (tdd_table.ROWS, {"planned", "complete", "red", "already", "green", "refactor", "test-wrong"}),
+        (pr_table.ROWS, {"red", "verify", "already", "green", "refactor", "test-wrong"}),
     ],
 )
 def test_every_move_that_hands_in_files_asks_for_it(rows: tuple[Any, ...], moves: set[str]) -> None:

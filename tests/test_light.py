@@ -117,7 +117,7 @@ def imported(project: Project, *args: str) -> tuple[str, set[str]]:
 def test_a_submit_imports_what_it_uses(project: Project) -> None:
     said, modules = imported(project, *PASS)
     assert said.startswith("FAILURE  DEBUGGING\n")
-    assert {"msgspec", "detent.world", "detent.workflows.pr"} <= modules
+    assert {"msgspec", "detent.world", "detent.workflows.pr.pr_table"} <= modules
     assert HEAVY & modules == set()
 
 

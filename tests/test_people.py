@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from detent.app.speaker import agent_above, marked, process_at
+from detent.blocks.open_flags import said_by_people, told_in_briefing
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
-from detent.workflows.open_flags import said_by_people, told_in_briefing
 from tests.project import Project
 from tests.webbed import served
 

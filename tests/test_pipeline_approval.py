@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from detent.app import open_app
+from detent.app.registry import brief_of as brief
 from detent.gates.human import APPROVE, Decision, pending
 from detent.gates.summary import WHOLE, design_summary
 from detent.kernel.model import Run
-from detent.workflows.briefs import brief
-from detent.workflows.pipeline import PIPELINE
-from detent.workflows.pipeline_data import PipelineData
+from detent.workflows.pipeline.pipeline_data import PipelineData
+from detent.workflows.pipeline.pipeline_table import PIPELINE
 from tests.project import Project
 from tests.sessions import till
 from tests.test_pipeline_tables import ACCEPTANCE, ARCHITECTURE, FILES, SPEC, S, after, at_approval, reply, says, session, take

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from detent.drive.reply import read_reply as drive_reply
+from detent.app.registry import brief_of as brief
+from detent.blocks.last_words import hand_in, read_status
 from detent.gates.documents import read_acceptance, read_tasks
 from detent.gates.reply import read_reply
 from detent.kernel.codec import to_entry
 from detent.kernel.model import Event, Found, Verdict
-from detent.workflows.briefs import brief
-from detent.workflows.pipeline import PIPELINE
+from detent.workflows.pipeline.pipeline_table import PIPELINE
 from tests.test_pipeline_tables import ACCEPTANCE, ARCHITECTURE, FILES, SPEC, TASKS, S, as_role, reply, session, take
 
 HALF = "\\ud800"  # as it is written in JSON and YAML: half of a character
@@ -164,7 +164,7 @@ def test_the_fields_of_a_role_have_their_own_form(role: str, more: dict[str, Any
 
 
 def test_a_reply_with_half_a_character_is_no_reply_and_the_event_can_be_written_down() -> None:
-    sent = drive_reply(session("INTAKE"), brief(PIPELINE, session("INTAKE")), reply(summary="\ud800").reply, {})
+    sent = hand_in(read_status, brief(PIPELINE, session("INTAKE")), reply(summary="\ud800").reply, {})
     decided = take(session("INTAKE"), sent)
     assert (decided.status, decided.run.counts) == ("FAILURE", {"dispatch": 1})
     event: Event[Any] = Event(decided.run, "x", "", "", sent, Found(), "FAILURE", Verdict("FAILURE", "INTAKE"))

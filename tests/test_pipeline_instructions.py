@@ -9,7 +9,7 @@ import pytest
 from detent.gates.human import pending
 from detent.gates.instructions import is_instruction
 from detent.kernel.model import Sent
-from detent.workflows.task import TASK
+from detent.workflows.pipeline.task_table import TASK
 from tests.sessions import CODES, FIRST, LEAN, TEAM, YES, S, plays, reply, session, tasks_text, till
 from tests.test_pipeline_tables import FILES, ONE, TASKS, about, after, as_role, ended, loop, outcome, says, take, task
 from tests.test_pipeline_tables import session as a_session

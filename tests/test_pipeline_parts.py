@@ -11,20 +11,28 @@ import pytest
 
 from detent.app.allowed import may_write
 from detent.app.policy import answer_of, read_policies
-from detent.drive.reply import read_reply
+from detent.app.registry import brief_of as brief
+from detent.blocks.ground import Ground
+from detent.blocks.last_words import hand_in, read_status
 from detent.errors import CannotTell, DetentError
 from detent.gates.human import Decision
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Briefing, Run
-from detent.workflows.briefs import brief
-from detent.workflows.ground import Ground
-from detent.workflows.pipeline import PIPELINE
-from detent.workflows.pipeline_data import PipelineData
-from detent.workflows.task import TASK
-from detent.workflows.task_data import TaskData
-from detent.world.changes import changed_files
-from detent.world.session import bring_back, keep_documents, kept_documents, read_document, show, take_back, write_document
+from detent.workflows.pipeline.pipeline_data import PipelineData
+from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.session_changes import changed_files
+from detent.workflows.pipeline.session_folder import (
+    bring_back,
+    keep_documents,
+    kept_documents,
+    read_document,
+    show,
+    take_back,
+    write_document,
+)
+from detent.workflows.pipeline.task_data import TaskData
+from detent.workflows.pipeline.task_table import TASK
 from tests.repos import PLAIN, make_repo
 
 S = ".agents-work/s"
@@ -76,8 +84,7 @@ def test_a_policy_answers_the_questions_of_roles_twice_for_each_and_never_one_ab
 
 
 def handed_in(text: str) -> str:
-    run: Run[Any] = Run("r", "pipeline", "INTAKE", 7, PipelineData(session=S))
-    return read_reply(run, Briefing("r", "pipeline", "INTAKE", "agent", "SpecAgent", "", "", ""), text, {}).reply
+    return hand_in(read_status, Briefing("r", "pipeline", "INTAKE", "agent", "SpecAgent", "", "", ""), text, {}).reply
 
 
 def test_the_last_object_with_a_status_is_handed_in_as_it_stands() -> None:
@@ -215,6 +222,6 @@ def test_a_run_survives_the_journal_with_its_policies(tmp_path: Path) -> None:
 
 
 def test_runs_of_other_workflows_have_no_policies() -> None:
-    from detent.workflows.tdd_data import TddData
+    from detent.workflows.tdd.tdd_data import TddData
 
     assert answer_of(Run("r", "tdd", "HALTED", 7, TddData())) is None

@@ -8,10 +8,10 @@ import pytest
 
 from detent.gates.documents import Criterion, Issue
 from detent.kernel.model import Event, Found, Sent, Verdict
-from detent.workflows.pipeline_data import Manual, PipelineData
-from detent.workflows.report import report_of
-from detent.workflows.session import Proof
-from detent.world.pipeline import JOBS
+from detent.workflows.pipeline.pipeline_data import Manual, PipelineData
+from detent.workflows.pipeline.pipeline_effects import JOBS
+from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.session_report import report_of
 from tests.repos import sh
 from tests.sessions import TEAM, Driven, till
 from tests.sessions import session as driven

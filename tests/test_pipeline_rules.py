@@ -7,21 +7,21 @@ import msgspec
 import pytest
 import yaml
 
+from detent.app.registry import brief_of as brief
+from detent.blocks.ground import Ground
 from detent.evidence.look import Changed
 from detent.gates.documents import ChangedFile, Project, Task, listed_below, read_tasks
 from detent.gates.human import APPROVE, STRATEGY, Decision, pending, question
 from detent.gates.reply import read_reply
 from detent.kernel.model import Run, Sent
-from detent.workflows.briefs import brief
-from detent.workflows.ground import Ground
-from detent.workflows.pipeline import PIPELINE
-from detent.workflows.pipeline_children import children
-from detent.workflows.pipeline_data import CORE, PipelineData
-from detent.workflows.pipeline_tasks import task_of
-from detent.workflows.report import report_of
-from detent.workflows.session_files import published, retry_counts, status_json
-from detent.workflows.task import TASK
-from detent.workflows.task_data import READS, ROLES, TaskData, context_files, needs_qa, needs_security, result
+from detent.workflows.pipeline.pipeline_children import children
+from detent.workflows.pipeline.pipeline_data import CORE, PipelineData
+from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.pipeline_tasks import task_of
+from detent.workflows.pipeline.session_files import published, retry_counts, status_json
+from detent.workflows.pipeline.session_report import report_of
+from detent.workflows.pipeline.task_data import READS, ROLES, TaskData, context_files, needs_qa, needs_security, result
+from detent.workflows.pipeline.task_table import TASK
 from tests.test_pipeline_tables import (
     AGENTS,
     CODE,

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import detent.workflows
+from detent.app.registry import brief_of as brief
 from detent.evidence.look import Changed
 from detent.evidence.report import TestReport
 from detent.gates.checks import cannot_fail
@@ -25,14 +26,13 @@ from detent.kernel.decide import decide, refusal
 from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.kernel.table import Table
 from detent.kernel.walk import problems
-from detent.workflows.briefs import brief
-from detent.workflows.pipeline import PIPELINE
-from detent.workflows.pipeline_children import children
-from detent.workflows.pipeline_data import CORE, Manual, PipelineData, unproven
-from detent.workflows.pipeline_states import DOCUMENTS
-from detent.workflows.task import TASK
-from detent.workflows.task_data import ROLES, TaskData, context_files, is_prepared, result
-from detent.workflows.task_data import unproven as task_unproven
+from detent.workflows.pipeline.pipeline_children import children
+from detent.workflows.pipeline.pipeline_data import CORE, Manual, PipelineData, unproven
+from detent.workflows.pipeline.pipeline_states import DOCUMENTS
+from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.task_data import ROLES, TaskData, context_files, is_prepared, result
+from detent.workflows.pipeline.task_data import unproven as task_unproven
+from detent.workflows.pipeline.task_table import TASK
 from tests.looks import LiteralLook
 
 S = ".agents-work/s"

@@ -11,11 +11,11 @@ import pytest
 
 from detent.app import App, open_app
 from detent.app.fit import Terms
-from detent.app.start_pipeline import start_pipeline
 from detent.door import AnyEvent, AnyRun
 from detent.gates.human import pending
 from detent.kernel.model import Briefing, Sent
-from detent.workflows.pipeline_data import unproven
+from detent.workflows.pipeline.pipeline_data import unproven
+from detent.workflows.pipeline.pipeline_start import start_pipeline
 from tests.project import Project
 from tests.repos import sh
 from tests.sessions import CODE_ADD, CODE_BOTH, DESIGN, INTAKE, LEAN, PLAN, REQUEST, TEST_ADD, TEST_SUBTRACT, reply, till

@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from detent.app.preflight import default_preflight, missing_preflight
+from detent.app.registry import brief_of as brief
 from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, read_plan, replan_fault, title_fits
 from detent.gates.review import Finding
 from detent.kernel.decide import decide
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
-from detent.workflows.briefs import brief
-from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData, Setup, keep_findings, keep_review
+from detent.workflows.pr.pr_data import PrData, Setup, keep_findings, keep_review
+from detent.workflows.pr.pr_table import PR
 from tests.project import Project
 
 SMALL = {"debug": 3, "reduce_scope": 1, "escalate": 2, "replans": 1, "review": 1, "agent": 1, "errors": 2, "instrument": 1, "rewrites": 1}

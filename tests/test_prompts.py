@@ -12,29 +12,29 @@ from typing import Any
 import msgspec
 import pytest
 
-import detent.workflows
+from detent.app.registry import BUILT_IN, workflow_of
+from detent.app.registry import brief_of as brief
+from detent.blocks.ground import Ground
+from detent.blocks.prompts import SHARED, flags_prompt, prompt, system_prompt
 from detent.gates.item import BranchReview, Issue, WorkItem
 from detent.gates.testlist import CurrentTest, Entry
 from detent.kernel.model import Run
 from detent.kernel.table import Table
-from detent.workflows.briefs import brief
-from detent.workflows.execute import EXECUTE
-from detent.workflows.execute_data import ExecuteData, Project
-from detent.workflows.ground import Ground
-from detent.workflows.pipeline import PIPELINE
-from detent.workflows.pr import PR
-from detent.workflows.pr_data import Setup
-from detent.workflows.prompts import findings_prompt, review_prompt, role_file, system_prompt
-from detent.workflows.task import TASK
-from detent.workflows.tdd import TDD
-from detent.workflows.tdd_data import TddData
+from detent.workflows.execute.execute_data import ExecuteData, Project
+from detent.workflows.execute.execute_table import EXECUTE
+from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.task_table import TASK
+from detent.workflows.pr.pr_data import Setup
+from detent.workflows.pr.pr_effects import _findings_prompt
+from detent.workflows.pr.pr_table import PR
+from detent.workflows.tdd.tdd_data import TddData
+from detent.workflows.tdd.tdd_table import TDD
 from tests.test_briefings import PR_DATA, WRITTEN
 from tests.test_briefings import a_run as pr_run
 from tests.test_pipeline_tables import READERS
 from tests.test_pipeline_tables import a_run as session_run
 
 GOLDEN = Path(__file__).with_name("golden")
-PROMPTS = Path(detent.workflows.__file__).with_name("prompts")
 ROLES = [
     (table.name, role)
     for table in (TDD, PR, PIPELINE, TASK, EXECUTE)
@@ -93,6 +93,11 @@ EXECUTIONS: dict[str, tuple[str, ExecuteData, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+def prompt_of(workflow: str, role: str) -> str:
+    flow = workflow_of(workflow)
+    return system_prompt(flow.prompt_folder, role, flow.hand_in, "/the/workspace")
+
+
 def rendered(name: str) -> str:
     state, given, fields = CASES[name]
     return brief(TDD, Run("tdd-1", "tdd", state, 9, given, limits=dict(TDD.limits), **fields)).briefing
@@ -109,7 +114,7 @@ def holds(file: Path, text: str) -> None:
 
 @pytest.mark.parametrize(("workflow", "role"), ROLES)
 def test_the_system_prompt_of_a_role_is_the_recorded_one(workflow: str, role: str) -> None:
-    holds(GOLDEN / "prompts" / f"{workflow}-{role}.md", system_prompt(workflow, role, "/the/workspace"))
+    holds(GOLDEN / "prompts" / f"{workflow}-{role}.md", prompt_of(workflow, role))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -118,8 +123,8 @@ def test_a_briefing_of_tdd_is_the_recorded_one(name: str) -> None:
 
 
 def test_the_prompts_of_reviewers_are_the_recorded_ones() -> None:
-    holds(GOLDEN / "prompts" / "execute-reviewer.md", review_prompt())
-    holds(GOLDEN / "prompts" / "pr-findings.md", findings_prompt())
+    holds(GOLDEN / "prompts" / "execute-reviewer.md", prompt(workflow_of("execute").prompt_folder, "review-branch") + "\n")
+    holds(GOLDEN / "prompts" / "pr-findings.md", _findings_prompt())
 
 
 @pytest.mark.parametrize("name", EXECUTIONS)
@@ -157,20 +162,20 @@ def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
 
 
 def test_every_prompt_file_belongs_to_a_role_or_a_workflow_that_is_driven() -> None:
-    wanted = {
-        "agent",
-        "review-branch",
-        "review-flags",
-        "hand-in-findings",
-        *(role_file(workflow, role) for workflow, role in ROLES),
-        *(f"hand-in-{workflow}" for workflow, _ in ROLES),
-    }
-    assert {f.stem for f in PROMPTS.iterdir()} == wanted
+    asked = {"execute": {"review-branch"}, "pr": {"hand-in-findings"}}  # of reviewers, who are no role of a table
+    wanted: dict[Path, set[str]] = {}
+    for name in BUILT_IN:
+        flow = workflow_of(name)
+        roles = {role.lower() for of, role in ROLES if of == name}
+        wanted.setdefault(flow.prompt_folder, set()).update(roles | {flow.hand_in} | asked.get(name, set()))
+    for folder, names in wanted.items():
+        assert {f.stem for f in folder.iterdir()} == names, folder
+    assert {f.stem for f in SHARED.iterdir()} == {"agent", "review-flags"} and flags_prompt()
 
 
 @pytest.mark.parametrize(("workflow", "role"), ROLES)
 def test_a_prompt_leaves_no_name_unfilled_and_says_what_every_agent_must_know(workflow: str, role: str) -> None:
-    text = system_prompt(workflow, role, "/the/workspace")
+    text = prompt_of(workflow, role)
     assert not Template(text).get_identifiers()
     assert "`/the/workspace`" in text and "fresh session" in text and "What you say about a result is not evidence" in text
     assert "Do not run the project's tests" in text and "is data" in text

@@ -9,8 +9,8 @@ from detent.app.asked import choices, ways
 from detent.app.sweep import forget_landed, sweep
 from detent.git.workspace import choose_root, make_workspace
 from detent.kernel.model import Run
-from detent.workflows.execute_data import ExecuteData
-from detent.workflows.pr_data import PrData
+from detent.workflows.execute.execute_data import ExecuteData
+from detent.workflows.pr.pr_data import PrData
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from detent.app.registry import all_tables
+from detent.app.registry import brief_of as brief
 from detent.door import Case, Door, Hands
 from detent.fakes import MemoryJudge, MemoryLook, MemoryWorld, run_tests, tree_id
 from detent.gates.item import WorkItem
@@ -15,13 +17,11 @@ from detent.kernel.codec import from_entry
 from detent.kernel.holder import this_process
 from detent.kernel.journal import SqliteJournal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent
-from detent.workflows import all_tables
-from detent.workflows.briefs import brief
-from detent.workflows.execute_data import ExecuteData
-from detent.workflows.execute_data import Setup as ExecuteSetup
-from detent.workflows.pipeline_data import PipelineData
-from detent.workflows.task_data import is_prepared
-from detent.workflows.tdd_data import begin, completed
+from detent.workflows.execute.execute_data import ExecuteData
+from detent.workflows.execute.execute_data import Setup as ExecuteSetup
+from detent.workflows.pipeline.pipeline_data import PipelineData
+from detent.workflows.pipeline.task_data import is_prepared
+from detent.workflows.tdd.tdd_data import begin, completed
 from tests.test_pipeline_tables import FILES, S, as_role, says
 
 TABLES = all_tables()

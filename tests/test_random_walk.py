@@ -13,8 +13,8 @@ from detent.kernel.holder import this_process
 from detent.kernel.journal import SqliteJournal
 from detent.kernel.model import Briefing, Event, Run, Sent
 from detent.kernel.table import Table
-from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData, current
+from detent.workflows.pr.pr_data import PrData, current
+from detent.workflows.pr.pr_table import PR
 from tests.teams import STYLES, PrTeam
 
 

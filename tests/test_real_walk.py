@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from detent.app import App, open_app
-from detent.app.start import start_pr
 from detent.fakes import MemoryWorld
 from detent.kernel.codec import from_entry
 from detent.kernel.model import Briefing, Event, Sent
-from detent.workflows.pr import PR
-from detent.workflows.pr_data import PrData, current
+from detent.workflows.pr.pr_data import PrData, current
+from detent.workflows.pr.pr_start import start_pr
+from detent.workflows.pr.pr_table import PR
 from tests.project import PLAN, START
 from tests.repos import make_repo, sh
 from tests.teams import STYLES, PrTeam

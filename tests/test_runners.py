@@ -20,7 +20,7 @@ from detent.gates import tests as gates
 from detent.gates.judge import flags_in
 from detent.kernel.model import Run
 from detent.kernel.rows import Gate
-from detent.workflows.pr_data import PrData
+from detent.workflows.pr.pr_data import PrData
 from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.looks import LiteralLook
 from tests.native_dialects import CACHES, HEAVIEST, HEAVY, NATIVE, PATH, TRIED_ALWAYS

@@ -267,12 +267,12 @@ def test_an_agent_that_is_refused_for_one_reason_again_and_again_waits_for_a_per
 
 
 def test_refusals_for_changing_reasons_have_an_end_too() -> None:
+    from detent.app.registry import workflow_of
     from detent.kernel.decide import decide
     from detent.kernel.model import Found, Run, Sent
-    from detent.workflows import table_of
-    from detent.workflows.pr_data import PrData
+    from detent.workflows.pr.pr_data import PrData
 
-    table = table_of("pr")
+    table = workflow_of("pr").table
     run: Run[PrData] = Run("r", "pr", "INITIALIZING", 1, PrData(), limits=dict(table.limits))
     for n in range(MOST_REFUSED):
         decision = decide(table, run, Sent("submit"), None, Found(refused=(f"reason {n % 7}",)))

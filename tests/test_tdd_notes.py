@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from detent.app.from_notes import newest_handoff
 from detent.errors import DetentError
 from detent.git.notes import HANDOFFS, list_notes
 from detent.git.notes_remote import fetch_notes, push_notes
+from detent.workflows.tdd.tdd_notes import newest_handoff
 from tests.feature import ADD, GREEN, LIST, NONE, RED, SUBTRACT, WRONG, Feature, at
 from tests.repos import git_at, make_repo, sh
 from tests.rooms import isolated

@@ -7,6 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from detent.blocks.ground import Ground
 from detent.evidence.look import Changed, Probed
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.rewritten import Rewritten
@@ -15,9 +16,8 @@ from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Evidence, Flag, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
-from detent.workflows.ground import Ground
-from detent.workflows.tdd import TDD
-from detent.workflows.tdd_data import Note, TddData, backoff, begin, from_note, note_of, sort_of
+from detent.workflows.tdd.tdd_data import Note, TddData, backoff, begin, from_note, note_of, sort_of
+from detent.workflows.tdd.tdd_table import TDD
 from tests.looks import LiteralLook
 
 SUBMIT = Sent("submit")

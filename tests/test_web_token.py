@@ -13,11 +13,11 @@ from detent.app.cell import Cell, cell_of
 from detent.app.land import _question
 from detent.app.land_flags import Seen, _recorded
 from detent.app.rollback import roll_back
+from detent.blocks.open_flags import told_in_briefing
 from detent.config import load
 from detent.kernel.decide import MOST_SAID, heard, spoken
 from detent.kernel.model import Flag, Run, Sent
-from detent.workflows.open_flags import told_in_briefing
-from detent.workflows.pr_data import PrData
+from detent.workflows.pr.pr_data import PrData
 from tests.cases import project
 from tests.patience import LONG
 from tests.project import Project

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from detent.blocks.common import DRIVEN, PEOPLE, count, driven, people
 from detent.door import AnyEvent, AnyRun, Case, Door, Hands
 from detent.errors import Busy, Moved
 from detent.fakes import ScriptedJudge
@@ -18,7 +19,6 @@ from detent.kernel.journal import Entry, SqliteJournal
 from detent.kernel.model import Briefing, Data, Found, Run, Sent
 from detent.kernel.rows import STAY, Effect, Job, Row, State, by_agent, by_system, go
 from detent.kernel.table import Table
-from detent.workflows.common import DRIVEN, PEOPLE, count, driven, people
 from tests.patience import LONG
 
 RUN = "r1"

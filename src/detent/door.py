@@ -355,7 +355,7 @@ class Door:
             return self.hands.wanted() and self.load(run.id).run.state == run.state
 
         try:
-            tree = self.hands.world.snapshot(run)
+            tree = "" if table.states[run.state].bare else self.hands.world.snapshot(run)
         except CannotTell as e:
             return on, row, Found(unclear=str(e))
         return on, row, self.hands.judge.judge(Case(run, sent, row, tree, stands))

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from detent.app.registry import workflow_of
+from detent.blocks.ground import Ground
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell
 from detent.evidence.look import Branch, Changed, Probed
@@ -19,7 +21,6 @@ from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Flag, Found, Record, Sent, Tally
-from detent.workflows.pr_files import published
 
 Files = Mapping[str, str]
 PUBLISHED = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "FINDINGS.json", "error.log")
@@ -82,12 +83,12 @@ class MemoryWorld:
             kept = {p: t for p, t in self.files.items() if p in PUBLISHED}
             self.files.clear()
             self.files.update({**self.trees.get(self.commits[-1][1], {}), **kept})
-        if effect == "publish" and event.run.workflow == "pr":
+        if effect == "publish":
             self._publish(event)
         self.done[key] = event.at
 
     def _publish(self, event: AnyEvent) -> None:
-        for path, text in published(event.run).items():
+        for path, text in workflow_of(event.run.workflow).files(event.run).items():
             if text is None:
                 self.files.pop(path, None)
             else:
@@ -139,7 +140,8 @@ class MemoryLook:
     def _good(self) -> Files:
         """What a tree is compared with; between two pull requests that is what is committed."""
         tree = str(getattr(self.run.data, "good_tree", ""))
-        return self._files(tree) if tree or self.run.workflow != "pr" else self.world.committed()
+        between = not tree and getattr(self.run.data, "setup", Ground()).before_first(self.world.head)
+        return self.world.committed() if between else self._files(tree)
 
     def setting(self, name: str) -> str:
         return self.world.settings.get(name, "")

@@ -7,15 +7,13 @@ from pathlib import Path
 import msgspec
 
 from detent.app import App
+from detent.app.registry import workflow_of
 from detent.door import AnyRun
 from detent.evidence.runners import RUNNERS, Command
 from detent.kernel.model import Briefing
 from detent.kernel.permit import GREEN, RED, Permit
 
 PROTECTED = (".git", ".git/**", "ORCHESTRATION_STATE.json", "error.log", "*.rejected")
-SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs
-THE_MACHINES = tuple(f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**"))
-THE_PLAN = "ACTIVE_PR.json"
 PHASED = (RED, GREEN, "EXECUTING_TDD", "DEBUGGING")  # the states in which the step says whether tests or code are written
 
 
@@ -30,18 +28,16 @@ def may_write(briefing: Briefing, base: Command | None) -> Callable[[str], str |
 
 def only(briefing: Briefing, root: Path) -> tuple[Path, ...] | None:
     """What of its workspace a role of a session may write at all, for the sandbox: nothing, or the session's folder. None: it works on the project."""
-    documents = tuple(w for w in briefing.writes if w.startswith(f"{SESSIONS}/"))
-    if briefing.workflow not in ("pipeline", "task") or len(documents) < len(briefing.writes):
+    folder = workflow_of(briefing.workflow).documents
+    documents = tuple(w for w in briefing.writes if w.startswith(f"{folder}/"))
+    if not folder or len(documents) < len(briefing.writes):
         return None
     return tuple({root / "/".join(w.split("/")[:2]) for w in documents})
 
 
 def protected(briefing: Briefing) -> tuple[str, ...]:
-    """What no agent writes. The plan is the agent's own only while it is asked for."""
-    if briefing.workflow in ("pipeline", "task"):
-        return (*PROTECTED, *(THE_MACHINES if any(w.startswith(SESSIONS) for w in briefing.writes) else (SESSIONS, f"{SESSIONS}/**")))
-    mine = briefing.workflow != "pr" or THE_PLAN in briefing.writes
-    return PROTECTED if mine else (*PROTECTED, THE_PLAN)
+    """What no agent writes, and what this one does not now."""
+    return (*PROTECTED, *workflow_of(briefing.workflow).protected(briefing))
 
 
 def _phase(briefing: Briefing) -> str:

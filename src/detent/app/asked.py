@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from detent.app import App
+from detent.app.registry import workflow_of
+from detent.blocks.open_flags import CAUSE, asking, hunk_of, line_of
 from detent.door import AnyRun
 from detent.kernel.model import Sent
-from detent.workflows.open_flags import CAUSE, asking, hunk_of, line_of
 
 if TYPE_CHECKING:
     from detent.gates.human import Decision
 
-SESSION = ("pipeline", "task")
 CHANGES = "changes-requested: TEXT"
 ANSWER = "answer with the note"
 END = "abort"
@@ -21,8 +21,7 @@ STATE = "state"  # the kind of a question that a state asks by itself
 
 def asked_of(app: App, run: str) -> list[dict[str, object]]:
     """Every question of a run, in the order of its runs."""
-    from detent.gates.human import DecisionData
-    from detent.workflows.session_files import decision_row
+    from detent.gates.human import DecisionData, decision_row
 
     found: list[dict[str, object]] = []
     for each in app.worlds.gear.family(run):
@@ -90,7 +89,7 @@ def at_work(app: App, run: str) -> list[AnyRun]:
 
 def choices(app: App, run: AnyRun) -> dict[str, Sent]:
     """The answers and the release that the run's table takes now from a person, by the word for each. Ending a run for good is none of them."""
-    if run.workflow in SESSION and (made := _of_decision(run)):
+    if workflow_of(run.workflow).has_decisions and (made := _of_decision(run)):
         return made
     table = app.door.hands.tables[run.workflow]
     found: dict[str, Sent] = {}
@@ -107,7 +106,7 @@ def choices(app: App, run: AnyRun) -> dict[str, Sent]:
 def ways(app: App, run: AnyRun) -> dict[str, Sent]:
     """The choices, and with them the answer that ends the run for good, where its table takes one for what it asks."""
     table, found = app.door.hands.tables[run.workflow], choices(app, run)
-    asked = {sent.decision for sent in found.values() if sent.verb == "answer" and run.workflow not in SESSION}
+    asked = {sent.decision for sent in found.values() if sent.verb == "answer" and not workflow_of(run.workflow).has_decisions}
     said = (Sent("answer", by="human", decision=name, value=END) for name in sorted(asked))
     return found | {sent.value: sent for sent in said if table.kind(run, sent) == END}
 

@@ -14,10 +14,13 @@ from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
 from detent.app.cell import Cell, cell_of
+from detent.app.executions import is_execution
 from detent.app.kit import DEFAULT, home_of
 from detent.app.overtime import Worked, ends_of
 from detent.app.policy import answer_of
+from detent.app.registry import workflow_of
 from detent.app.terms import Driving, driving
+from detent.blocks.prompts import system_prompt
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen, drive
@@ -27,7 +30,6 @@ from detent.errors import Busy, CannotTell
 from detent.evidence.runners.kept import for_agents
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
-from detent.workflows.prompts import system_prompt
 from detent.world.repo import is_apart
 from detent.world.turns import turn
 
@@ -41,7 +43,7 @@ def agent_of(terms: Driving, role: str) -> str:
 
 def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     """Everything the driver of a run works with."""
-    first = app.door.load(run_id).run
+    timed = is_execution(app.door.load(run_id).run.workflow)  # it has a limit of time, over all its turns
     terms = driving(app, run_id)
     settings = terms.settings
     outer: Mapping[str, str] = app.world.outer
@@ -50,22 +52,23 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
         cell = cell_of(settings, True, outer, home_of(run, settings, app.place))
-        gone = worked.seconds() if first.workflow == "execute" else 0.0
+        gone = worked.seconds() if timed else 0.0
         return _turn(app, run, briefing, settings, cell, settings.queue.timeout - gone)
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         if (kept := kept_reply(given.transcript)) is not None:
             return kept
         try:
-            with turn(app.place.common_dir, run_id if first.workflow == "execute" else briefing.run):
+            with turn(app.place.common_dir, run_id if timed else briefing.run):
                 reply = ask(agent_of(terms, briefing.role), given, outer)
                 keep_reply(given.transcript, reply)
                 return reply
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
 
-    def defaults(run: AnyRun, briefing: Briefing) -> dict[str, str]:
-        return _known(app, run, briefing)
+    def command(run: AnyRun) -> str:
+        base = base_of(app, run)
+        return base.text if base else ""
 
     def transcript(briefing: Briefing) -> Path:
         return app.place.common_dir / "detent" / "transcripts" / briefing.run / f"{briefing.attempt_id}.jsonl"
@@ -75,9 +78,9 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         gear = app.worlds.gear
         return sorted((e for each in gear.family(run_id) for e in gear.history(each.id)), key=lambda e: e.at)
 
-    worked = Worked(history(run_id) if first.workflow == "execute" else ())
-    ends = ends_of(app, run_id, settings, worked) if first.workflow == "execute" else lambda briefing: None
-    return Crew(app.door, history, asked, turn_of, defaults, transcript, _backoff, limits, watch, answer_of, ends, worked.wait)
+    worked = Worked(history(run_id) if timed else ())
+    ends = ends_of(app, run_id, settings, worked) if timed else lambda briefing: None
+    return Crew(app.door, history, asked, turn_of, workflow_of, command, transcript, limits, watch, answer_of, ends, worked.wait)
 
 
 @contextmanager
@@ -128,7 +131,7 @@ def _one_at_a_time(watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
 
 def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell, left: float) -> Turn:
     """One turn; `left` is what is left of the time of an execution."""
-    world = app.worlds.of(run)
+    world, flow = app.worlds.of(run), workflow_of(run.workflow)
     root: Path = world.place.root
     cell = cell._replace(only=only(briefing, root))
     env = {**for_agents(world.collector(run).env), "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
@@ -137,35 +140,16 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
     return Turn(
         briefing=msgspec.json.encode(briefing).decode(),
         prompt=briefing.briefing,
-        system=system_prompt(run.workflow, briefing.role, str(root)),
+        system=system_prompt(flow.prompt_folder, briefing.role, flow.hand_in, str(root)),
         workspace=root,
         toolbox=Toolbox(root, may_write(briefing, base_of(app, run)), shell, spill),
         env=env,
-        timeout=min(left, TURN) if run.workflow != "execute" else left,
-        silence=float(min(settings.queue.silence, SILENCE) if run.workflow != "execute" else settings.queue.silence),
+        timeout=left if flow.items else min(left, TURN),
+        silence=float(settings.queue.silence if flow.items else min(settings.queue.silence, SILENCE)),
         start=cell.agent,
         apart=cell.apart,
         model=settings.agents.model,
     )
-
-
-EXPECTATIONS = {"RED": "FAIL", "GREEN": "PASS", "REFACTOR": "PASS"}
-
-
-def _known(app: App, run: AnyRun, briefing: Briefing) -> dict[str, str]:
-    """What of a submit the machine knows by itself: the step's expectation and the full test command."""
-    base = base_of(app, run)
-    if run.workflow != "pr" or briefing.state not in ("EXECUTING_TDD", "DEBUGGING") or briefing.step is None:
-        return {}
-    return {"expectation": EXPECTATIONS[briefing.step.type], **({"test_command": base.text} if base else {})}
-
-
-def _backoff(run: AnyRun) -> float:
-    if run.workflow != "tdd":
-        return 0.0
-    from detent.workflows.tdd_data import backoff
-
-    return float(backoff(run))
 
 
 def locks_held() -> frozenset[str]:

@@ -6,13 +6,13 @@ import msgspec
 
 from detent.app import App
 from detent.app.fit import Terms
+from detent.blocks.ground import Ground
 from detent.errors import CannotTell, DetentError, RedStart
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.suite import preflight
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
-from detent.workflows.ground import Ground
 
 if TYPE_CHECKING:
     from detent.door import AnyRun

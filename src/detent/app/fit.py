@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from detent.app import App
+from detent.app.opened import App
 from detent.app.preflight import default_preflight
+from detent.blocks.ground import Ground
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
@@ -17,7 +18,6 @@ from detent.evidence.toolchain import Listing, accept, listing, place_of, record
 from detent.git.repo import Git
 from detent.git.snapshot import hidden_changes, untracked, why_left_out
 from detent.git.workspace import choose_root
-from detent.workflows.ground import Ground
 
 IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.app.cell import OUTER, cell_of
+from detent.app.registry import workflow_of
 from detent.config import Settings, load
 from detent.door import AnyRun
 from detent.effects.merge import Ways
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
 DEFAULT = "anthropic"
 ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people
-MERGE = {"tdd": "branch"}  # where [git] merge is not set: what a workflow does
 
 
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
@@ -93,7 +93,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     cell = cell_of(settings, bool(setup.agent), outer, home)
     also, clean = tuple(settings.test.env), settings.evidence.clean
     suite = Suite(base, timeout, setup.path, also, cell.tests, cell.sandbox, setup.patterns, clean)
-    merge = settings.git.merge or MERGE.get(run.workflow, "auto")
+    merge = settings.git.merge or workflow_of(run.workflow).merge
     ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
     squash = settings.git.squash or ("auto" if setup.agent else "agent")
     return Kit(

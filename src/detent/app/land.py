@@ -11,12 +11,12 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from detent.app import App, now
-from detent.app.fit import Terms
+from detent.app.executions import completed, executions, is_completed, the_items
 from detent.app.kit import CONFIGURED
 from detent.app.land_asked import Left, ask_about, forget
 from detent.app.land_flags import Accepts, Seen, look_at
-from detent.app.start_execute import items_of, last_of, project_settings, setup_of
-from detent.door import AnyRun
+from detent.app.project import BranchData, items_of, project_settings, stand_in
+from detent.blocks.open_flags import question_of
 from detent.effects.landing import Landing, land_branch
 from detent.effects.merge import Ways
 from detent.errors import Busy, CannotTell, DetentError
@@ -24,10 +24,8 @@ from detent.evidence.report import TestReport
 from detent.git.commits import main_branch, short
 from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git
-from detent.kernel.model import Flag, Run, Sent
+from detent.kernel.model import Flag, Sent
 from detent.tracker import Change, Item, UnknownItem
-from detent.workflows.execute_data import ExecuteData
-from detent.workflows.open_flags import question_of
 
 MOST_DIFF = 20_000  # characters of a branch's change that the next agent is shown
 PRIORITY = 2  # of a branch without an item
@@ -150,13 +148,11 @@ def _landed(git: Git, each: Candidate, seen: Seen, ways: Ways, prove: Prove, say
 def _finished(app: App, ref: str, remote: str) -> Iterator[Candidate]:
     """The branches of completed executions that are not in main yet; of an item that was done anew, only the newest."""
     unlanded = _unlanded(app.world.git, ref, remote)
-    for head in app.journal.heads():
-        if head.workflow != "execute" or head.state != "COMPLETED" or not unlanded:
-            continue
+    for head in completed(app) if unlanded else ():
         data = app.door.load(head.run).run.data
         tip = unlanded.get(short(data.branch))
-        last = last_of(app, data.item.id) if tip else None
-        if tip and last and (last.run == head.run or last.state != "COMPLETED"):
+        last = the_items().last_of(app, data.item.id) if tip else None
+        if tip and last and (last.run == head.run or not is_completed(last)):
             yield _candidate(app, short(data.branch), tip, data.item.id)
 
 
@@ -182,7 +178,7 @@ def _named(app: App, name: str, remote: str) -> Candidate:
     branch = f"refs/heads/{short(name)}"
     if git.call("check-ref-format", branch).code != 0 or not (tip := _tip(git, branch, remote)):
         raise DetentError(f"there is no branch '{name}'", "see `git branch --all`")
-    runs = (app.door.load(head.run).run for head in app.journal.heads() if head.workflow == "execute")
+    runs = (app.door.load(head.run).run for head in executions(app))
     item = next((run.data.item.id for run in runs if short(run.data.branch) == short(name)), "")
     return _candidate(app, short(name), tip, item)
 
@@ -211,7 +207,7 @@ def _item(app: App, id: str) -> Item | None:
 
 
 def _waits(app: App, each: Candidate) -> Told:
-    last = last_of(app, each.item) if each.item else None
+    last = the_items().last_of(app, each.item) if each.item else None
     return Told(each.branch, each.item, "waits", "", "it went back to an agent and has not changed since", last.run if last else "")
 
 
@@ -220,7 +216,7 @@ def _waits(app: App, each: Candidate) -> Told:
 
 def _prover(app: App) -> Prove:
     """How a merged tree is proved: by the tests that main configures, in a clean checkout, inside the sandbox."""
-    probe: AnyRun = Run("land", "execute", "QUEUED", 0, ExecuteData(setup=setup_of(app, Terms(agent=CONFIGURED))))
+    probe = stand_in(app, "land", CONFIGURED, BranchData())
     kit, collect = app.world.kit_of(probe), app.world.collector(probe)
     if kit.suite.base is None:
         raise DetentError("no tests are known here, so no merge can be proved", 'set it in detent.toml on main: [test] command = "…"')
@@ -262,6 +258,7 @@ def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -
 
 def _give_back(app: App, each: Candidate, done: Landing, agent: str, sent: Sent) -> str:
     """A new execution of the branch's item, told what happened; the branch stays. Done twice, it is the same execution."""
+    from detent.app.fit import Terms
     from detent.app.queueing import Asked, add, open_queue
 
     note = f"The branch {each.branch} could not be landed: {done.reason}"

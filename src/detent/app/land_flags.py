@@ -6,18 +6,16 @@ A branch of an execution was asked about before it was pushed; that answer holds
 from typing import NamedTuple
 
 from detent.app import App
-from detent.app.fit import Terms
+from detent.app.executions import made_by
 from detent.app.kit import CONFIGURED
 from detent.app.land_asked import asked_about
 from detent.app.policy import user
-from detent.app.start_execute import setup_of
+from detent.app.project import BranchData, stand_in
+from detent.blocks.open_flags import line_of, said_in_trailers
 from detent.door import AnyRun
 from detent.errors import CannotTell
-from detent.git.commits import short
 from detent.git.repo import Git
-from detent.kernel.model import Flag, Run
-from detent.workflows.execute_data import ExecuteData
-from detent.workflows.open_flags import line_of, said_in_trailers
+from detent.kernel.model import Flag
 from detent.world.before_landing import looked_at
 
 SHORTEST = 7  # characters of a tree's name that a person may give
@@ -46,8 +44,8 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> See
     git: Git = app.world.git
     tree, before = git.tree(tip), _execution(app, branch)
     base = git.call("merge-base", main, tip).text
-    data = ExecuteData(setup=setup_of(app, Terms(agent=CONFIGURED)), branch=f"refs/heads/{branch}", base=base, good_tree=tree)
-    probe: AnyRun = Run("land", "execute", "QUEUED", 0, data, flags=tuple(f for f in before.flags if f.stays) if before else ())
+    data = BranchData(branch=f"refs/heads/{branch}", base=base, good_tree=tree)
+    probe = stand_in(app, "land", CONFIGURED, data, tuple(f for f in before.flags if f.stays) if before else ())
     card = looked_at(app.world, probe, tree)
     if card.unclear:
         raise CannotTell(card.unclear)
@@ -69,9 +67,7 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> See
 
 def _execution(app: App, branch: str) -> AnyRun | None:
     """The newest execution that made a branch, if one did."""
-    heads = (head for head in app.journal.heads() if head.workflow == "execute" and head.state == "COMPLETED")
-    runs = [run for head in heads if short((run := app.door.load(head.run).run).data.branch) == branch]
-    return max(runs, key=lambda run: app.worlds.gear.when(run.id, run.seq), default=None)
+    return max(made_by(app, branch), key=lambda run: app.worlds.gear.when(run.id, run.seq), default=None)
 
 
 def _recorded(flags: tuple[Flag, ...], how: str, said: tuple[str, ...]) -> str:

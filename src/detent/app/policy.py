@@ -4,15 +4,15 @@ import getpass
 import os
 from collections.abc import Iterable, Mapping
 
+from detent.blocks.open_flags import ACCEPT, CAUSE, QUESTION, asking
 from detent.config import Settings
 from detent.config.values import unknown
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.documents import recommended
-from detent.gates.human import pending
+from detent.gates.human import DecisionData, pending
 from detent.kernel.flags import KINDS as FLAG_KINDS
 from detent.kernel.model import Sent
-from detent.workflows.open_flags import ACCEPT, CAUSE, QUESTION, asking
 
 POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare name means
     "approve-design": ("approved",),
@@ -72,6 +72,12 @@ def only_flags(policies: Mapping[str, str]) -> bool:
     return set(policies) <= {FLAGS}
 
 
+def flags_alone(policies: Mapping[str, str], where: str) -> None:
+    """Refuse answers beforehand to anything but flags."""
+    if not only_flags(policies):
+        raise DetentError(f"--yes-to: only flags are asked about in {where}", "for example: --yes-to flags=no-proof (docs/flags.md)")
+
+
 def kinds_of(policies: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(policies[FLAGS].split("+")) if FLAGS in policies else ()
 
@@ -93,7 +99,7 @@ def answer_of(run: AnyRun) -> Sent | None:
     """The answer that a run's policies give to its open question; None where they say nothing. A question about security is never theirs."""
     if run.cause == CAUSE and run.asked:
         return _accepted(run)
-    asked = pending(run.data) if run.workflow in ("pipeline", "task") else None
+    asked = pending(run.data) if isinstance(run.data, DecisionData) else None
     if asked is None or asked.security:
         return None
     name = KINDS.get(asked.kind, "")

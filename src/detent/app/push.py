@@ -1,6 +1,5 @@
 """`run` and `resume` in push mode: start or find the run, drive it, and say what came of it."""
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,13 +10,14 @@ from detent.app.crew import only_driver, whole_crew
 from detent.app.kit import CONFIGURED, settings_at
 from detent.app.live import kept_live
 from detent.app.overtime import parking
+from detent.app.registry import workflow_of
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
 from detent.errors import DetentError
 from detent.git.commits import tip_of
 from detent.kernel.model import Briefing
-from detent.world.tdd import phase_commits
+from detent.world.commits_made import phase_commits
 
 STUCK = ("HALTED", "BLOCKED")  # where a run waits to be released by a person
 OUTCOMES = {"proved": "done", "stopped": "aborted"}
@@ -62,11 +62,11 @@ def is_pushed(run: AnyRun) -> bool:
 def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[str, Any]:
     """The result object of the contract."""
     run, acting = app.door.load(run_id).run, app.door.acting(run_id)
-    table = app.door.hands.tables[run.workflow]
-    end = table.states[run.state].end
+    end = app.door.hands.tables[run.workflow].states[run.state].end
     family = app.worlds.gear.family(run_id)
     total = spent_in((e for each in family for e in app.worlds.gear.history(each.id)), whole=True).usage
-    stands = {"completed": [], "pending": []} if run.workflow != "tdd" else tests_of(run)
+    flow = workflow_of(run.workflow)
+    stands = flow.tests(run) or {"completed": [], "pending": []}
     return {
         "run": run.id,
         "workflow": run.workflow,
@@ -84,24 +84,8 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
             "usd": round(total.usd, 6),
         },
         "seconds": round(seconds, 1),
-        **(_of_item(app, run) if run.workflow == "execute" else {}),
+        **flow.result(app, run),
     }
-
-
-def _of_item(app: App, run: AnyRun) -> dict[str, Any]:
-    """What is said of an execution beside."""
-    from detent.workflows.execute_data import public_status
-    from detent.world.execute import warnings_file
-
-    file = warnings_file(app.place.common_dir, run.id)
-    warnings = json.loads(file.read_text("utf-8")) if file.exists() else []
-    return {"item": run.data.item.id, "status": public_status(run.state), "reason": run.data.reason or None, "warnings": warnings}
-
-
-def tests_of(run: AnyRun) -> dict[str, list[str]]:
-    """The tests of a list that are done, and those that are open."""
-    done = [e.text for e in run.data.entries if e.done]
-    return {"completed": done, "pending": [e.text for e in run.data.entries if not e.done]}
 
 
 def commits_of(app: App, run: AnyRun) -> list[Commit]:
@@ -111,11 +95,13 @@ def commits_of(app: App, run: AnyRun) -> list[Commit]:
         made = phase_commits(app.world, each.id)
         by_event = {event.run.seq: event for event in app.worlds.gear.history(each.id) if event.run.seq in made}
         found += [Commit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
-    return found if run.workflow != "pipeline" else _in_order(app, run, found)
+    return _in_order(app, run, found)
 
 
 def _in_order(app: App, run: AnyRun, commits: list[Commit]) -> list[Commit]:
-    """Commits of several runs, as they stand on the session's branch."""
+    """Commits of several runs, as they stand on the branch; those that do not, last."""
+    if len({c.hash for c in commits}) < 2 or not run.data.base:
+        return commits
     tip = tip_of(app.world.git, run.id, run.data.base)
     order = app.world.git.run("rev-list", "--reverse", f"{run.data.base}..{tip}", "--").text.splitlines()
     return sorted(commits, key=lambda c: order.index(c.hash) if c.hash in order else len(order))

@@ -15,15 +15,15 @@ from detent.app import AnyJournal, App, journal_at, open_app
 from detent.app.fit import Terms
 from detent.app.overtime import seconds_until
 from detent.app.policy import policies_of
+from detent.app.registry import workflow_of
 from detent.app.shared import queue_settings, shared_url
+from detent.blocks.open_flags import CAUSE
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.git.place import Place
 from detent.kernel.model import Sent
 from detent.queue.protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
 from detent.tracker import TrackerError
-from detent.workflows.open_flags import CAUSE
-from detent.world.execute_review import watch_items
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
@@ -69,7 +69,8 @@ def queue_file(place: Place) -> Path:
 
 def add(app: App, queue: "DurableQueue", ids: Sequence[str], ready: bool, asked: Asked) -> list[Execution]:
     """Queue items: each gets a journaled run, and its place behind what it needs."""
-    from detent.app.start_execute import items_of, starter
+    from detent.app.executions import the_items
+    from detent.app.project import items_of
     from detent.tracker import open_of
 
     tracker = items_of(app)
@@ -77,7 +78,7 @@ def add(app: App, queue: "DurableQueue", ids: Sequence[str], ready: bool, asked:
     items += [item for item in _ready(tracker, queue) if item.id not in ids] if ready else []
     needs = {item.id: tuple(open_of(tracker, item.depends_on)) for item in items}
     _can_be_met(queue, needs)
-    begin = starter(app, asked.sent, asked.terms)
+    begin = the_items().starter(app, asked.sent, asked.terms)
     jobs = [
         Job(begin(item.id), item.id, item.title, item.priority if asked.priority is None else asked.priority, needs[item.id])
         for item in items
@@ -151,7 +152,7 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
         elif outcome is None and found.state == "blocked" and _may_go_on(app, found.id):
             queue.retry(found.id)
     if needed := queue.store.needed():
-        from detent.app.start_execute import items_of
+        from detent.app.project import items_of
 
         with suppress(TrackerError):  # one that does not answer is asked again the next time
             queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
@@ -160,11 +161,12 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
 def _may_go_on(app: App, run: str) -> bool:
     """Whether a branch was held back by its review, and every item that it filed is closed by now."""
     heads = app.journal.heads(run)
-    if not heads or heads[0].state != "NOT_READY":
+    job = workflow_of(heads[0].workflow).table.states[heads[0].state].job if heads else None
+    if job is None:
         return False
     now = app.door.load(run).run
     with suppress(CannotTell):  # a tracker that does not answer is asked again the next time
-        return watch_items(app.worlds.of(now), now) is not None
+        return app.worlds.of(now).perform(job.name, now) is not None
     return False
 
 

@@ -7,7 +7,9 @@ from msgspec.structs import replace
 
 from detent.app.cell import PULL, cell_of
 from detent.app.kit import DEFAULT, home_of
-from detent.app.terms import Driving, Wired, driving
+from detent.app.opened import App
+from detent.app.registry import workflow_of
+from detent.app.terms import Driving, driving
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.evidence.runners.kept import for_agents
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 TURN, SILENCE = 3600, 600  # seconds at most for a review, and without a sign of life, unless [queue] says less
 
 
-def asking_of(app: Wired, run: AnyRun) -> Asking:
+def asking_of(app: App, run: AnyRun) -> Asking:
     """How the reviewer of a run is asked. What it takes counts among what the run may take."""
     from detent.drive.spent import left, limits_of, spent_in
 
@@ -29,7 +31,7 @@ def asking_of(app: Wired, run: AnyRun) -> Asking:
     return asking_with(app, run, terms, budget)
 
 
-def asking_with(app: Wired, run: AnyRun, terms: Driving, budget: "Budget") -> Asking:
+def asking_with(app: App, run: AnyRun, terms: Driving, budget: "Budget") -> Asking:
     settings = terms.settings
     env = for_agents(app.worlds.own.collector(run).env)
     file = app.place.common_dir / "detent" / "transcripts" / run.id / f"{run.id}.{run.seq}.review.jsonl"
@@ -64,6 +66,6 @@ def asking_with(app: Wired, run: AnyRun, terms: Driving, budget: "Budget") -> As
 
 def reviewer_of(workflow: str, named: str, settings: Settings) -> str:
     """Who reviews: the configured reviewer; for a branch, else an agent like the one that works, in a fresh context."""
-    if workflow != "execute":
+    if workflow_of(workflow).items is None:
         return settings.review.agent
     return settings.review.agent or named or settings.agents.of("reviewer") or DEFAULT

@@ -6,6 +6,7 @@ import secrets
 import msgspec
 
 from detent.app import App
+from detent.app.registry import workflow_of
 from detent.door import AnyEvent
 from detent.errors import DetentError
 from detent.git.commits import bring_to, marker, switch
@@ -14,7 +15,6 @@ from detent.git.snapshot import take
 from detent.kernel.codec import from_entry
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
-from detent.world.tdd import tick_list
 
 
 def roll_back(app: App, run: str, to: str, channel: str) -> str:
@@ -38,8 +38,7 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=(), said=said)
     git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
     app.door.start(first, sent)
-    if first.workflow == "tdd":
-        tick_list(app.worlds.of(first), first)
+    workflow_of(first.workflow).after_rollback(app.worlds.of(first), first)
     app.worlds.settle("publish", app.door.load(fresh))
     return fresh
 

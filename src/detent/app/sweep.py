@@ -7,8 +7,9 @@ from contextlib import suppress
 
 from detent.app import App
 from detent.app.crew import driver_of
+from detent.app.executions import is_completed, is_execution
+from detent.app.project import project_settings
 from detent.app.shared import shared_url
-from detent.app.start_execute import project_settings
 from detent.errors import CannotTell, DetentError
 from detent.git.commits import main_branch
 from detent.git.land import fetch_main
@@ -28,7 +29,7 @@ def sweep(app: App) -> list[str]:
 def _leave(app: App, run: str) -> bool:
     """Remove the workspace of a run that has ended, wherever that was. One that cannot be kept first stays."""
     heads = app.journal.heads(run)
-    if not heads or not heads[0].ended or heads[0].workflow != "execute" or driver_of(app, run):
+    if not heads or not heads[0].ended or not is_execution(heads[0].workflow) or driver_of(app, run):
         return False
     with suppress(CannotTell, DetentError):
         app.worlds.leave(app.door.load(run).run)
@@ -51,7 +52,7 @@ def forget_landed(app: App) -> list[str]:
 
 def _is_landed(app: App, run: str, main: str) -> bool:
     heads = app.journal.heads(run)
-    if not heads or heads[0].workflow != "execute" or heads[0].state != "COMPLETED":
+    if not heads or not is_execution(heads[0].workflow) or not is_completed(heads[0]):
         return False
     pushed = app.door.load(run).run.data.pushed
     return bool(app.world.git.resolve(f"{pushed}^{{commit}}")) and app.world.git.is_ancestor(pushed, main)

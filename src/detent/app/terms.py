@@ -3,29 +3,15 @@
 Read off the events of the run and its children, as budgets are.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
 from detent.app.kit import CONFIGURED
+from detent.app.opened import App
 from detent.config import Settings, load
 from detent.config.settings import Agents, Limits
-from detent.door import Door
-from detent.git.place import Place
 from detent.kernel.model import Value
-
-
-class Wired(Protocol):
-    """What is needed of an app, which is made of this room's parts and so is above them."""
-
-    @property
-    def door(self) -> Door: ...
-    @property
-    def place(self) -> Place: ...
-    @property
-    def world(self) -> Any: ...
-    @property
-    def worlds(self) -> Any: ...
 
 
 class Renewed(Value, frozen=True):
@@ -47,7 +33,7 @@ class Driving(NamedTuple):
         return self.agent if self.agent != CONFIGURED else ""
 
 
-def driving(app: Wired, run: str) -> Driving:
+def driving(app: App, run: str) -> Driving:
     """What holds for a run now. A child is driven with what its parent is driven with."""
     first = app.door.load(run).run
     root = first if not first.parent else app.door.load(first.parent).run
@@ -62,7 +48,7 @@ def driving(app: Wired, run: str) -> Driving:
     return Driving(agent, settings)
 
 
-def renewed(app: Wired, run: str, agent: str = "") -> dict[str, str]:
+def renewed(app: App, run: str, agent: str = "") -> dict[str, str]:
     """What a person changes by resuming a run, for its event: the agent, if one is named, and the sections as they lie in the checkout now."""
     now, root = driving(app, run), app.place.root
 

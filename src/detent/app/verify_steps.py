@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from detent.app.registry import is_workflow, workflow_of
 from detent.app.verify_span import Broken, Link, Sort
 from detent.config import Settings
 from detent.errors import CannotTell
@@ -106,10 +107,15 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
 def _about(link: Link) -> Data:
     """What a step is known to be about: the pull request whose title is the subject of the commit."""
     step = Step("RED", link.step.about)
-    return PlanData(plan=ActivePr("", link.commit.subject, "", "", (Task("", (step,)),))) if link.workflow == "pr" else Data()
+    return PlanData(plan=ActivePr("", link.commit.subject, "", "", (Task("", (step,)),))) if _as_one(link) else Data()
+
+
+def _as_one(link: Link) -> bool:
+    """Whether all steps of its branch ended in one commit. A note may name a workflow that is not installed here."""
+    return is_workflow(link.workflow) and workflow_of(link.workflow).whole_branch
 
 
 def _reds(links: tuple[Link, ...], n: int) -> tuple[str, ...]:
     """The trees before the code: of this pull request, or of every cycle before. What a changed test must still fail on."""
-    mine = (link for link in links[:n] if link.phase == "red" and (link.workflow == "tdd" or link.commit.hash == links[n].commit.hash))
+    mine = (link for link in links[:n] if link.phase == "red" and (not _as_one(link) or link.commit.hash == links[n].commit.hash))
     return tuple(link.step.tree for link in mine)

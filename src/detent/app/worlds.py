@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from detent.app.registry import is_workflow, workflow_of
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell, DetentError
 from detent.git.commits import bring_to, main_branch
@@ -39,10 +40,7 @@ class Worlds:
 
     def _furnish(self, run: AnyRun, world: RepoWorld) -> None:
         """Doing it again does what is missing. Trouble is the machine's, and no verdict on the work."""
-        if run.workflow == "execute" and run.data.plan:
-            from detent.world.execute import lay_plan
-
-            lay_plan(world.place.root, run)
+        workflow_of(run.workflow).lay(world.place.root, run)
         from detent.world.furnish import furnish
 
         try:
@@ -77,7 +75,7 @@ class Worlds:
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
         """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
-        from detent.world.apart import begin_tree, start_of
+        from detent.world.begin_apart import begin_tree, start_of
 
         git = make_workspace(self.git, root, "", start_of(self.git, run.parent, run.data.base, run.data.start_tree))
         bring_to(git, begin_tree(run))
@@ -91,7 +89,7 @@ class Worlds:
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 
     def snapshot(self, run: AnyRun) -> str:
-        return self.of(run).snapshot(run) if run.state != "QUEUED" else ""  # an execution that is queued has no files yet
+        return self.of(run).snapshot(run)
 
     def settle(self, effect: str, event: AnyEvent) -> None:
         self._world_for(effect, event.run).settle(effect, event)
@@ -101,13 +99,12 @@ class Worlds:
 
     def _world_for(self, effect: str, run: AnyRun) -> RepoWorld:
         """Where an effect is performed. Most of those of an execution need no workspace, and none is made for them."""
-        if run.workflow != "execute":
+        needs = workflow_of(run.workflow).in_workspace
+        if needs is None:
             return self.of(run)
-        from detent.world.execute import IN_THE_WORKSPACE
-
         there = run.data.setup.workspace and root_of(self.git.place.common_dir, run).is_dir()
         gone = effect == "snapshot" and not there  # what was removed was kept before
-        return self.of(run) if effect in IN_THE_WORKSPACE and not gone else self.own
+        return self.of(run) if effect in needs and not gone else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         return self.of(run).perform(job, run)
@@ -124,7 +121,7 @@ class Worlds:
 
     def _shared(self, run: AnyRun) -> bool:
         """Whether another machine may have to go on with a run: an execution, or its inner run, of a queue that several machines share."""
-        if not (run.parent or run.id).startswith("execute-"):
+        if not _is_execution(run):
             return False
         kit = self.gear.kit_of(run)
         return kit.settings.get("queue.url", "").startswith("postgres") and has_remote(self.git, kit.ways.remote)
@@ -146,3 +143,9 @@ def _runs(run: AnyRun) -> tuple[str, ...]:
     """An execution and its inner run, by name."""
     root = run.parent or run.id
     return root, f"{root}.{CHILD}"
+
+
+def _is_execution(run: AnyRun) -> bool:
+    """Whether a run, or the one that it is a child of, works on an item: the name of a run begins with its workflow's."""
+    name = (run.parent or run.id).partition("-")[0]
+    return is_workflow(name) and workflow_of(name).items is not None

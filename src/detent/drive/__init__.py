@@ -6,16 +6,16 @@ is in the journal; starting the loop again goes on from there.
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from detent.agents import AgentFailed, Progress, Reply, Turn, Usage
+from detent.blocks.last_words import Reader, hand_in
 from detent.door import AnyEvent, AnyRun, Door
-from detent.drive.reply import read_reply
 from detent.drive.spent import Limits, Spent, left, over, spent_in
 from detent.errors import Busy
 from detent.kernel.model import Briefing, Sent, Verdict
@@ -23,7 +23,6 @@ from detent.kernel.model import Briefing, Sent, Verdict
 T = TypeVar("T")
 WAITS = 1.0  # seconds before the machine's own work is tried again
 OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
-TIMED = {"Timeout": "out-of-time", "Stuck": "silent"}  # and for an execution, which has limits of time of its own
 
 
 class Seen(NamedTuple):
@@ -38,6 +37,19 @@ class Seen(NamedTuple):
     progress: Progress | None = None
 
 
+class Driven(Protocol):
+    """What is asked of the workflow of a run: how its agents hand in, how long they pause, and what their failures mean."""
+
+    @property
+    def read(self) -> Reader: ...
+    @property
+    def known(self) -> Callable[[Briefing, str], dict[str, str]]: ...
+    @property
+    def pause(self) -> Callable[[AnyRun], float]: ...
+    @property
+    def failures(self) -> Mapping[str, str]: ...
+
+
 class Crew(NamedTuple):
     """What the loop works with, handed in by the composition root."""
 
@@ -45,9 +57,9 @@ class Crew(NamedTuple):
     history: Callable[[str], Iterable[AnyEvent]]
     ask: Callable[[Briefing, Turn], Reply]
     turn_of: Callable[[AnyRun, Briefing], Turn]
-    defaults: Callable[[AnyRun, Briefing], dict[str, str]]  # what of a submit the machine knows by itself
+    workflow: Callable[[str], Driven]
+    command: Callable[[AnyRun], str]  # the full test command, where one is known
     transcript: Callable[[Briefing], Path]
-    backoff: Callable[[AnyRun], float]  # seconds before the next try
     limits: Limits
     watch: Callable[[Seen], None] = lambda seen: None
     answers: Callable[[AnyRun], Sent | None] = lambda run: None  # what a person answered beforehand to the question that is open
@@ -83,7 +95,7 @@ def drive(run: str, crew: Crew) -> Briefing:
             continue
         if not _wait(crew, at, briefing, spent):
             continue
-        if at.seq != tried and (pause := crew.backoff(at)):
+        if at.seq != tried and (pause := crew.workflow(at.workflow).pause(at)):
             crew.watch(Seen("wait", at, briefing, spent, f"{pause:g} s before the next try"))
             crew.sleep(pause)
         tried = at.seq
@@ -159,8 +171,9 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
         if e.sort == "Stopped" and _still(crew, run):
             raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-        return _of_failure(e, run.workflow, time.monotonic() - begun, str(file))
-    sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
+        return _of_failure(e, crew.workflow(run.workflow).failures, time.monotonic() - begun, str(file))
+    flow = crew.workflow(run.workflow)
+    sent = hand_in(flow.read, briefing, reply.text, flow.known(briefing, crew.command(run)))
     facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
     return msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive")
 
@@ -170,14 +183,13 @@ def _still(crew: Crew, run: AnyRun) -> bool:
     return crew.door.load(run.id).run.state == run.state
 
 
-def _of_failure(failed: AgentFailed, workflow: str, seconds: float, transcript: str) -> Sent | None:
+def _of_failure(failed: AgentFailed, means: Mapping[str, str], seconds: float, transcript: str) -> Sent | None:
     if failed.sort == "Stopped":
         return None
     if failed.sort == "RateLimit" and failed.not_before:
         sent = _failure("limited", failed.message, failed.usage, seconds, transcript)
         return msgspec.structs.replace(sent, not_before=failed.not_before)
-    means = {**OUTCOMES, **(TIMED if workflow == "execute" else {})}
-    sent = _failure(means.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
+    sent = _failure({**OUTCOMES, **means}.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
     return msgspec.structs.replace(sent, facts={**sent.facts, "trouble": failed.sort})
 
 

@@ -3,6 +3,7 @@
 A question is written down as pending by the event that asks it, together with the content of what is shown. Agents never answer: the moves are people's alone.
 """
 
+from collections.abc import Callable
 from typing import Literal, TypeVar
 
 import msgspec
@@ -264,3 +265,22 @@ def design_as_approved(look: Look[DecisionData]) -> str | None:
     if look.run.data.mode == "lean":
         return None
     return _moved(look, given) if given else "the design was never approved"
+
+
+def decision_row(d: Decision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
+    """A decision as people and programs see it; `when` gives the time of an event."""
+    return {
+        "decision_id": d.decision_id,
+        "question": d.question,
+        "options": list(d.options),
+        "status": d.status,
+        "answer": d.answer or None,
+        "asked_at": when(run, d.asked),
+        "resolved_at": when(run, d.resolved) if d.resolved else None,
+        "state_context": d.state_context,
+        "task_id": d.task_id or None,
+        "resolution_reason": d.resolution_reason or None,
+        "note": d.note or None,
+        "channel": d.channel or None,
+        "resolved_by": d.who or None,
+    }

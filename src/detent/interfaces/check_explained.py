@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from detent.app.explain import MEANS, Explained, Repeated
+from detent.blocks.card_rows import cut, listed, row, wrapped
+from detent.blocks.check_card import SCHEMA, clickable
+from detent.blocks.open_flags import hunk_of
 from detent.kernel.model import Flag
-from detent.workflows.card_rows import cut, listed, row, wrapped
-from detent.workflows.check_card import SCHEMA, clickable
-from detent.workflows.open_flags import hunk_of
 
 MOST_SAID = 12  # lines of what a runner said
 MOST_CHANGED = 8  # lines that were changed for a trial

@@ -9,9 +9,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from detent import __version__
 from detent.app.explain import things_of
+from detent.blocks.check_card import markdown_of
 from detent.evidence.card import LINE, Checked
 from detent.kernel.flags import KINDS
-from detent.workflows.check_card import markdown_of
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"fail": "error", "ask": "warning", "note": "note"}

@@ -99,6 +99,7 @@ class State(msgspec.Struct, frozen=True):
     writes: tuple[str, ...] = ()
     job: Job | None = None
     children: bool = False
+    bare: bool = False  # there are no files yet, so nothing is snapshotted
     end: str = ""  # "proved" (only proven work gets here) or "stopped"
 
 

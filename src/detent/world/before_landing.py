@@ -7,6 +7,7 @@ import json
 
 import msgspec
 
+from detent.blocks.open_flags import listed
 from detent.door import AnyRun
 from detent.errors import CannotTell
 from detent.evidence.card import Card, Checked
@@ -16,7 +17,6 @@ from detent.git.repo import Git
 from detent.kernel.decide import FLAGS
 from detent.kernel.model import Flag, Sent
 from detent.kernel.redact import redactor, secrets_of
-from detent.workflows.open_flags import listed
 from detent.world.branch_card import checked_branch
 from detent.world.branch_look import look_over
 from detent.world.repo import RepoWorld, outcome, without_keys
@@ -111,7 +111,7 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
 
 
 def _question(world: RepoWorld, run: AnyRun, card: Card) -> Question:
-    from detent.workflows.prompts import flags_prompt  # most landings ask nobody
+    from detent.blocks.prompts import flags_prompt  # most landings ask nobody
 
     parts = {"flags": listed(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
     head = f"# Flags of the branch {short(run.data.branch)}\n\nThe files as it leaves them are in your folder."

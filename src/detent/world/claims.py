@@ -1,10 +1,10 @@
 """Publishing what a run may claim: notes on its commits, and the trees of its steps beside them. Made from the journal, never read back."""
 
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from detent.blocks.proved import Proved, proved
 from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, seal, written
@@ -14,9 +14,6 @@ from detent.git.commits import marker
 from detent.git.evidence_ref import publish
 from detent.git.repo import GitError
 from detent.world.repo import RepoWorld
-
-if TYPE_CHECKING:
-    from detent.workflows.claims import Proved
 
 WENT_BACK = re.compile(r"from event (\d+) of (\S+)")
 
@@ -40,10 +37,8 @@ def _histories(world: RepoWorld, run: str) -> list[list[AnyEvent]]:
 
 def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
     """Every claim of a run and of its children as the journal says it, by commit. Few git calls, however long the run was."""
-    from detent.workflows.claims import proved  # it knows every workflow, and most submits publish nothing
-
-    collect, each_of = world.collector(run), dict[str, "Proved"]()
-    steps = [each for events in _histories(world, run.id) for each in proved(events)]
+    collect, each_of = world.collector(run), dict[str, Proved]()
+    steps = [each for events in _histories(world, run.id) for each in proved(events, lambda name: world.gear.workflow(name).claims)]
     made = {name: commit for of in {each.run for each in steps} for name, commit in _made(world, of).items()}
     for each in steps:
         commit = each.commit or made.get(marker(each.run, each.seq, each.made), "")
@@ -64,7 +59,7 @@ def _made(world: RepoWorld, run: str) -> dict[str, str]:
     return {line.split()[0]: line.split()[1] for line in lines}
 
 
-def _named(collect: Collector, each: "Proved", parent: str) -> tuple[Step, ...]:
+def _named(collect: Collector, each: Proved, parent: str) -> tuple[Step, ...]:
     """The steps, each RED with the names of its new tests, where the machine still knows what it saw."""
     starts = (parent, *(step.tree for step in each.steps))
     return tuple(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from detent.blocks.check_card import markdown_of
+from detent.blocks.open_flags import said_by_people, said_in_trailers
 from detent.door import AnyRun
 from detent.effects.merge import Landed, land
 from detent.effects.publish import write_whole
@@ -11,8 +13,6 @@ from detent.evidence.collect import Collector
 from detent.evidence.report import TestReport
 from detent.git.commits import short
 from detent.sandbox.process import run as run_program
-from detent.workflows.check_card import markdown_of
-from detent.workflows.open_flags import said_by_people, said_in_trailers
 from detent.world.before_landing import card_of
 from detent.world.repo import RepoWorld
 

@@ -4,10 +4,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
+from detent.blocks.proved import Fold
 from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
@@ -26,7 +27,6 @@ from detent.world.kit import Kit
 from detent.world.reviewer import Asking
 
 FINDINGS = "FINDINGS.json"
-WRITES_PLAN = ("INITIALIZING", "REPLANNING")
 NOWHERE = Path("/nonexistent")
 ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace; no part of any tree
 
@@ -39,16 +39,29 @@ def no_reviewer(run: AnyRun) -> Asking:
     raise CannotTell("there is no reviewer to ask")
 
 
+class Carried(Protocol):
+    """What is asked of the workflow of a run: who performs what, its published files, and what its events may claim."""
+
+    @property
+    def effects(self) -> Effects: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def files(self) -> Callable[[AnyRun], Mapping[str, str | None]]: ...
+    @property
+    def claims(self) -> Fold: ...
+    @property
+    def being_written(self) -> Callable[[AnyRun], tuple[str, ...]]: ...
+
+
 class Gear(NamedTuple):
     """What the composition root hands to a world: how to make a run's configuration and files, its history, and who performs what."""
 
     outer: Mapping[str, str]
     kit_of: Callable[[AnyRun], Kit]
-    files_of: Callable[[AnyRun], Mapping[str, str | None]]
+    workflow: Callable[[str], Carried]
     clock: Callable[[], str]
     history: Callable[[str], Iterable[AnyEvent]]
-    effects: Mapping[str, Effects]
-    jobs: Mapping[str, Jobs]
     wanted: Callable[[], bool] = always  # whoever asked still waits
     family: Callable[[str], Sequence[AnyRun]] = lambda run: ()  # a run and its children as they stand, oldest first
     when: Callable[[str, int], str] = lambda run, seq: ""  # the time of an event
@@ -72,9 +85,13 @@ class RepoWorld:
 
     def __init__(self, git: Git, gear: Gear) -> None:
         self.git, self.gear = git, gear
-        self.outer, self.kit_of, self.files_of, self.clock = gear.outer, gear.kit_of, gear.files_of, gear.clock
+        self.outer, self.kit_of, self.clock = gear.outer, gear.kit_of, gear.clock
         self.place = git.place
         self.newest = Snapshot("")
+
+    def files_of(self, run: AnyRun) -> Mapping[str, str | None]:
+        """The published files of a run as they should be."""
+        return self.gear.workflow(run.workflow).files(run)
 
     def collector(self, run: AnyRun) -> Collector:
         kit = self.kit_of(run)
@@ -97,12 +114,12 @@ class RepoWorld:
         return self.newest.tree
 
     def settle(self, effect: str, event: AnyEvent) -> None:
-        self.gear.effects[event.run.workflow][effect](self, event)
+        self.gear.workflow(event.run.workflow).effects[effect](self, event)
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         fingerprint.check(self.place)
         try:
-            return self.gear.jobs[run.workflow][job](self, run)
+            return self.gear.workflow(run.workflow).jobs[job](self, run)
         except OSError as e:
             raise CannotTell(f"{e.strerror}: {e.filename}") from e
 
@@ -175,8 +192,7 @@ class RepoWorld:
         session = getattr(run.data, "session", "")
         if (session and name.startswith(f"{session}/")) or name.startswith(ITEM_FOLDER):
             return self.place.root / name if is_plain(self.place.root, name) else NOWHERE
-        known = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log", FINDINGS)
-        return where(self.place, name) if name in known else None
+        return where(self.place, name) if name in (*self.files_of(run), FINDINGS) else None
 
     def restore(self, run: AnyRun) -> tuple[str, ...]:
         """Published files that were edited by hand, restored. While the agent is asked to write the plan, the plan is its own.
@@ -185,7 +201,7 @@ class RepoWorld:
         """
         if planted_file(self.place).exists():
             self.collector(run).sweep()
-        theirs = ("ACTIVE_PR.json",) if run.state in WRITES_PLAN else ()
+        theirs = self.gear.workflow(run.workflow).being_written(run)
         return edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
 
 
@@ -215,7 +231,7 @@ def without_keys(flag: Flag, redact: Redact) -> Flag:
 def _marks(run: AnyRun, git: Git) -> Marks:
     """What a tree is compared with. Between two pull requests that is what is committed, or what was taken over when the run began."""
     data = run.data
-    good = data.good_tree or (data.setup.first_tree(git.tree("HEAD")) if run.workflow == "pr" else "")
+    good = data.good_tree or data.setup.before_first(lambda: git.tree("HEAD"))
     return Marks(good, data.reds, data.base, frozenset(data.setup.baseline) - set(run.fixed), data.setup.owes_green)
 
 

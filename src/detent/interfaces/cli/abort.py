@@ -11,12 +11,13 @@ from detent.interfaces.cli.tell import tell_verdict
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(run: str | None, reason: str, as_json: bool) -> int:
     """End the run. Files and branch stay as they are, a snapshot is kept; a test run in progress is stopped."""
+    from detent.app.executions import is_execution
     from detent.interfaces.cli.runner import here, person
 
     app = here()
     chosen = app.chosen(run)
     verdict = person("abort", chosen, note=reason)
-    if app.door.load(chosen).run.workflow == "execute":
+    if is_execution(app.door.load(chosen).run.workflow):
         from detent.app.queueing import catch_up
 
         catch_up(app, chosen)

@@ -29,6 +29,7 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
     from detent.app.asked import who_asks
+    from detent.app.executions import is_execution
     from detent.app.push import is_pushed
     from detent.interfaces.cli.runner import here, person
 
@@ -38,7 +39,7 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     app = here()
     chosen = app.chosen(run)
     verdict = person("answer", who_asks(app, chosen, decision), decision=decision, to=to, **given)
-    if (now := app.door.load(chosen).run).workflow == "execute" and not exit_code(verdict):
+    if is_execution((now := app.door.load(chosen).run).workflow) and not exit_code(verdict):
         verdict = replace(verdict, instruction=_goes_on(app, chosen))
     elif is_pushed(now) and not exit_code(verdict) and not app.journal.heads(chosen)[0].ended:
         verdict = replace(verdict, instruction=f"Go on with it: detent resume{f' --run {run}' if run else ''}")

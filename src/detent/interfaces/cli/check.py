@@ -71,7 +71,7 @@ def command(span: str, **given: object) -> int:
     if given["explain"] is not None:
         return _explain(found, str(given["explain"]), wanted)
     _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"] or given["pushed"]))
-    from detent.workflows.check_card import CODES
+    from detent.blocks.check_card import CODES
 
     answer = max((one.answer for one in found), key=WORST.index, default="clean")
     return 0 if answer == "flagged" and given["fail_on"] == "failed" else CODES[answer]
@@ -94,9 +94,9 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
     say("1 of 5: looking for the tests")  # before anything is loaded: whoever waits sees it at once
     from detent.app.check import Wish, check, check_each
     from detent.app.preload import nothing_newer
+    from detent.blocks import check_card  # noqa: F401
     from detent.interfaces import check_explained, check_reports  # noqa: F401 - loaded before any test runs
     from detent.interfaces.cli import ends, tell  # noqa: F401
-    from detent.workflows import check_card  # noqa: F401
 
     what = "staged" if given["staged"] else "worktree" if given["worktree"] else "range"
     wish = Wish(what, span, float(given["budget"] or 0), str(given["declare"] or ""), bool(given["fresh"]), install=str(given["install"]))  # type: ignore[arg-type]
@@ -129,9 +129,9 @@ def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
 
 
 def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each: bool) -> None:
+    from detent.blocks import check_card
     from detent.interfaces import check_reports
     from detent.interfaces.cli.tell import plain
-    from detent.workflows import check_card
 
     if wanted == "json":
         objects = [check_card.object_of(one) for one in found]

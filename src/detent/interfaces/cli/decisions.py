@@ -5,8 +5,8 @@ import json
 import click
 
 from detent.app import App
+from detent.blocks.open_flags import CAUSE
 from detent.interfaces.cli.tell import STUCK, plain
-from detent.workflows.open_flags import CAUSE
 
 
 @click.command("decisions")

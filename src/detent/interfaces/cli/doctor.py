@@ -12,7 +12,8 @@ from textwrap import indent
 
 import click
 
-from detent.app import journal_at, tables
+from detent.app import journal_at
+from detent.app.registry import workflow_names, workflow_of
 from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
@@ -125,4 +126,10 @@ def _journal() -> Check:
 
 
 def _tables() -> Check:
-    return Check("workflows", True, ", ".join(tables()))
+    """Every workflow that is installed, each checked whole."""
+    for name in workflow_names():
+        try:
+            workflow_of(name).check()
+        except (ImportError, AttributeError, ValueError) as e:
+            return Check("workflows", False, f"{name}: {e}", "remove the package that brings it, or mend it (docs/extending.md)")
+    return Check("workflows", True, ", ".join(workflow_names()))

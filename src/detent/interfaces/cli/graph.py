@@ -4,7 +4,7 @@ import json
 
 import click
 
-from detent.app import WORKFLOWS, tables
+from detent.app.registry import is_workflow, workflow_names, workflow_of
 from detent.errors import DetentError
 from detent.kernel.draw import as_mermaid, as_table
 
@@ -20,9 +20,9 @@ def command(workflow: str, form: str, as_json: bool) -> None:
     detent graph pr                     the table: states, rows, gates, jobs
     detent graph tdd --format mermaid   a diagram for markdown pages
     """
-    if workflow not in WORKFLOWS:
-        raise DetentError(f"there is no workflow '{workflow}'", f"known: {', '.join(WORKFLOWS)}")
-    table = tables()[workflow]
+    if not is_workflow(workflow):
+        raise DetentError(f"there is no workflow '{workflow}'", f"known: {', '.join(workflow_names())}")
+    table = workflow_of(workflow).table
     if as_json:
         states = {name: {"actor": s.actor, "role": s.role, "end": s.end} for name, s in table.states.items()}
         drawn = {"table": as_table(table), "mermaid": as_mermaid(table)}

@@ -16,7 +16,7 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object 
 
 
 def opened() -> tuple[App, Tracker]:
-    from detent.app.start_execute import items_of
+    from detent.app.project import items_of
     from detent.interfaces.cli.runner import here
 
     app = here(create=True)

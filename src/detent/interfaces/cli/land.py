@@ -82,12 +82,11 @@ def command(
 def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":
     """Which flags a person accepts with the command, if this is where a person may say so."""
     from detent.app.land_flags import Accepts
-    from detent.app.policy import kinds_of, only_flags, read_policies
-    from detent.interfaces.cli.runner import only_for
+    from detent.app.policy import flags_alone, kinds_of, read_policies
     from detent.interfaces.people import allowed
 
     policies = read_policies(yes_to)
-    only_for("pipeline", "land", {"--yes-to": not only_flags(policies)})
+    flags_alone(policies, "a landing")
     if trees or policies:
         allowed(app, channel())
     return Accepts(trees, kinds_of(policies), channel())
@@ -96,7 +95,7 @@ def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Ac
 def _fit() -> "App":
     """This repository, if its branches may be landed: nothing was planted in it, and its tests can be run apart."""
     from detent.app.cell import must_hold
-    from detent.app.start_execute import project_settings
+    from detent.app.project import project_settings
     from detent.git import fingerprint
     from detent.interfaces.cli.runner import here
 

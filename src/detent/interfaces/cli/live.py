@@ -10,13 +10,13 @@ import click
 from detent.app import App
 from detent.app.overtime import Parked
 from detent.app.push import push
+from detent.app.registry import workflow_of
 from detent.drive import Seen
 from detent.interfaces.cli.moves import Moves
 from detent.interfaces.cli.tell import plain
 
 PARKED = 75
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
-SESSION = ("pipeline", "task")
 COLOURS = {"SUCCESS": "green", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}  # by their names; numbers are other colours here
 LAST = 3  # lines of what the agent says that stay in view
 
@@ -54,7 +54,7 @@ def _stopped(way: str, as_json: bool) -> int:
 def _gave_up(app: App, run: str) -> bool:
     """The retries of a phase are spent, on its work or on its agent: that is a failure, and not a question to a person."""
     now = app.door.load(run).run
-    return now.workflow == "tdd" and now.cause in ("retries", "agent")
+    return now.cause in workflow_of(now.workflow).gives_up
 
 
 def tell_result(done: dict[str, Any]) -> None:
@@ -65,7 +65,7 @@ def tell_result(done: dict[str, Any]) -> None:
     for commit in done["commits"]:
         click.echo(f"  {commit['hash'][:10]}  {commit['phase']:<9} {plain(commit['subject'])}")
     use = done["usage"]
-    tests = f"{len(done['tests']['completed'])} tests done, {len(done['tests']['pending'])} open; " if done["workflow"] == "tdd" else ""
+    tests = f"{len(done['tests']['completed'])} tests done, {len(done['tests']['pending'])} open; " if any(done["tests"].values()) else ""
     click.echo(
         f"  {tests}{use['input_tokens']} tokens in, {use['cached_tokens']} cached, {use['output_tokens']} out, ${use['usd']:.2f}; {done['seconds']:.0f} s"
     )
@@ -76,10 +76,10 @@ def tell_result(done: dict[str, Any]) -> None:
     ways = {
         "done": f"Look at it: git log -p {done['branch']}" if done["branch"] else "",
         "halted": "Look: detent status. Go on: detent resume [--guidance TEXT]",
-        "waiting": f"A person is asked: detent {'decisions' if done['workflow'] == 'pipeline' else 'status'}. Then go on: detent resume",
+        "waiting": f"A person is asked: detent {'decisions' if workflow_of(done['workflow']).has_decisions else 'status'}. Then go on: detent resume",
         "aborted": "",
     }
-    if done["workflow"] == "execute":
+    if "item" in done:
         ways |= _of_execution(done)
     if way := ways[done["outcome"]]:
         click.echo(way)
@@ -87,7 +87,7 @@ def tell_result(done: dict[str, Any]) -> None:
 
 def _of_execution(done: dict[str, Any]) -> dict[str, str]:
     """What can be done about an execution. One that has ended is not gone on with: a new attempt is a new one."""
-    again = f"A new attempt: detent queue retry {done['item']}, or detent run --workflow execute {done['item']} --again"
+    again = f"A new attempt: detent queue retry {done['item']}, or detent run --workflow {done['workflow']} {done['item']} --again"
     halted = again if done["status"] == "BLOCKED" else f"Look: detent status --run {done['run']}. Go on: detent resume --run {done['run']}"
     waits = f"A person is asked: detent status --run {done['run']}. Then go on: detent resume --run {done['run']}"
     return {"aborted": again, "halted": halted, "waiting": waits}
@@ -137,7 +137,7 @@ class Terminal:
 
     def see(self, seen: Seen) -> None:
         self.now = _where(seen)
-        for status, line in self.moves.since(seen.run.id) if seen.run.workflow in SESSION else ():
+        for status, line in self.moves.since(seen.run.id) if _has_roles(seen) else ():
             calm = status == "SUCCESS"
             self._print(click.style(f"{'the machine':<11} {plain(line)}", fg=None if calm else COLOURS.get(status, "yellow"), dim=calm))
         if seen.kind == "turn":
@@ -170,6 +170,11 @@ class Terminal:
         return Text("\n".join(lines), style="dim")
 
 
+def _has_roles(seen: Seen) -> bool:
+    """Whether it is a session, with several roles at work and moves of the machine's own between them."""
+    return hasattr(seen.run.data, "task_id")
+
+
 def _where(seen: Seen) -> str:
     step, cycle = seen.briefing.step, getattr(seen.run.data, "cycle", 0)
     parts = [
@@ -187,7 +192,7 @@ def _verdict(seen: Seen) -> str:
     status = click.style(f"{verdict.status:<14}", fg=COLOURS.get(verdict.status, "yellow"), bold=True)
     counts = verdict.evidence.counts if verdict.evidence else None
     ran = f"{counts.passed} passed, {counts.failed + counts.errors} failed" if counts else ""
-    if seen.briefing.workflow in SESSION:
+    if _has_roles(seen):
         line = (
             f"{seen.briefing.role:<11} {seen.briefing.state:<16} {seen.run.data.task_id:<7} {status} → {verdict.state:<16} {ran}".rstrip()
         )

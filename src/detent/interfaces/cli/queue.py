@@ -85,14 +85,13 @@ def add(
     if not items and not ready:
         raise click.UsageError("name the items, or say --ready; `detent items list` shows them")
     from detent.app.fit import Terms
-    from detent.app.policy import only_flags, read_policies
+    from detent.app.policy import flags_alone, read_policies
     from detent.app.push import said_agent
     from detent.app.queueing import Asked
     from detent.app.queueing import add as add_items
-    from detent.interfaces.cli.runner import only_for
 
     policies = read_policies(yes_to)
-    only_for("pipeline", "execute", {"--yes-to": not only_flags(policies)})
+    flags_alone(policies, "a queue")
     with opened() as (app, queue):
         if again or policies:
             may(app)

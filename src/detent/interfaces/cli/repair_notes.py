@@ -12,23 +12,24 @@ def command(as_json: bool) -> int:
 
     A notes ref that cannot be read is put aside first. Runs that have not ended publish here what they have proved so far.
     """
+    from detent.app.from_notes import noted
     from detent.evidence.claims import REF
     from detent.git.notes import list_notes, put_aside
     from detent.git.repo import GitError
     from detent.interfaces.cli.runner import here
     from detent.world.claims import write_claims
-    from detent.world.tdd import NOTES, write_run_notes
 
     app, aside = here(), list[str]()
-    for ref in (NOTES, REF):
+    for ref in (*(notes.ref for notes in noted().values()), REF):
         try:
             list_notes(app.world.git, ref)
         except GitError:
             aside.append(put_aside(app.world.git, ref))
     heads = list(reversed(app.journal.heads()))
-    runs = [app.door.load(head.run).run for head in heads if head.workflow == "tdd"]
+    writers = noted()
+    runs = [app.door.load(head.run).run for head in heads if head.workflow in writers]
     proving = [app.door.load(head.run).run for head in heads if not head.parent]
-    mended = sum(write_run_notes(app.world, run) for run in runs)
+    mended = sum(writers[run.workflow].write(app.world, run) for run in runs)
     claims = sum(write_claims(app.world, run) for run in proving)
     if as_json:
         click.echo(json.dumps({"runs": len(runs), "mended": mended, "claims": claims, "put_aside": ", ".join(aside) or None}))

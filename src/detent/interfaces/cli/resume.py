@@ -56,6 +56,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
 def _drive_on(app: "App", now: "AnyRun", guidance: str, agent: str, as_json: bool, events: bool) -> int:
     """Release a driven run and its children where they are stuck, and drive it on."""
     from detent.app.asked import at_work
+    from detent.app.executions import is_execution
     from detent.app.push import fit_for_push
     from detent.app.terms import driving, renewed
     from detent.interfaces.cli.runner import person
@@ -71,7 +72,7 @@ def _drive_on(app: "App", now: "AnyRun", guidance: str, agent: str, as_json: boo
     if (guidance or terms) and not stuck:
         person("steer", now.id, terms, note=guidance)
     code = _follow(now.id, as_json, events)
-    if now.workflow == "execute":
+    if is_execution(now.workflow):
         from detent.app.queueing import catch_up
 
         catch_up(app, now.id)

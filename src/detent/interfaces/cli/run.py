@@ -4,13 +4,16 @@ from typing import Any
 
 import click
 
+from detent.app.registry import FOR_REQUESTS
 from detent.interfaces.cli.live import follow
+
+OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those that not every workflow has
 
 
 @click.command("run")
 @click.argument("request", nargs=-1)
 @click.option(
-    "--workflow", type=click.Choice(["tdd", "pr", "pipeline", "execute"]), default="tdd", show_default=True, help="Which workflow to run."
+    "--workflow", default=FOR_REQUESTS, show_default=True, metavar="NAME", help="Which workflow to run: `detent graph` lists them."
 )
 @click.option(
     "--agent",
@@ -59,16 +62,16 @@ def command(
     Ctrl-C at any time: `detent resume` goes on from the last event.
     """
     from detent.app.fit import Terms
-    from detent.app.policy import only_flags, read_policies
+    from detent.app.policy import read_policies
     from detent.app.push import fit_for_push, said_agent
-    from detent.interfaces.cli.runner import begin_or_ask, here, only_for
+    from detent.app.starting import options_fit, policies_fit
+    from detent.interfaces.cli.runner import begin_or_ask, here
 
     asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
     if known:
         return _drive_on(known, asked == Terms(), as_json, events, park)
-    of_pipeline = {"--lean": asked.lean, "--research": asked.research, "--ui": asked.ui}
-    only_for("pipeline", workflow, of_pipeline | {"--yes-to": not only_flags(asked.policies), "--parallel": asked.parallel > 1})
-    only_for("execute", workflow, {"--context": bool(asked.context), "--again": asked.again})
+    options_fit(workflow, asked, {name: f"--{name}" for name in OPTIONS})
+    policies_fit(workflow, asked, "--yes-to")
     app = here(create=True)
     fit_for_push(app, agent)
     return follow(app, begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent))), as_json, events)

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 
 from detent.app import App, open_app
 from detent.app.allowed import base_of, rules
-from detent.errors import DetentError, RedStart
+from detent.app.registry import FOR_PLANS
+from detent.app.starting import start_of
+from detent.errors import RedStart
 from detent.interfaces.cli.tell import channel, shown
 from detent.interfaces.people import allowed, by_a_person
 from detent.kernel.journal import Hot
@@ -30,30 +32,9 @@ def begin(app: App, workflow: str, terms: "Terms", by: str = "") -> str:
     sent = Sent("start", by="human", channel=by or channel())
     if terms.baseline or terms.policies:  # an answer given beforehand
         by_a_person(app, sent.channel)
-    if workflow == "pr":
-        from detent.app.start import start_pr
-
-        return start_pr(app, sent, terms)
-    if workflow == "tdd":
-        from detent.app.start_tdd import start_tdd
-
-        return start_tdd(app, sent, terms)
-    if workflow == "pipeline":
-        from detent.app.start_pipeline import start_pipeline
-
-        return start_pipeline(app, sent, terms)
-    if workflow == "execute" and terms.agent:
-        from detent.app.start_execute import start
-
-        if terms.again:
-            allowed(app, sent.channel)
-        if not terms.request.strip():
-            raise DetentError("there is no item to execute", "name one: detent run --workflow execute ID (see `detent items list`)")
-        return start(app, terms.request.strip(), sent, terms)
-    raise DetentError(
-        f"the workflow '{workflow}' has no agent that calls by itself: the machine drives it",
-        "detent run --workflow execute ID, or detent queue add ID",
-    )
+    if terms.again:
+        allowed(app, sent.channel)
+    return start_of(workflow, "run" if terms.agent else "start")(app, sent, terms)
 
 
 def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
@@ -75,13 +56,6 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
         return begin(app, workflow, terms._replace(baseline=True))
 
 
-def only_for(owner: str, workflow: str, given: dict[str, bool]) -> None:
-    """Refuse flags that only one workflow has."""
-    wrong = [flag for flag, there in given.items() if there and workflow != owner]
-    if wrong:
-        raise DetentError(f"{wrong[0]} belongs to {owner}, not to {workflow}", f"add --workflow {owner}, or leave it out")
-
-
 def next_briefing(run: str | None) -> Briefing:
     return briefed(here(create=True), run, channel())
 
@@ -89,12 +63,12 @@ def next_briefing(run: str | None) -> Briefing:
 def briefed(app: App, run: str | None, by: str) -> Briefing:
     """The next briefing; with no run in this checkout, of a new one on the plan. `by` is the channel that asks."""
     if run is None and app.current() is None and not _just_ended(app):
-        from detent.app.start import start_pr
+        from detent.app.fit import Terms
 
-        run = start_pr(app, Sent("start", by="agent", channel=by))
+        run = start_of(FOR_PLANS, "start")(app, Sent("start", by="agent", channel=by), Terms())
     chosen = app.chosen(run)
     run_now = app.door.load(chosen).run
-    if not app.journal.heads(chosen)[0].ended and (run_now.workflow == "pr" or not run_now.data.setup.workspace):
+    if not app.journal.heads(chosen)[0].ended and (run_now.workflow == FOR_PLANS or not run_now.data.setup.workspace):
         app.worlds.of(run_now).restore(run_now)
     briefing = app.door.next(chosen)
     remember(app, chosen)

@@ -2,13 +2,13 @@
 
 import click
 
-from detent.errors import DetentError
+from detent.app.registry import FOR_PLANS
 from detent.interfaces.cli.tell import tell_briefing
 
 
 @click.command("start")
 @click.argument("request", nargs=-1)
-@click.option("--workflow", type=click.Choice(["pr", "tdd", "pipeline"]), default="pr", show_default=True, help="Which workflow to run.")
+@click.option("--workflow", default=FOR_PLANS, show_default=True, metavar="NAME", help="Which workflow to run: `detent graph` lists them.")
 @click.option("--adopt", is_flag=True, help="Take over changes that are not committed.")
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
@@ -24,11 +24,11 @@ def command(
     The checkout must be clean, on a branch, with at least one commit.
     """
     from detent.app.fit import Terms
-    from detent.interfaces.cli.runner import begin_or_ask, here, only_for
+    from detent.app.starting import options_fit
+    from detent.interfaces.cli.runner import begin_or_ask, here
 
-    if workflow != "pr" and adopt:
-        raise DetentError(f"a run of {workflow} starts from a commit", "commit what is there first")
-    only_for("pipeline", workflow, {"--lean": lean, "--research": research, "--ui": ui})
+    terms = Terms(" ".join(request), adopt, baseline, lean, research=research, ui=ui)
+    options_fit(workflow, terms, {"adopt": "--adopt", "lean": "--lean", "research": "--research", "ui": "--ui"})
     app = here(create=True)
-    run = begin_or_ask(app, workflow, Terms(" ".join(request), adopt, baseline, lean, research=research, ui=ui))
+    run = begin_or_ask(app, workflow, terms)
     return tell_briefing(app.door.next(run), as_json)

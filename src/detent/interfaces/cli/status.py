@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from detent.app import App
+from detent.app.registry import workflow_of
 from detent.door import AnyEvent, AnyRun
 from detent.interfaces.cli.tell import card_lines, card_object, flag_lines, plain
 
@@ -85,9 +86,7 @@ def _agent(app: App, run: AnyRun) -> str:
 
 
 def _tests(run: AnyRun) -> dict[str, list[str]]:
-    from detent.app.push import tests_of
-
-    return tests_of(run) if run.workflow == "tdd" else {}
+    return workflow_of(run.workflow).tests(run)
 
 
 def stands(app: App, event: AnyEvent) -> dict[str, object]:

@@ -18,8 +18,9 @@ def command(text: str, to: str, run: str | None, as_json: bool) -> int:
     detent steer "prices are in cents"
     detent steer "look at the rounding" --to Reviewer
     """
+    from detent.app.registry import workflow_of
     from detent.interfaces.cli.runner import here, person
 
-    if to and (app := here()).door.load(app.chosen(run)).run.workflow not in ("pipeline", "task"):
+    if to and not workflow_of((app := here()).door.load(app.chosen(run)).run.workflow).has_decisions:
         raise DetentError("only a session has roles that can be named", "leave out --to")
     return tell_verdict(person("steer", run, note=text, to=to), as_json)

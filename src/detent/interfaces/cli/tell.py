@@ -61,7 +61,7 @@ def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
     """Flags for people and agents: a line each, with both versions below it."""
     if not flags:
         return []
-    from detent.workflows.open_flags import hunk_of, line_of
+    from detent.blocks.open_flags import hunk_of, line_of
 
     lines = [line for flag in flags for line in (f"Flag: {line_of(flag)}", *(f"  {line}" for line in (hunk_of(flag) if hunks else ())))]
     return [*lines, *(["Fix it now if you did not mean it: what is left is asked about before the branch lands."] if hunks else [])]
@@ -69,8 +69,8 @@ def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
 
 def card_lines(common: Path, run: str, accepted: str) -> list[str]:
     """What the branch of a run proves, in short; nothing before it was about to land. `accepted`: the tree whose flags were."""
+    from detent.blocks.check_card import short_of
     from detent.evidence.card_kept import kept_card
-    from detent.workflows.check_card import short_of
 
     found = kept_card(common, run)
     head, *rest = short_of(found, accepted) if found else [""]
@@ -79,8 +79,8 @@ def card_lines(common: Path, run: str, accepted: str) -> list[str]:
 
 def card_object(common: Path, run: str) -> dict[str, object] | None:
     """The same for programs, whole."""
+    from detent.blocks.check_card import object_of
     from detent.evidence.card_kept import kept_card
-    from detent.workflows.check_card import object_of
 
     found = kept_card(common, run)
     return object_of(found) if found else None

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.app import App, open_app
-from detent.app.start import start_pr
+from detent.app.fit import Terms
+from detent.app.starting import start_of
 from detent.errors import DetentError
 from detent.evidence.runners.kept import folder_of
 from detent.interfaces.gatebench import Agent, Language, Sort, Step, Try
@@ -87,7 +88,7 @@ class Stage:
         self.flags: tuple[str, ...] = ()
         self._make(folder)
         self.app: App = open_app(self.repo, create=True, env=self.env)
-        self.run = start_pr(self.app, Sent("start", by="human", channel="bench"))
+        self.run = start_of("pr", "start")(self.app, Sent("start", by="human", channel="bench"), Terms())
 
     def open(self) -> None:
         """Everything anew, as each call of a client is a process of its own: what an agent forged meanwhile is read."""

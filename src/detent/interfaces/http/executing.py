@@ -210,7 +210,7 @@ def is_over(app: App, desk: Desk, id: str) -> bool:
 
 
 def items(app: App, asked: shapes.ItemsAsked) -> shapes.Items:
-    from detent.app.start_execute import items_of
+    from detent.app.project import items_of
 
     every = items_of(app).items()
     closed = {item.id for item in every if item.status == "closed"}
@@ -222,7 +222,7 @@ def items(app: App, asked: shapes.ItemsAsked) -> shapes.Items:
 
 
 def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
-    from detent.app.start_execute import items_of
+    from detent.app.project import items_of
     from detent.tracker import NewItem
 
     if not asked.title.strip():
@@ -234,7 +234,7 @@ def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
 
 def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
     """Close an item. What waited for it may run at once."""
-    from detent.app.start_execute import items_of
+    from detent.app.project import items_of
     from detent.tracker import Change, UnknownItem
 
     allowed(app, CHANNEL)

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import chain, islice
-from pathlib import Path
 
 from detent.app import App
 from detent.app.asked import at_work, choices, ways
 from detent.app.land_asked import Left, open_landings
 from detent.app.outline import title_of
 from detent.app.push import STUCK
+from detent.app.registry import workflow_of
+from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
@@ -18,10 +19,6 @@ from detent.interfaces.http.board import MOST, Board, Stamp, stands
 from detent.interfaces.http.heads import Changed, NotThere, head_of
 from detent.kernel.journal import Head
 from detent.kernel.model import Flag
-from detent.workflows.execute_data import ExecuteData
-from detent.workflows.open_flags import ACCEPT, CAUSE, asking, hunk_of
-from detent.workflows.pr_data import PrData, open_findings
-from detent.world.session import kept_documents, read_document
 
 CHANGES = "changes-requested"
 STOPPED = "The run stopped, and waits to be released. What was seen last stands below."
@@ -241,13 +238,7 @@ def _hunks(flags: tuple[Flag, ...]) -> tuple[shapes.Artifact, ...]:
 
 def _reviewed(run: AnyRun) -> str:
     """What the review found that a run waits because of."""
-    if run.cause == "review" and isinstance(run.data, ExecuteData) and run.data.review:
-        told = run.data.review
-        issues = (f"- **{i.title}** ({i.severity} {i.type}{i.file_path and f', {i.file_path}'}): {i.description}" for i in told.issues)
-        return "\n".join((told.summary, "", *issues))
-    if run.cause == "review rounds" and isinstance(run.data, PrData):
-        return "\n".join(("### Findings", "", *(f"- {finding}" for finding in open_findings(run.data))))
-    return ""
+    return workflow_of(run.workflow).findings(run)
 
 
 def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Option, ...]:
@@ -267,15 +258,9 @@ def _artifacts(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Ar
         return _hunks(asking(run))
     if asked is None:
         return (shapes.Artifact(path="what was seen last", text=run.last_error),) if run.last_error and run.state in STUCK else ()
-    root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(app.world.git, run)
-    found = {p: read_document(root, p) if root.is_dir() else None for p in asked.shown}
-    texts = {p: t if t is not None else _blob(app, kept.get(p, "")) for p, t in found.items()}
+    texts = workflow_of(run.workflow).shown(app, run, asked.shown)
     start = f"{run.data.session}/"
     return tuple(shapes.Artifact(path=p.removeprefix(start), text=t) for p, t in texts.items())
-
-
-def _blob(app: App, blob: str) -> str:
-    return app.world.git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") if blob else ""
 
 
 def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, dict[str, str]]:

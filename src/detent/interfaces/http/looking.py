@@ -7,9 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from detent.app import WORKFLOWS, App
+from detent.app import App
 from detent.app.live import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
+from detent.app.registry import is_workflow, workflow_names
 from detent.evidence.card import Checked
 from detent.evidence.card_kept import kept_card
 from detent.evidence.claims import REF
@@ -214,8 +215,8 @@ def _note(app: App, blob: str) -> str:
 
 
 def workflow(app: App, name: str) -> shapes.Workflow:
-    if name not in WORKFLOWS:
-        raise NotThere(f"there is no workflow {name}", f"known: {', '.join(WORKFLOWS)}")
+    if not is_workflow(name):
+        raise NotThere(f"there is no workflow {name}", f"known: {', '.join(workflow_names())}")
     table = app.door.hands.tables[name]
     states = tuple(shapes.StateRow(name=n, actor=s.actor, role=s.role, end=s.end, start=n in table.starts) for n, s in table.states.items())
     drawn = tuple(shapes.Arrow(at=at, to=to, on=tuple(on)) for (at, to), on in arrows(table).items())

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from detent import __version__
-from detent.app import WORKFLOWS, App
+from detent.app import App
+from detent.app.registry import workflow_names
 from detent.interfaces.http import board, executing, inbox, looking, reading, shapes, speaking
 from detent.interfaces.http import shapes_execute as work
 from detent.interfaces.http.heads import NotThere
@@ -260,7 +261,7 @@ ROUTES: tuple[Route, ...] = (
         lambda c: executing.review(c.app, c.asked),
         "Have a branch reviewed by a fresh agent; its issues become items.",
     ),
-    Route(GET, "/api/workflows", NONE, shapes.Workflows, lambda c: shapes.Workflows(workflows=WORKFLOWS), "The workflows by name."),
+    Route(GET, "/api/workflows", NONE, shapes.Workflows, lambda c: shapes.Workflows(workflows=workflow_names()), "The workflows by name."),
     Route(
         GET,
         "/api/workflows/{name}",

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from detent.app.registry import FOR_REQUESTS
 from detent.interfaces.http.shape import Group, Line, Most, Number, Offset, Shape, Text
 from detent.kernel.model import Evidence, Flag, Status
 
@@ -58,7 +59,7 @@ class Nothing(Shape, frozen=True, kw_only=True):
 
 class StartAsked(Shape, frozen=True, kw_only=True):
     request: Text = ""  # what is wanted; for pr the path of the plan
-    workflow: Literal["tdd", "pr", "pipeline"] = "tdd"
+    workflow: Line = FOR_REQUESTS
     agent: Line = ""  # who works; empty: as [agents] says
     baseline: bool = False
     lean: bool = False

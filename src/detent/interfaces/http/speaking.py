@@ -5,13 +5,16 @@ import sys
 
 from detent.app import App
 from detent.app.crew import driver_of
+from detent.app.executions import is_execution
 from detent.app.fit import Terms
 from detent.app.land_asked import accept
-from detent.app.policy import only_flags, read_policies, user
+from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
+from detent.app.starting import PAGE, options_fit, policies_fit, start_of
+from detent.blocks.open_flags import ACCEPT
 from detent.errors import DetentError
-from detent.interfaces.cli.runner import begin, only_for, spoken
+from detent.interfaces.cli.runner import begin, spoken
 from detent.interfaces.http import shapes
 from detent.interfaces.http.heads import Changed, head_of
 from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
@@ -19,7 +22,6 @@ from detent.interfaces.http.reading import driver_log
 from detent.interfaces.people import allowed
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
-from detent.workflows.open_flags import ACCEPT
 
 CHANNEL = "web"
 FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
@@ -28,9 +30,11 @@ FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
 def start(app: App, asked: shapes.StartAsked) -> str:
     """Create a run and have it driven; its id."""
     policies = read_policies(asked.yes_to)
-    only_for("pipeline", asked.workflow, {"lean": asked.lean, "yes_to": not only_flags(policies)})
-    fit_for_push(app, asked.agent)
     terms = Terms(asked.request, baseline=asked.baseline, lean=asked.lean, policies=policies, agent=said_agent(asked.agent))
+    start_of(asked.workflow, PAGE)
+    options_fit(asked.workflow, terms, {"lean": "lean"})
+    policies_fit(asked.workflow, terms, "yes_to")
+    fit_for_push(app, asked.agent)
     run = begin(app, asked.workflow, terms, CHANNEL)
     drive_on(app, run)
     return run
@@ -57,7 +61,7 @@ def abort(app: App, run: str, reason: str) -> Verdict:
     """End a run for good. The process that drives it notices by itself."""
     head = head_of(app, run)
     verdict = spoken(app, CHANNEL, "abort", run, note=reason)
-    if head.workflow == "execute":
+    if is_execution(head.workflow):
         catch_up(app, run)
     return verdict
 
@@ -94,7 +98,7 @@ def drive_on(app: App, run: str) -> None:
     """
     head = head_of(app, run)
     top = head_of(app, head.parent) if head.parent else head
-    if top.workflow == "execute":
+    if is_execution(top.workflow):
         catch_up(app, top.run)
         if go_on(app, top.run):
             return

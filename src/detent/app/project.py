@@ -1,0 +1,63 @@
+"""The project as its main branch says it: its settings, its tracker, and a run that stands for a branch which no run made."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from detent.app.fit import ground
+from detent.app.kit import settings_at
+from detent.app.registry import FOR_ITEMS
+from detent.app.trackers import tracker_of
+from detent.blocks.ground import Ground
+from detent.config import Settings
+from detent.errors import DetentError
+from detent.git.commits import main_branch
+from detent.git.repo import Git
+from detent.kernel.model import Flag, OnBranch, Run
+from detent.tracker import Tracker, open_of
+
+if TYPE_CHECKING:
+    from detent.app import App
+
+
+def project_settings(git: Git, outer: Mapping[str, str]) -> tuple[Settings, str]:
+    """The settings of the project's main branch, and its commit: an execution begins there, whatever is checked out."""
+    if not git.head():
+        raise DetentError("this repository has no commit yet", "make a first one: git add -A && git commit -m start")
+    ref = main_branch(git, settings_at(git, "HEAD", outer).git.main)
+    commit = git.resolve(f"{ref}^{{commit}}")
+    return settings_at(git, commit, outer), commit
+
+
+def items_of(app: "App") -> Tracker:
+    """The tracker that this project is configured for."""
+    return tracker_of(project_settings(app.world.git, app.world.outer)[0].tracker.kind, app.place, app.world.outer)
+
+
+def waits_for(app: "App", id: str) -> list[str]:
+    """The items that must be closed before this one can run."""
+    tracker = items_of(app)
+    return open_of(tracker, tracker.items(id)[0].depends_on)
+
+
+class BranchData(OnBranch, frozen=True):
+    """A branch that is looked at as a whole, whoever made it."""
+
+    setup: Ground = Ground()
+    base: str = ""
+    good_tree: str = ""
+    reds: tuple[str, ...] = ()
+
+
+def ground_of_main(app: "App", agent: str) -> Ground:
+    """What is fixed for work that begins at main now, in no workspace yet."""
+    settings, main = project_settings(app.world.git, app.world.outer)
+    fixed = ground(app.world.git, settings, main, app.world.outer.get("PATH", os.defpath), agent, FOR_ITEMS)
+    return replace(fixed, workspace="")
+
+
+def stand_in(app: "App", name: str, agent: str, data: BranchData, flags: tuple[Flag, ...] = ()) -> Run[BranchData]:
+    """A run that nobody journals, for what asks a run how tests are run here."""
+    return Run(name, FOR_ITEMS, "", 0, replace(data, setup=ground_of_main(app, agent)), flags=flags)

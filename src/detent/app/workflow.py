@@ -1,0 +1,214 @@
+"""A workflow as one value: its table and everything that the rooms around it need to know about it. Checked whole when it is constructed.
+
+Whoever adds a workflow writes one of these (docs/extending.md). Functions that few calls need import their module when they are called.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
+
+import msgspec
+
+from detent.blocks.inner import Inner
+from detent.blocks.last_words import Reader, read_summary
+from detent.blocks.outline import Part
+from detent.blocks.proved import Fold, claims_nothing
+from detent.door import STOP_CHILDREN, AnyRun
+from detent.gates.human import DecisionData
+from detent.kernel.journal import Head
+from detent.kernel.model import Briefing, Sent
+from detent.kernel.rows import Child, T
+from detent.kernel.table import Table
+
+if TYPE_CHECKING:
+    from detent.app.fit import Terms
+    from detent.app.opened import App
+    from detent.config import Settings
+    from detent.world.repo import Effects, Jobs, RepoWorld
+
+NEEDED = ("setup", "base", "branch", "good_tree", "reds")  # what every room asks of a run's data
+HAND_IN = "hand-in"  # the prompt that says how an agent hands in
+
+
+class Start(Protocol):
+    """Create a run as it was asked for; its id."""
+
+    def __call__(self, app: "App", sent: Sent, terms: "Terms") -> str: ...
+
+
+def no_files(run: AnyRun) -> Mapping[str, str | None]:
+    return {}
+
+
+def none_written(run: AnyRun) -> tuple[str, ...]:
+    return ()
+
+
+def no_plan(run: AnyRun) -> tuple[Part, ...]:
+    return ()
+
+
+def no_pause(run: AnyRun) -> float:
+    return 0.0
+
+
+def nothing_known(briefing: Briefing, command: str) -> dict[str, str]:
+    return {}
+
+
+def nothing_more(app: "App", run: AnyRun) -> dict[str, Any]:
+    return {}
+
+
+def no_tests(run: AnyRun) -> dict[str, list[str]]:
+    return {}
+
+
+def no_findings(run: AnyRun) -> str:
+    return ""
+
+
+def nothing_shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
+    return {}
+
+
+def no_limits(settings: "Settings") -> dict[str, int]:
+    return {}
+
+
+def not_laid(root: Path, run: AnyRun) -> None:
+    pass
+
+
+def not_redone(world: "RepoWorld", run: AnyRun) -> None:
+    pass
+
+
+def nothing_protected(briefing: Briefing) -> tuple[str, ...]:
+    return ()
+
+
+class Notes(NamedTuple):
+    """Notes of a workflow's own: their ref, and how those of a run are written anew from the journal; how many were wrong."""
+
+    ref: str
+    write: Callable[["RepoWorld", AnyRun], int]
+
+
+class Items(NamedTuple):
+    """What a workflow whose runs are executions of work items does with items."""
+
+    starter: Callable[["App", Sent, "Terms"], Callable[[str], str]]  # how to queue items, one after another; each gives a run
+    last_of: Callable[["App", str], Head | None]  # the newest execution of an item
+    review: Callable[["App", str, str, bool], dict[str, Any]]  # a branch by hand: branch, agent, again
+    waiting_for: Callable[["App", str], AnyRun | None]  # the execution that waits for a better review of a branch
+
+
+class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """Everything about a workflow. `effects` and `jobs` may be a `Late` mapping, which is checked when it is loaded: before a run begins."""
+
+    table: Table[T]
+    folder: Path  # has briefings/STATE.md
+    effects: "Effects"
+    jobs: "Jobs"
+    start: Start | None = None  # None: such a run is only ever the child of another
+    prompts: Path | None = None  # has ROLE.md for each role, and hand-in.md; None: the folder's own
+    hand_in: str = HAND_IN
+    options: tuple[str, ...] = ()  # the fields of Terms that only such a run is started with
+    doors: tuple[str, ...] = ("start", "run", "page")  # where people may start it
+    read: Reader = read_summary  # what an agent's last words hand in
+    title: Callable[[AnyRun], str] = lambda run: run.id
+    plan: Callable[[AnyRun], tuple[Part, ...]] = no_plan
+    files: Callable[[AnyRun], Mapping[str, str | None]] = no_files  # the published files as they should be; None: none of that name
+    being_written: Callable[[AnyRun], tuple[str, ...]] = none_written  # those of them that the agent is asked to write now
+    claims: Fold = claims_nothing  # what an event proves, for the evidence notes
+    whole_branch: bool = False  # all steps of a branch end in one commit
+    known: Callable[[Briefing, str], dict[str, str]] = nothing_known  # fields of a submit that the machine fills by itself
+    pause: Callable[[AnyRun], float] = no_pause  # seconds before a driven agent tries again
+    failures: Mapping[str, str] = {}  # the event for a sort of an agent's failure, where it is not the usual one
+    tests: Callable[[AnyRun], dict[str, list[str]]] = no_tests  # those of its list: completed, pending
+    gives_up: tuple[str, ...] = ()  # the causes of a halt that are a failure, and no question to a person
+    result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # what the result of a driven run has besides
+    lay: Callable[[Path, AnyRun], None] = not_laid  # what is put into a workspace that is made
+    after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone
+    protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # what the agent never writes
+    documents: str = ""  # the folder of documents that roles write, where a role may write nothing else
+    in_workspace: tuple[str, ...] | None = None  # the effects that need the run's workspace; None: all of them
+    merge: str = "auto"  # where [git] merge is not set
+    findings: Callable[[AnyRun], str] = no_findings  # what a review found that the run waits because of
+    shown: Callable[["App", AnyRun, Iterable[str]], dict[str, str]] = nothing_shown  # documents that a question is about, by path
+    inner: Callable[[Inner], Child] | None = None  # how it works on an item for an execution
+    wants_plan: bool = False  # and whether it then wants the item's text as a plan file
+    limits: Callable[["Settings"], dict[str, int]] = no_limits  # how often it may fail, as a project configures it
+    items: Items | None = None  # where its runs are executions of work items
+    from_notes: Callable[["App", Sent, str], str] | None = None  # go on in a clone that has only notes
+    notes: Notes | None = None  # notes that it writes on commits
+
+    def __post_init__(self) -> None:
+        _raise(self.table.name, _form(self))
+        if not isinstance(self.effects, Late) and not isinstance(self.jobs, Late):
+            self.check()
+
+    def check(self) -> None:
+        """Whether somebody does what its table owes and asks for; loads what is late."""
+        _raise(self.table.name, _undone(self))
+
+    @property
+    def has_decisions(self) -> bool:
+        """Whether its runs keep questions to people by name."""
+        return issubclass(self.table.data, DecisionData)
+
+    @property
+    def prompt_folder(self) -> Path:
+        return self.prompts or self.folder / "prompts"
+
+
+class Late(dict[str, Any]):
+    """A mapping of a module, imported when something is looked up in it."""
+
+    def __init__(self, load: Callable[[], Mapping[str, Any]]) -> None:
+        super().__init__()
+        self._load = load
+
+    def __missing__(self, name: str) -> Any:
+        self.update(self._load())
+        if name not in self:
+            raise KeyError(name)
+        return self[name]
+
+    def all(self) -> Mapping[str, Any]:
+        self.update(self._load())
+        return self
+
+
+def _raise(name: str, faults: list[str]) -> None:
+    if faults:
+        raise ValueError(f"the workflow {name} is not whole:\n" + "\n".join(f"- {fault}" for fault in faults))
+
+
+def _form(flow: Workflow[Any]) -> list[str]:
+    """What can be seen without loading what is done for it."""
+    table = flow.table
+    faults = [
+        f"state {name} has no briefing: {flow.folder / 'briefings' / name}.md is not there"
+        for name, state in table.states.items()
+        if state.actor != "system" and not (flow.folder / "briefings" / f"{name}.md").is_file()
+    ]
+    roles = {state.role for state in table.states.values() if state.actor == "agent"}
+    prompts = sorted({flow.hand_in, *(role.lower() for role in roles)}) if roles else []
+    faults += [
+        f"there is no prompt {flow.prompt_folder / name}.md" for name in prompts if not (flow.prompt_folder / f"{name}.md").is_file()
+    ]
+    fields = set(table.data.__struct_fields__)
+    faults += [f"its data {table.data.__name__} has no field {name}" for name in NEEDED if name not in fields]
+    return faults
+
+
+def _undone(flow: Workflow[Any]) -> list[str]:
+    table = flow.table
+    effects, jobs = (m.all() if isinstance(m, Late) else m for m in (flow.effects, flow.jobs))
+    ways = [way for row in table.rows for way in row.ways] + [table.broken]
+    owed = {effect.name for way in ways for effect in way.owes} | {effect.name for effect in table.always}
+    faults = [f"nobody does the effect {name}, which its rows owe" for name in sorted(owed - set(effects) - {STOP_CHILDREN})]
+    wanted = {(name, state.job.name) for name, state in table.states.items() if state.job}
+    return faults + [f"nobody does the job {job} of state {name}" for name, job in sorted(wanted) if job not in jobs]

@@ -1,0 +1,70 @@
+"""Briefings are files, one per state, rendered strictly: an unknown name is an error. First line: the goal; the rest: the text."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from string import Template
+
+from detent.blocks.open_flags import told_in_briefing
+from detent.kernel.model import Briefing, Run
+from detent.kernel.rows import T
+from detent.kernel.table import Table
+
+
+@cache
+def template(folder: Path, state: str, actor: str) -> Template:
+    """The briefing file of a state; the states that are the machine's own share one."""
+    file = Path(__file__).parent / "briefings" / "system.md" if actor == "system" else folder / "briefings" / f"{state}.md"
+    return Template(file.read_text("utf-8"))
+
+
+def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
+    """The finished briefing for whoever acts now. Pure: the same run gives the same text."""
+    state = table.states[run.state]
+    step = table.step(run)
+    text = template(folder, run.state, state.actor).substitute(_names(table, run))
+    goal, _, body = text.partition("\n")
+    return Briefing(
+        run=run.id,
+        workflow=table.name,
+        state=run.state,
+        actor=state.actor,
+        role=state.role,
+        goal=goal.removeprefix("# ").strip(),
+        briefing=f"{goal}\n{body}{_said(run)}{told_in_briefing(run, state.actor, state.role)}".strip() + "\n",
+        instruction=table.instruction(run),
+        step=step,
+        guidance=run.guidance or None,
+        last_error=run.last_error or None,
+        writes=tuple(dict.fromkeys(Template(w).substitute(_names(table, run)) for w in state.writes)),
+        allowed_actions=() if state.end else ("get_task", *table.allowed(run)),
+        attempt=1 + sum(run.counts.values()),
+        attempt_id=f"{run.id}.{run.seq}",
+        not_before=run.not_before or None,
+        budget={name: f"{n} of {run.limits[name]}" for name, n in run.counts.items()},
+    )
+
+
+def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
+    step = table.step(run)
+    common = {
+        "run": run.id,
+        "state": run.state,
+        "instruction": table.instruction(run),
+        "cause": run.cause,
+        "back": run.back,
+        "last_error": run.last_error,
+        "last_reason": run.last_reason,
+        "step_type": step.type if step else "",
+        "step_task": step.task if step else "",
+        "step_description": step.description if step else "",
+    }
+    return {**common, **table.facts(run)}
+
+
+def _said(run: Run[T]) -> str:
+    """What people said, added to every briefing that an agent gets."""
+    parts = [f"\n\n## Guidance from a person\n\n{run.guidance}\n"] if run.guidance else []
+    if run.steers:
+        parts.append("\n\n## Said by a person meanwhile\n\n" + "\n".join(f"- {s}" for s in run.steers) + "\n")
+    return "".join(parts)

@@ -1,0 +1,218 @@
+"""The proof card of a change or a branch: as text for a terminal, as markdown, and as an object for programs. Pure."""
+
+from typing import Any
+
+from detent.blocks.card_rows import WIDTH, cut, listed, many, row, wrapped
+from detent.blocks.open_flags import hunk_of
+from detent.evidence.card import Card, Checked
+from detent.kernel.model import Flag
+
+WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
+CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
+MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
+LONGEST = 200  # characters of a line in markdown
+SCHEMA = 1
+ELSEWHERE = "outside of all projects"
+
+
+def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[str]:
+    """The card as a person reads it: at most a screen, unless everything is wanted."""
+    head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
+    declared = [row("declared", checked.change.declared)] if checked.change.declared else []
+    declared += wrapped("installed", checked.installed, width) if checked.installed else []
+    body = [line for part in checked.parts or (checked,) for line in _rows_of(part, bool(checked.parts), verbose, width)]
+    asks = checked.card.failed or checked.card.asks
+    more = [row("", "--explain NAME says what was tried for any of these, and repeats it")] if asks else []
+    return [*head, *declared, *body, *more, _end(checked)]
+
+
+def short_of(checked: Checked, accepted: str = "", width: int = 80) -> list[str]:
+    """The card without names and flags, for where a run is shown: they stand there already. `accepted`: the tree whose flags were."""
+    head, end = f"{checked.change.name}  {_size(checked)}", _end(checked, accepted == checked.card.tip)
+    return [head, *_tests(checked.card, 0, width), *_wrong(checked.card, width), end]
+
+
+def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list[str]:
+    """What was found; of a project, under its name."""
+    card = checked.card
+    head = [row("project", cut(f"{title_of(checked)}  {checked.command}".rstrip(), width - WIDTH))] if is_part else []
+    shown = len(card.proved) + len(card.pins) + len(card.known) if verbose else MOST["names"]
+    told = (checked.project or checked.command or not is_part) and not card.unclear
+    return [*head, *(_tests(card, shown, width) if told else []), *_wrong(card, width), *_flags(card, verbose, width)]
+
+
+def _tests(card: Card, shown: int, width: int) -> list[str]:
+    return [
+        *_named("proved", "fail without this change and pass with it", card.proved, card, shown, width),
+        *_named("pins", "are new and pass on both sides", card.pins, card, shown, width),
+        *_kept(card),
+        *_named("known", "failed before and fail still", card.known, card, shown, width),
+    ]
+
+
+def _wrong(card: Card, width: int) -> list[str]:
+    said, *hints = card.unclear.splitlines() or [""]
+    unclear = [*wrapped("unclear", said, width), *(row("", line) for line in hints)] if said else []  # a command to type stays in one line
+    return [*(line for said in card.failed for line in wrapped("failed", clickable_said(said, card), width)), *unclear]
+
+
+def title_of(part: Checked) -> str:
+    """What a part is called: the folder of its project, `.` for the root."""
+    return part.project or ("." if part.command else ELSEWHERE)
+
+
+def _size(checked: Checked) -> str:
+    commits = [many(len(checked.change.commits), "commit")] if checked.change.commits else []
+    return ", ".join([*commits, many(len(checked.change.paths), "file")])
+
+
+def _named(label: str, what: str, names: tuple[str, ...], card: Card, most: int, width: int) -> list[str]:
+    if not names:
+        return [row(label, "no test fails without this change and passes with it")] if label == "proved" else []
+    verb = what if len(names) > 1 else what.replace("fail ", "fails ").replace("pass ", "passes ").replace("are ", "is ")
+    more = [row("", f"and {len(names) - most} more (--verbose)")] if len(names) > most > 0 else []
+    return [row(label, f"{many(len(names), 'test')} {verb}"), *listed([clickable(name, card) for name in names[:most]], width), *more]
+
+
+def _kept(card: Card) -> list[str]:
+    if not card.kept:
+        return []
+    lost = "" if card.failed else "; none lost, none newly skipped"
+    return [row("kept", f"{many(card.kept, 'old test')} {'pass' if card.kept > 1 else 'passes'} as before{lost}")]
+
+
+def _flags(card: Card, verbose: bool, width: int) -> list[str]:
+    """Those that a person is asked about first; notes in a line each."""
+    flags = [*card.asks, *(flag for flag in card.flags if flag.level != "ask")]
+    shown = flags if verbose else flags[: MOST["flags"]]
+    rows = [line for flag in shown for line in _flag(flag, card, verbose, width)]
+    return rows + ([row("", f"and {len(flags) - len(shown)} more (--verbose)")] if len(flags) > len(shown) else [])
+
+
+def _flag(flag: Flag, card: Card, verbose: bool, width: int) -> list[str]:
+    label = "flag" if flag.level == "ask" else "note"
+    said = "  ".join(filter(None, (flag.kind, clickable(flag.place, card))))
+    hunk = hunk_of(flag, 40 if verbose else MOST["lines"]) if flag.level == "ask" else ()
+    return [row(label, cut(said, width - WIDTH)), *wrapped("", flag.sentence, width, "  "), *listed(hunk, width)]
+
+
+def _end(checked: Checked, accepted: bool = False) -> str:
+    asks = len(checked.card.asks)
+    to_look = f"{asks} {'looked at and accepted' if accepted else 'to look at'}" if checked.answer == "flagged" else ""
+    suites = f", {many(int(checked.card.suites), 'test run')}" if checked.card.suites else ""
+    cost = "known from before" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
+    return f"{WORDS[checked.answer]:<{WIDTH - 2}}  {'  '.join(filter(None, (to_look, cost)))}"
+
+
+def clickable(place: str, card: Card) -> str:
+    """A place as terminals and editors open it: `path:line`, and the name of what stands there."""
+    at = card.places.get(place, "")
+    name = place.rpartition("::")[2].rpartition(": ")[2]
+    return place if not at else at if name == place else f"{at} {name}"
+
+
+def clickable_said(said: str, card: Card) -> str:
+    """The same of a sentence that begins with a test."""
+    test = max((test for test in card.places if said.startswith(f"{test} ")), key=len, default="")
+    return f"{clickable(test, card)}{said.removeprefix(test)}"
+
+
+# -- for programs and for pull requests ------------------------------------------------------------------------------------------
+
+
+def object_of(checked: Checked) -> dict[str, Any]:
+    """The card for programs; docs/check.md says what each field means."""
+    change, card = checked.change, checked.card
+    return {
+        "schema": SCHEMA,
+        "answer": checked.answer,
+        "exit_code": CODES[checked.answer],
+        "range": change.name,
+        "base": change.base,
+        "commits": [{"hash": c.hash, "subject": c.subject} for c in change.commits],
+        "trees": {"base": card.base, "tip": card.tip},
+        "files": list(change.paths),
+        "declared": change.declared,
+        "proved": list(card.proved),
+        "pins": list(card.pins),
+        "kept": card.kept,
+        "known_failures": list(card.known),
+        "failed": list(card.failed),
+        "flags": [
+            {"kind": f.kind, "level": f.level, "place": f.place, "says": f.sentence, "before": f.before, "after": f.after}
+            for f in card.flags
+        ],
+        "places": card.places,
+        "unclear": card.unclear,
+        "command": checked.command,
+        "installed": checked.installed,
+        "sandbox": checked.sandbox,
+        "test_runs": card.suites,
+        "seconds": round(card.seconds, 1),
+        "known_before": checked.kept,
+        "projects": [_project(part) for part in checked.parts],
+    }
+
+
+def _project(part: Checked) -> dict[str, Any]:
+    """The same of one project. That at the root has the path `.`; what is in none has no path."""
+    whole = object_of(part)
+    left_out = ("schema", "exit_code", "range", "base", "commits", "declared", "installed", "projects")
+    return {"path": part.project or ("." if part.command else ""), **{name: value for name, value in whole.items() if name not in left_out}}
+
+
+def markdown_of(checked: Checked, accepted: str = "") -> str:
+    """The card for a pull request's text, a comment or a step summary. `accepted`: what is said of flags that were accepted before."""
+    head = f"### Detent: {WORDS[checked.answer].lower()} — {_safe(checked.change.name)}, {_size(checked)}"
+    declared = ["", f"Declared: {checked.change.declared}"] if checked.change.declared and checked.parts else []
+    parts = [line for part in checked.parts for line in ("", f"#### {_safe(title_of(part))}", *_markdown(part, False, accepted))]
+    return "\n".join([head, *declared, *(parts or _markdown(checked, True, accepted)), "", _foot(checked), ""])
+
+
+def _foot(checked: Checked) -> str:
+    return f"<sub>{_safe(checked.command) or 'no tests'} · {checked.card.seconds:.0f} s · sandbox {_safe(checked.sandbox)}</sub>"
+
+
+def _markdown(checked: Checked, alone: bool, accepted: str) -> list[str]:
+    """What was found, of the whole or of one project."""
+    card = checked.card
+    rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
+    rows += [("pins", _listed(card.pins))] if card.pins else []
+    rows += [("kept", f"{many(card.kept, 'old test')}")] if card.kept else []
+    rows += [("known before", _listed(card.known))] if card.known else []
+    rows += [("declared", checked.change.declared)] if checked.change.declared and alone else []
+    rows = rows if alone or checked.command else []
+    table = ["", "| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)] if rows else []
+    wrong = ["", "**What fails**", "", *(f"- {_safe(said)}" for said in card.failed)] if card.failed else []
+    unclear = ["", f"Could not be verified: {_safe(card.unclear)}"] if card.unclear else []
+    said = [accepted, ""] if accepted else []
+    asked = ["", "**To look at**", "", *said, *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
+    notes = [flag for flag in card.flags if flag.level != "ask"]
+    told = (
+        ["", "<details><summary>Notes</summary>", "", *(line for flag in notes for line in _bullet(flag)), "", "</details>"]
+        if notes
+        else []
+    )
+    return [*table, *wrong, *unclear, *asked, *told]
+
+
+def _bullet(flag: Flag) -> list[str]:
+    hunk = hunk_of(flag)
+    place = f" `{_code(flag.place)}`" if flag.place else ""
+    body = ["", "  ~~~~diff", *(f"  {cut(line.replace('~~~~', ''), LONGEST)}" for line in hunk), "  ~~~~"] if hunk else []
+    return [f"- **{flag.kind}**{place}: {_safe(flag.sentence)}", *body]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(f"`{_code(name)}`" for name in names[: MOST["names"]])
+    return shown + (f" and {len(names) - MOST['names']} more" if len(names) > MOST["names"] else "")
+
+
+def _code(text: str) -> str:
+    """Words of others between backticks in one line."""
+    return cut(" ".join(text.split()).replace("`", "").replace("|", "¦"), LONGEST)
+
+
+def _safe(text: str) -> str:
+    """Words of others in one line of markdown: they open no tag, no table cell and no mention."""
+    return " ".join(text.split()).replace("<", "&lt;").replace("|", "¦").replace("@", "@\u200b")

@@ -1,0 +1,65 @@
+"""What a run may claim, read off its events: which accepted steps lead to which commit. Pure; knows no git, no notes, and no workflow."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from detent.evidence.claims import Phase, Step
+from detent.kernel.model import Event
+
+AnyEvent = Event[Any]
+WORK = ("commit_judged_tree", "commit_task", "commit_merged")  # effects that commit work as a whole
+
+
+class Proved(NamedTuple):
+    """The steps of one commit, and how the commit is found: by its hash, or by what the event made."""
+
+    run: str
+    workflow: str
+    steps: tuple[Step, ...]
+    base: str
+    baseline: tuple[str, ...]
+    seq: int
+    made: str  # phase, plan; empty where the hash is known
+    commit: str = ""
+
+
+class Chain:
+    """The steps of the pull request that is at work."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.red: AnyEvent | None = None
+
+
+Fold = Callable[[AnyEvent, Chain], list[Proved]]  # what one event proves, after those before it
+
+
+def claims_nothing(event: AnyEvent, chain: Chain) -> list[Proved]:
+    return []
+
+
+def proved(events: Iterable[AnyEvent], fold_of: Callable[[str], Fold]) -> list[Proved]:
+    """Everything that the events of a run, and of those it goes back to, may claim."""
+    found, chain = list[Proved](), Chain()
+    for event in events:
+        if event.status in ("SUCCESS", "NEEDS_ANALYSIS") or event.on == "test-wrong":
+            found += fold_of(event.run.workflow)(event, chain)
+    return found
+
+
+def whole_work(event: AnyEvent, about: str) -> list[Proved]:
+    """Code and tests of a task together, or what a session does around its tasks: one commit, proved as a whole."""
+    if not any(effect in event.owes for effect in WORK):
+        return []
+    tree = event.sent.facts["tree"] if "commit_merged" in event.owes else event.found.tree
+    return [claim(event, (step_of(event, "work", about, tree),), "phase")]
+
+
+def claim(event: AnyEvent, steps: tuple[Step, ...], made: str, commit: str = "") -> Proved:
+    run = event.run
+    return Proved(run.id, run.workflow, steps, run.data.base, tuple(run.data.setup.baseline), run.seq, made, commit)
+
+
+def step_of(event: AnyEvent, phase: Phase, about: str, tree: str) -> Step:
+    seen = event.found.evidence
+    return Step(phase, about, tree, seen.command if seen else "", seen.counts if seen else None)

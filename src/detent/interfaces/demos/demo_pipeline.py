@@ -1,0 +1,112 @@
+"""The demo of `pipeline`: a scripted team takes a feature of a small web service from a request to a release; a scripted person decides."""
+
+import json
+import os
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from detent.app import App, open_app
+from detent.app.asked import asked_of, who_asks
+from detent.app.fit import Terms
+from detent.app.push import push
+from detent.app.starting import start_of
+from detent.door import AnyEvent
+from detent.interfaces.cli.live import COLOURS, Terminal
+from detent.interfaces.cli.tell import plain
+from detent.interfaces.demos.demo_pipeline_script import ANSWERS, FILES, REQUEST, Said, team
+from detent.interfaces.demos.demo_repo import make_repo
+from detent.interfaces.demos.demo_tdd import kept_in
+from detent.kernel.model import Sent
+
+REPAIRS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD")
+
+
+def show(folder: Path, env: Mapping[str, str]) -> int:
+    """Make the service, have the machine drive the team, and let the person answer what is asked."""
+    repo, script, begun = folder / "service", folder / "team.json", time.monotonic()
+    for path, text in FILES.items():
+        (repo / path).parent.mkdir(parents=True, exist_ok=True)
+        (repo / path).write_text(text, "utf-8")
+    make_repo(repo, env)
+    env, sandbox = kept_in(repo, env)
+    app = open_app(repo, create=True, env=env)
+    run = start_of("pipeline", "run")(app, Sent("start", by="human", channel="demo"), Terms(REQUEST, agent=f"scripted:{script}"))
+    script.write_text(json.dumps(team(app.door.load(run).run.data.session)), "utf-8")
+    click.echo(f"Request: {REQUEST}")
+    click.echo(f"Git, tests and checks are real; the team and the person are scripted. Sandbox: {sandbox}\n")
+    done = _play(app, run)
+    _summary(app, run, env, done, time.monotonic() - begun)
+    app.journal.close()
+    return 0 if done["outcome"] == "done" else 1
+
+
+def _play(app: App, run: str) -> dict[str, Any]:
+    """Drive to the end; at each question the person answers, and it goes on."""
+    answers = iter(ANSWERS)
+    while True:
+        view = Terminal(os.isatty(1), app)
+        try:
+            done = push(app, run, view.see)
+        finally:
+            view.close()
+        asked = [d for d in asked_of(app, run) if d["status"] == "pending"]
+        said = next(answers, None) if asked else None
+        if said is None:
+            return done
+        _answer(app, run, asked[0], said)
+
+
+def _answer(app: App, run: str, asked: dict[str, object], said: Said) -> None:
+    id, words = str(asked["decision_id"]), plain(str(asked["question"])).splitlines()
+    click.echo(click.style(f"\n? {id}", fg="magenta", bold=True) + f"  {words[0]}")
+    for line in words[1:]:
+        click.echo(f"  {line}")
+    answer = said.value + (f" --to {said.to}" if said.to else "") + (f" --note '{said.note}'" if said.note else "")
+    click.echo(click.style("  the person: ", bold=True) + answer)
+    sent = Sent(
+        "answer", by="human", channel="demo", decision=id, value=said.value, note=said.note, to=said.to, facts={"who": "the person"}
+    )
+    verdict = app.door.submit(who_asks(app, run, id), sent)
+    status = click.style(verdict.status, fg=COLOURS.get(verdict.status, "yellow"), bold=True)
+    click.echo(f"  {status} → {verdict.state}\n")
+
+
+def _summary(app: App, run: str, env: Mapping[str, str], done: dict[str, Any], seconds: float) -> None:
+    root = app.door.load(run).run
+    family = app.worlds.gear.family(run)
+    events = [e for each in family for e in app.worlds.gear.history(each.id)]
+    repairs = [f"{name} ({sum(e.run.state == name != e.was for e in events)})" for name in REPAIRS if any(e.was == name for e in events)]
+    proofs = [f"{p.check.removeprefix('cmd: ')} {p.outcome}" for p in root.data.proofs]
+    log = ["git", "log", "--graph", "--oneline", "main"]
+    click.echo("\nMain, as the machine merged it:")
+    click.echo(subprocess.run(log, cwd=app.place.root, env=dict(env), check=True, capture_output=True, text=True).stdout)
+    rows = [
+        ("end", f"{done['state']}, tree {root.data.good_tree[:12]}"),
+        ("acceptance, at that tree", "; ".join(proofs)),
+        *((str(d["decision_id"]), f"{d['answer']}" + (f" ({d['note']})" if d["note"] else "")) for d in asked_of(app, run)),
+        ("changes requested", str(sum(e.on.startswith("correct-") for e in events))),
+        ("repairs", ", ".join(repairs) or "none"),
+        ("turns by role", ", ".join(f"{role} {turns}" for role, turns in _turns(app, events).items())),
+        ("events in the journal", f"{len(events)}, chain {app.journal.first_fault() or 'unbroken'}"),
+        ("report", f"{root.data.session}/report.md"),
+        ("time", f"{seconds:.1f} s"),
+    ]
+    for name, value in rows:
+        click.echo(f"{name:<26} {plain(value)}")
+    click.echo("\nThe report, the documents and the repository stay there with --keep.")
+
+
+def _turns(app: App, events: Iterable[AnyEvent]) -> dict[str, int]:
+    """How many turns each role had."""
+    found = Counter[str]()
+    for event in events:
+        state = app.door.hands.tables[event.run.workflow].states.get(event.was)
+        if state is not None and state.role and (event.sent.verb == "submit" or "usage" in event.sent.facts):
+            found[state.role] += int(event.sent.facts.get("turns", "1"))
+    return dict(found)

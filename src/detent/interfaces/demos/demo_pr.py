@@ -1,0 +1,105 @@
+"""The demonstration of `pr`: a plan of two pull requests, a scripted agent that cheats, and what it is told."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from detent.app import App, open_app
+from detent.app.fit import Terms
+from detent.app.starting import start_of
+from detent.gates.review import read_findings
+from detent.interfaces.demos.demo_repo import make_repo
+from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, Turn
+from detent.kernel.codec import from_entry
+from detent.kernel.model import Sent, Verdict
+
+WIDTHS = (22, 8, 46, 14)
+COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}
+
+
+def show(folder: Path, env: dict[str, str]) -> int:
+    begun, repo = time.monotonic(), folder / "calculator"
+    _make(repo, env, folder)
+    app = open_app(repo, create=True, env=env)
+    click.echo("A throw-away repository with a plan of two pull requests; git and pytest are real, the agent is scripted.")
+    click.echo(f"Its tests run in a sandbox where one can be had. Journal: {app.place.journal}\n")
+    run = start_of("pr", "start")(app, Sent("start", by="human", channel="demo"), Terms())
+    _line("state", "step", "the agent", "verdict", "", bold=True)
+    tally: dict[str, int] = {}
+    for n, (turn, step, state, verdict) in enumerate(_play(app, run, repo, env), 1):
+        tally[verdict.status] = tally.get(verdict.status, 0) + 1
+        _line(state, step, turn.says, verdict.status, f"{n}/{len(TURNS)}", verdict.reasons[0] if verdict.reasons else "")
+    end = app.door.next(run)
+    _summary(app, run, repo, env, tally, time.monotonic() - begun)
+    app.journal.close()
+    return 0 if end.state == "DONE" else 1
+
+
+def _make(repo: Path, env: dict[str, str], folder: Path) -> None:
+    reviewer = folder / "reviewer.py"
+    reviewer.write_text(REVIEWER, "utf-8")
+    config = f"[pr]\nplan = 'docs/plan.md'\n\n[review]\nagent = 'command:{sys.executable} {reviewer}'\n\n[git]\nremote = ''\n"
+    for path, text in {**FILES, "detent.toml": config}.items():
+        (repo / path).parent.mkdir(parents=True, exist_ok=True)
+        (repo / path).write_text(text, "utf-8")
+    make_repo(repo, env)
+
+
+def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple[Turn, str, str, Verdict]]:
+    for turn in TURNS:
+        seen = app.door.load(run).run.seq
+        briefing = app.door.next(run)
+        _machine(app, run, seen)
+        for path, text in turn.writes.items():
+            if text is None:
+                (repo / path).unlink()
+            else:
+                (repo / path).write_text(text, "utf-8")
+        for command in turn.git:
+            subprocess.run(["git", *command], cwd=repo, env=env, check=True, capture_output=True)
+        sent = turn.sent
+        if turn.marks:
+            head = subprocess.run(
+                ["git", "rev-parse", "--short=10", "HEAD"], cwd=repo, env=env, check=True, capture_output=True, text=True
+            ).stdout
+            plan = repo / "docs/plan.md"
+            plan.write_text(plan.read_text("utf-8").replace(f"- {turn.marks}\n", f"- {turn.marks} [DONE] {head.strip()}\n"), "utf-8")
+        yield turn, briefing.step.type if briefing.step else "", briefing.state, app.door.submit(run, sent)
+
+
+def _machine(app: App, run: str, seen: int) -> None:
+    """What the machine did by itself before the agent's turn."""
+    for entry in app.journal.events(run, seen):
+        event = from_entry(app.door.hands.tables["pr"], entry)
+        said = "; ".join(f.description for f in read_findings(event.sent.findings)) if event.sent.findings else ""
+        moved = f"{event.was:<{WIDTHS[0]}} {'':<{WIDTHS[1]}} the machine: {event.on}" + (f" ({said})" if said else "")
+        click.echo(click.style(moved, dim=True))
+
+
+def _line(state: str, step: str, says: str, status: str, progress: str, reason: str = "", bold: bool = False) -> None:
+    cells = f"{state:<{WIDTHS[0]}} {step:<{WIDTHS[1]}} {says:<{WIDTHS[2]}} "
+    shown = click.style(f"{status:<{WIDTHS[3]}}", fg=None if bold else COLOURS.get(status), bold=True)
+    click.echo(click.style(cells, bold=bold) + shown + (f" {progress:>5}" if progress else ""))
+    if reason:
+        click.echo(click.style(f"{'':<{WIDTHS[0] + WIDTHS[1] + 2}}└ {reason[:150]}", dim=True))
+
+
+def _summary(app: App, run: str, repo: Path, env: dict[str, str], tally: dict[str, int], seconds: float) -> None:
+    log = subprocess.run(
+        ["git", "log", "--graph", "--oneline", "main"], cwd=repo, env=env, check=True, capture_output=True, text=True
+    ).stdout
+    events = app.journal.events(run, limit=10_000)
+    click.echo(f"\nMain, as the machine merged it:\n{log}")
+    rows = [
+        ("end", app.door.load(run).run.state),
+        ("events in the journal", f"{len(events)}, chain {app.journal.first_fault() or 'unbroken'}"),
+        *((f"verdicts {status}", str(count)) for status, count in sorted(tally.items())),
+        ("system moves", str(sum(e.on in ("branched", "none-left", "approved", "findings", "to-merge", "merged") for e in events))),
+        ("time", f"{seconds:.1f} s"),
+    ]
+    for name, value in rows:
+        click.echo(f"{name:<26} {value}")

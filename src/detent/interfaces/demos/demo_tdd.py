@@ -1,0 +1,86 @@
+"""The demo of `tdd`: one of the examples, built test by test by a scripted agent, through push mode as a person would use it."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from detent.app import App, open_app
+from detent.app.fit import Terms
+from detent.app.push import fit_for_push, push
+from detent.app.starting import start_of
+from detent.blocks.open_flags import ACCEPT, CAUSE, QUESTION, asking, line_of, question_of
+from detent.errors import DetentError
+from detent.interfaces.cli.live import Terminal, tell_result
+from detent.interfaces.cli.tell import plain
+from detent.interfaces.demos.demo_repo import make_repo
+from detent.kernel.model import Sent
+
+EXAMPLE = "python-slugify"
+SCRIPT = "agent.yaml"
+
+
+def example() -> Path:
+    """Where the examples are: beside the source, or inside the installed package."""
+    here = Path(__file__).parents[2]
+    for folder in (here / "examples", here.parents[1] / "examples"):
+        if (folder / EXAMPLE / SCRIPT).is_file():
+            return folder / EXAMPLE
+    raise DetentError("the examples are not installed", "take a clone of the project and run ./x demo tdd")
+
+
+def show(folder: Path, env: Mapping[str, str]) -> int:
+    """Copy the example into a throw-away repository, and have the machine drive the scripted agent through its feature."""
+    source, repo = example(), folder / EXAMPLE
+    shutil.copytree(source, repo, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    script = folder / SCRIPT
+    (repo / SCRIPT).replace(script)
+    make_repo(repo, env)
+    env, sandbox = kept_in(repo, env)
+    click.echo(f"The example {EXAMPLE}; git and pytest are real, the agent is scripted, mistakes and cheats included. Sandbox: {sandbox}\n")
+    app = open_app(repo, create=True, env=env)
+    run = start_of("tdd", "run")(
+        app, Sent("start", by="human", channel="demo"), Terms((repo / "feature.md").read_text("utf-8"), agent=f"scripted:{script}")
+    )
+    done = _push(app, run)
+    if app.door.load(run).run.cause == CAUSE:
+        _accept(app, run)
+        done = _push(app, run)
+    click.echo("")
+    tell_result(done)
+    note = ["git", "notes", "--ref=tdd-handoffs", "show", str(done["branch"])]
+    click.echo("\nThe handoff note on the last commit, as `git notes --ref=tdd-handoffs show` prints it:\n")
+    click.echo(subprocess.run(note, cwd=repo, env=dict(env), check=True, capture_output=True, text=True).stdout)
+    app.journal.close()
+    return 0 if done["outcome"] == "done" else 1
+
+
+def _push(app: App, run: str) -> dict[str, Any]:
+    view = Terminal(os.isatty(1), app)
+    try:
+        return push(app, run, view.see)
+    finally:
+        view.close()
+
+
+def _accept(app: App, run: str) -> None:
+    """The person looks at the flags of the branch, and takes them: one test passed at once, since an earlier step had written its code."""
+    flags = asking(app.door.load(run).run)
+    click.echo(click.style(f"\n? {QUESTION}", fg="magenta", bold=True) + f"  {question_of(flags)}")
+    for flag in flags:
+        click.echo(f"  {plain(line_of(flag))}")
+    sent = Sent("answer", by="human", channel="demo", decision=QUESTION, value=ACCEPT, facts={"who": "the person"})
+    verdict = app.door.submit(run, sent)
+    click.echo(click.style("  the person: ", bold=True) + f"{ACCEPT}\n  {verdict.status} → {verdict.state}\n")
+
+
+def kept_in(repo: Path, env: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
+    """The sandbox where it is there; where it is not, the demo says so and does without."""
+    try:
+        return env, fit_for_push(open_app(repo, create=True, env=env))
+    except DetentError as e:
+        return {**env, "DETENT_SANDBOX_LEVEL": "none"}, f"none ({e.message})"

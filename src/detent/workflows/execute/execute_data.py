@@ -1,0 +1,270 @@
+"""What the `execute` workflow keeps about one execution of a work item, and the pure changes over it. Knows no git, no tracker, no processes."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from detent.blocks.ground import Ground
+from detent.blocks.inner import Inner
+from detent.errors import CannotTell
+from detent.gates.item import BranchReview, ItemData, WorkItem, blocked_reason, final_report, read_review
+from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.kernel.rows import Child
+
+replace = msgspec.structs.replace
+
+HEAD, TAIL = 4_000, 16_000  # characters of an output that a follow-up item shows
+PLAIN = "plain"  # the strategy without an inner run
+CHILD = "work"  # the name of the inner run, where the strategy has one
+PUBLIC: Mapping[str, str] = {
+    "QUEUED": "QUEUED",
+    "COMPLETED": "COMPLETED",
+    "FAILED": "FAILED",
+    "BLOCKED": "BLOCKED",
+    "TIMEOUT": "TIMEOUT",
+    "CANCELLED": "CANCELLED",
+}  # every finer state is RUNNING to the outside
+TITLES: Mapping[str, str] = {
+    "tests": "Tests fail",
+    "push": "Push is rejected",
+    "conflict": "Merge conflict",
+    "agent": "The agent ended without an answer",
+    "budget": "The budget is used up",
+    "child": "The inner run did not finish",
+    "blocked": "Blocked",
+    "time": "Timeout",
+    "silence": "Timeout without output",
+}  # the causes that file a follow-up item
+
+
+class Project(Value, frozen=True):
+    """What the prompt tells about the project."""
+
+    name: str = ""
+    tech_stack: tuple[str, ...] = ()
+    test_command: str = ""
+
+
+class Setup(Ground, frozen=True):
+    """The settings that shape the table's way, fixed when the execution is queued."""
+
+    strategy: str = PLAIN
+    pull_request: bool = False
+    hours: str = "6"
+    silence: str = "6"
+    limits: dict[str, int] = {}  # of the inner run, as the project configures them
+
+
+class ItemChange(Value, frozen=True):
+    """What becomes of the item: an empty status leaves it as it is."""
+
+    status: str = ""
+    labels: tuple[str, ...] = ()
+
+
+class FollowUp(Value, frozen=True):
+    """The item that a failure files. `key` is the same for the same cause, so that there is one of it."""
+
+    key: str
+    title: str
+    description: str
+    linked_to: str
+
+
+AFTER: Mapping[str, ItemChange] = {
+    "COMPLETED": ItemChange("closed"),
+    "FAILED": ItemChange("in_progress"),
+    "BLOCKED": ItemChange("blocked"),
+    "TIMEOUT": ItemChange("open", ("timeout",)),
+    "CANCELLED": ItemChange("open"),
+}
+
+
+class ExecuteData(ItemData, frozen=True):
+    """One execution: one item, one branch, one workspace, one fresh agent."""
+
+    project: Project = Project()
+    again: bool = False  # a person asked for this attempt, whatever became of earlier ones
+    setup: Setup = Setup()
+    branch: str = ""
+    base: str = ""  # the commit the branch started from
+    onto: str = ""  # the branches of what it needs that are in its start, and not in main yet
+    started: str = ""  # when the work began; the limit of time counts from there
+    plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
+    good_tree: str = ""  # the tree the branch started from, or the last one that passed
+    reds: tuple[str, ...] = ()  # none here: there is no RED step
+    proved_tree: str = ""  # the tree the tests passed on
+    pushed: str = ""  # the commit that the remote has
+    subject: str = ""  # the subject of the commit that is owed
+    reason: str = ""  # why it failed, in a sentence
+    review: BranchReview | None = None
+
+
+# -- changes -----------------------------------------------------------------------------------------------------------------
+
+
+def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """Where the work happens, as the job made it."""
+    told = sent.facts
+    place = told.get("workspace", "")
+    data = replace(
+        run.data,
+        branch=told.get("branch", ""),
+        base=told.get("base", ""),
+        onto=told.get("onto", ""),
+        good_tree=told.get("tree", ""),
+        plan=told.get("plan", ""),
+        started=told.get("at", ""),
+        setup=replace(run.data.setup, workspace=place),
+    )
+    return replace(run, worktree=place, data=data)
+
+
+def keep_proof(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """The tests passed on this tree; it is the one to commit and to push."""
+    subject = f"Bead {run.data.item.id}: {run.data.item.title}"
+    data = replace(run.data, proved_tree=found.tree, good_tree=found.tree, subject=subject, reason="")
+    return replace(run, last_error="", guidance="", data=data)
+
+
+def keep_pushed(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    return replace(run, data=replace(run.data, pushed=sent.facts.get("commit", "")))
+
+
+def keep_reason(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """Why it failed, in a sentence and with the output, for the retry and for the follow-up item."""
+    reason = "; ".join(found.failed) or found.unclear or sent.note or sent.output.partition("\n")[0]
+    output = found.output or sent.output
+    text = output if output.startswith(reason) else f"{reason}\n\n{output}".rstrip()
+    return replace(run, last_error=text, data=replace(run.data, reason=reason))
+
+
+def keep_blocked(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    report = final_report(sent)
+    return replace(run, last_error=report, data=replace(run.data, reason=blocked_reason(report)))
+
+
+def keep_stopped(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    reason = f"the inner run ended in {sent.outcome}"
+    return replace(run, last_error=sent.output or reason, data=replace(run.data, reason=reason))
+
+
+def keep_review(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    return replace(run, data=replace(run.data, review=review_of(sent)))
+
+
+def review_of(sent: Sent) -> BranchReview | None:
+    """The review as it was handed in, or None if it cannot be read."""
+    try:
+        return read_review(sent.findings)
+    except CannotTell:
+        return None
+
+
+# -- what follows from the data ----------------------------------------------------------------------------------------------
+
+
+def stem(item: str) -> str:
+    """The beginning of the ids of an item's executions; two items never share one."""
+    name = re.sub(r"[^a-z0-9]+", "-", item.lower()).strip("-")[:40]
+    return f"execute-{name}" if name == item else f"execute-{name}-{hashlib.sha256(item.encode()).hexdigest()[:6]}"
+
+
+def public_status(state: str) -> str:
+    """The status that the outside knows."""
+    return PUBLIC.get(state, "RUNNING")
+
+
+def item_after(run: Run[ExecuteData]) -> ItemChange:
+    """What becomes of the item at the end. A skipped item stays as it is, and so does one that was cancelled before it was begun."""
+    if run.state == "CANCELLED" and (run.cause == "skipped" or not run.data.branch):
+        return ItemChange()
+    return AFTER.get(run.state, ItemChange())
+
+
+def follow_up_of(run: Run[ExecuteData]) -> FollowUp | None:
+    """The follow-up item that this end files, if it is a failure."""
+    item = run.data.item
+    if run.state not in ("FAILED", "BLOCKED", "TIMEOUT"):
+        return None
+    text = f"Execution {run.id} of {item.id} ended in {run.state}: {run.data.reason}\n\nBranch: {_short(run.data.branch)}\n\n{_bounded(run.last_error)}"
+    return FollowUp(f"{item.id}:{run.cause}", f"{TITLES[run.cause]}: {item.title}", text.rstrip() + "\n", item.id)
+
+
+def _short(branch: str) -> str:
+    return branch.removeprefix("refs/heads/")
+
+
+def _bounded(text: str) -> str:
+    """An output as an item can hold it: its beginning and its end."""
+    cut = len(text) - HEAD - TAIL
+    return text if cut <= 0 else f"{text[:HEAD]}\n[… {cut} characters left out; the journal has them]\n{text[-TAIL:]}"
+
+
+def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
+    """The inner run, where the strategy is another workflow. It commits; only the execution pushes."""
+    data, item = run.data, run.data.item
+    if run.state != "RUNNING_CHILD":
+        return ()
+    from detent.app.registry import workflow_of  # only this strategy needs another workflow
+
+    inner = workflow_of(data.setup.strategy).inner
+    assert inner is not None, "looked at when the execution was queued"
+    request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
+    ground = Ground(**{name: getattr(data.setup, name) for name in Ground.__struct_fields__})  # as its parent has it
+    return (inner(Inner(CHILD, request, data.plan, plan_of(item), ground, data.branch, data.base, data.good_tree, data.setup.limits)),)
+
+
+def plan_of(item: WorkItem) -> str:
+    """The item's text as a plan with one entry; what stands in its description is no entry."""
+    title = item.title.replace("[DONE]", "").strip() or item.id
+    quoted = "".join(f"> {line}\n" for line in item.description.splitlines())
+    return f"# Work item {item.id}\n\n- Bead {item.id}: {title}\n\n{quoted}"
+
+
+def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:
+    """What COMPLETED would still lack."""
+    lacks = (("no tree is proved by its tests", run.data.proved_tree), ("nothing is pushed", run.data.pushed))
+    return tuple(said for said, there in lacks if not there)
+
+
+def step_shown(run: Run[ExecuteData]) -> StepShown | None:
+    item = run.data.item
+    return StepShown(item.id, 0, "ITEM", item.title) if run.state == "RUNNING" else None
+
+
+def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
+    """The names that the briefings of this workflow may use."""
+    data, ready = run.data, run.data.review
+    follow = follow_up_of(run)
+    return {
+        "status": public_status(run.state),
+        "item": data.item.id,
+        "title": data.item.title,
+        "description": data.item.description or "(the item has no description)",
+        "project": data.project.name or "(no name)",
+        "tech_stack": ", ".join(data.project.tech_stack) or "(not stated)",
+        "test_command": data.project.test_command or "(none yet)",
+        "context": data.context or "(none)",
+        "branch": _short(data.branch) or "(no branch yet)",
+        "start": f"main with the work that this item needs and that is not landed yet ({data.onto})" if data.onto else "main",
+        "hours": data.setup.hours,
+        "silence": data.setup.silence,
+        "reason": data.reason or run.last_error or "no reason was given",
+        "commit": data.pushed or "(nothing was pushed)",
+        "trouble": _told(run),
+        "item_after": item_after(run).status or "as it was",
+        "follow_up": follow.title if follow else "none",
+        "review": ready.summary if ready else "",
+        "issues": "\n".join(f"- {i.severity} {i.type}: {i.title}" for i in ready.issues) if ready else "",
+    }
+
+
+def _told(run: Run[ExecuteData]) -> str:
+    """The failure that the next attempt has to deal with, if there was one."""
+    if not run.last_error:
+        return ""
+    last = "This is your one retry. " if run.counts.get("tries") else ""
+    return f"## The last attempt failed\n\n{last}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"

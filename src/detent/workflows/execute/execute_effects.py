@@ -1,0 +1,264 @@
+"""The jobs and effects of `execute` on a real repository: the item, its branch and workspace, one commit, the push, and what the tracker is told."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from detent.door import AnyEvent, AnyRun
+from detent.effects.branch import make_branch
+from detent.effects.publish import write_whole
+from detent.errors import CannotTell
+from detent.evidence.claims import REF
+from detent.git.commits import bring_to, commit_phase, main_branch, short
+from detent.git.notes import HANDOFFS, read_note, write_notes
+from detent.git.notes_remote import push_notes
+from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
+from detent.git.repo import ZERO, Git
+from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
+from detent.kernel.model import Sent
+from detent.kernel.redact import redactor, secrets_of
+from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
+from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
+from detent.workflows.execute.execute_items import KEY, reached
+from detent.workflows.execute.execute_needs import begun_from, finished, held
+from detent.workflows.execute.execute_review import file_issues, open_pull_request, review_branch, watch_items
+from detent.world.before_landing import held_up
+from detent.world.claims import settle_claims, write_claims
+from detent.world.furnish import furnish
+from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
+
+PLAN = f"{ITEM_FOLDER}plan.md"
+NOTES = HANDOFFS  # they hang on the commits of an inner run, and follow them when these are rebased
+FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
+
+
+def holder(run: AnyRun) -> str:
+    """Under which name an execution claims its item."""
+    return f"detent/{run.id}"
+
+
+def slug(text: str, most: int = 60) -> str:
+    """[a-z0-9-] only."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].strip("-")
+
+
+def branch_wanted(item: str, title: str) -> str:
+    return "-".join(part for part in ("beads", slug(item), slug(title)) if part)
+
+
+# -- jobs --------------------------------------------------------------------------------------------------------------------
+
+
+def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
+    """Look at the item; if it may run, claim it, and make branch and workspace."""
+    with reached():
+        tracker = world.kit_of(run).tracker()
+        try:
+            item = tracker.items(run.data.item.id)[0]
+        except UnknownItem as e:
+            return outcome("not-runnable", e.message)
+        waiting, failures = open_of(tracker, item.depends_on), _failures(world, run)
+        facts = {"open_dependencies": " ".join(waiting), "failures": str(failures)}
+        if waiting or failures >= run.limits["item_failures"]:
+            return outcome("started", **facts)  # the gates say that it may not run
+        if said := _unfit(tracker, item, run):
+            return outcome("not-runnable", said)
+    return _begin(world, run, facts, finished(world, run, item.depends_on))
+
+
+def _wants_plan(run: AnyRun) -> bool:
+    from detent.app.registry import workflow_of  # few executions have an inner run
+
+    return run.data.setup.strategy != PLAIN and workflow_of(run.data.setup.strategy).wants_plan
+
+
+def _unfit(tracker: Tracker, item: Item, run: AnyRun) -> str:
+    """Why an item may not be run now; empty if it is claimed."""
+    if item.status == "closed":
+        return f"{item.id} is closed"
+    if item.status in ("blocked", "deferred") and not run.data.again:
+        return f"{item.id} is {item.status}; once that is over: detent queue retry {item.id}"
+    if not tracker.claim(item.id, holder(run)):
+        return f"{item.id} is claimed by {tracker.items(item.id)[0].assignee or 'someone else'}"
+    return ""
+
+
+def _failures(world: RepoWorld, run: AnyRun) -> int:
+    """How often the item failed in a row before this attempt; an attempt that a person asked for begins anew."""
+    name, _, number = run.id.rpartition("-")
+    failures = 0
+    if run.data.again:
+        return 0
+    for n in range(int(number) - 1, 0, -1):
+        earlier = next(iter(world.gear.family(f"{name}-{n}")), None)
+        if earlier is None or earlier.state not in (*FAILED, "CANCELLED"):
+            break
+        failures += earlier.state in FAILED
+        if earlier.data.again:
+            break
+    return failures
+
+
+def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping[str, str]) -> Sent:
+    git, ways, item = world.git, world.kit_of(run).ways, run.data.item
+    wanted = branch_wanted(item.id, item.title)
+
+    def choose() -> str:
+        return free_name(git, wanted, names_at(git, ways.remote, wanted) if has_remote(git, ways.remote) else frozenset())
+
+    def start(main: str) -> str:
+        return begun_from(git, main, needed, item.id, world.clock())
+
+    made = make_branch(git, run.id, 1, choose, ways.main, ways.remote, start)
+    main = main_branch(git, ways.main)
+    onto = held(git, made.base, git.resolve(f"refs/remotes/{ways.remote}/{short(main)}") or git.resolve(main), needed)
+    root = choose_root(world.place, run.id)
+    inner = make_workspace(git, root, made.branch, made.base)
+    furnish(inner, world.kit_of(run), world.place.root, world.collector(run).env, world.gear.wanted)
+    plan = lay_plan(root, run) if _wants_plan(run) else ""
+    where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan, "onto": " ".join(onto)}
+    return outcome("started", **facts, **where, at=world.clock())
+
+
+def lay_plan(root: Path, run: AnyRun) -> str:
+    """The item's text as a plan, where the agent finds it; its path. One that is there stays: its entry may be marked."""
+    file = root / PLAN
+    if not file.exists() and is_plain(root, PLAN):
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, plan_of(run.data.item))
+    return PLAN
+
+
+def _push(world: RepoWorld, run: AnyRun) -> Sent:
+    git, remote, branch = world.git, world.kit_of(run).ways.remote, run.data.branch
+    tip = _tip(git, run)
+    if (stop := held_up(world, run, failed="red-look")) is not None:
+        return stop
+    if not has_remote(git, remote):
+        return outcome("pushed", commit=tip)
+    write_claims(world, run)  # another machine may have proved it, and its evidence is not here
+    pushed = push_branch(git, remote, tip, branch)
+    if pushed.ok and (said := push_notes(git, remote, REF, HANDOFFS)):
+        raise CannotTell(f"the notes could not be pushed with the branch: {said}")
+    return outcome("pushed", commit=tip) if pushed.ok else outcome("rejected", pushed.output)
+
+
+def _tip(git: Git, run: AnyRun) -> str:
+    """The commit to push: that of the tree that was proved, and no other."""
+    tip = git.resolve(f"{run.data.branch}^{{commit}}")
+    if not tip or git.tree(tip) != run.data.proved_tree:
+        raise CannotTell(f"{run.data.branch} does not hold the tree that was proved; someone moved it")
+    return tip
+
+
+def _rebase(world: RepoWorld, run: AnyRun) -> Sent:
+    """Replay the branch on what the remote has of it. One that is on top of it already was rebased before a crash."""
+    git, data = world.git, run.data
+    tip, theirs = git.resolve(f"{data.branch}^{{commit}}"), fetch_branch(git, world.kit_of(run).ways.remote, data.branch)
+    if theirs and not git.is_ancestor(theirs, tip):
+        base = git.run("merge-base", theirs, tip).text
+        done = replay(git, base, tip, theirs, world.clock())
+        if done.conflict:
+            return outcome("conflict", f"The branch conflicts with what the remote has: {done.conflict}")
+        write_notes(git, NOTES, {new: note for old, new in done.commits if (note := read_note(git, NOTES, old))})
+        own = f"refs/detent/{run.id}/tip"
+        git.update([(data.branch, done.tip, tip), (own, done.tip, git.resolve(own) or ZERO)])
+        tip = done.tip
+    bring_to(git, git.tree(tip), world.snapshot(run))
+    return outcome("rebased", commit=tip)
+
+
+JOBS: Jobs = {
+    "prepare": _prepare,
+    "push": _push,
+    "rebase": _rebase,
+    "review_branch": review_branch,
+    "watch_items": watch_items,
+    "open_pull_request": open_pull_request,
+}
+
+# -- effects -----------------------------------------------------------------------------------------------------------------
+
+
+def _commit(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    commit_phase(world.git, run.id, run.seq, event.found.tree, run.data.subject, event.at, run.data.base)
+
+
+def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
+    """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
+    if event.run.data.setup.workspace and world.place.root == root_of(world.place.common_dir, event.run):
+        world.snapshot(event.run)
+
+
+def _update_item(world: RepoWorld, event: AnyEvent) -> None:
+    """Set the item as the end says, and let go of it."""
+    run, tracker = event.run, world.kit_of(event.run).tracker()
+    try:
+        now = tracker.items(run.data.item.id)[0]
+    except UnknownItem:
+        return  # there is nothing left to update
+    after, mine = item_after(run), now.assignee == holder(run)
+    status: Status | str = after.status or ("open" if mine and now.status == "in_progress" else "")
+    if status or after.labels or mine:
+        tracker.change(now.id, Change(status, "" if mine else None, after.labels))  # type: ignore[arg-type]  # the statuses of AFTER are a tracker's
+
+
+def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
+    follow = follow_up_of(event.run)
+    if follow is None:
+        return
+    tracker, redact = world.kit_of(event.run).tracker(), redactor(secrets_of(world.outer))  # a tracker's data may be pushed
+    follow = msgspec.structs.replace(follow, title=redact(follow.title), description=redact(follow.description))
+    new = NewItem(follow.title, follow.description, type="bug", labels=("follow-up",), found_in=follow.linked_to, key=KEY + follow.key)
+    filed = tracker.add(new)
+    if follow.description.strip() not in filed.description:  # it was there before: the details of this time are a note
+        tracker.change(filed.id, Change("open" if filed.status == "closed" else "", note=follow.description))
+
+
+def _note(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    text = f"{run.data.setup.strategy}: {run.data.item.title} [DONE] {world.git.resolve(run.data.branch)[:12]} on {run.data.branch}"
+    world.kit_of(run).tracker().change(run.data.item.id, Change(note=f"{text} (execution {run.id})"))
+
+
+def _sync(world: RepoWorld, event: AnyEvent) -> None:
+    """Persist the tracker's data. That it fails is kept for whoever looks at the execution, and stops nothing."""
+    file = warnings_file(world.place.common_dir, event.run.id)
+    if said := world.kit_of(event.run).tracker().sync():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps([f"the tracker could not persist its data: {said}"]), "utf-8")
+
+
+def warnings_file(common: Path, run: str) -> Path:
+    return common / "detent" / "transcripts" / run / "warnings.json"
+
+
+def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
+    common = world.place.common_dir
+    if event.run.data.setup.workspace:
+        remove_workspace(workspace_place(common, root_of(common, event.run)))
+
+
+def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
+    """Whoever drives the agent ends it with its whole tree; that is waited for."""
+    from detent.world.turns import wait_for_end
+
+    wait_for_end(world.place.common_dir, event.run.id)
+
+
+EFFECTS: Effects = {
+    "commit_judged_tree": _commit,
+    "publish_claims": settle_claims,
+    "snapshot": _snapshot,
+    "update_item": _update_item,
+    "file_follow_up": _file_follow_up,
+    "file_issues": file_issues,
+    "note_on_item": _note,
+    "sync_tracker": _sync,
+    "clean_up": _clean_up,
+    "end_processes": _end_processes,
+}

@@ -1,0 +1,108 @@
+"""The review of a branch by a fresh agent, the items it files, and the pull request that it may hold back. On a real repository."""
+
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.blocks.open_flags import for_reviewer
+from detent.blocks.prompts import prompt as prompt_file
+from detent.door import AnyEvent, AnyRun
+from detent.effects.merge import offered
+from detent.errors import CannotTell
+from detent.gates.item import BranchReview, read_review, review_in
+from detent.git.commits import short
+from detent.git.repo import Git
+from detent.kernel.model import Flag, Sent
+from detent.kernel.seal import keep, kept
+from detent.tracker import Item, Tracker
+from detent.workflows.execute.execute_items import of_issue, reached
+from detent.world.landing import open_pr
+from detent.world.repo import RepoWorld, outcome
+from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+
+class About(NamedTuple):
+    """What is reviewed."""
+
+    name: str  # of the run or the review, for the record
+    branch: str
+    base: str
+    tip: str
+    item: str = ""
+    title: str = ""
+    description: str = ""
+    guidance: str = ""
+    flags: tuple[Flag, ...] = ()
+
+
+def question_about(git: Git, about: About) -> Question:
+    item = f"Work item {about.item}: {about.title}\n\n{about.description}\n\n" if about.item else ""
+    said = f"## Said by a person\n\n{about.guidance}\n\n" if about.guidance else ""
+    head = f"# Review of the branch {about.branch}\n\n{item}{said}The files as the branch has them are in your folder.\n\n"
+    head += f"{flags}\n\n" if (flags := for_reviewer(about.flags)) else ""
+    prompt = head + fenced("The diff", "diff", bounded_diff(git, f"{about.base}...{about.tip}"))
+    return Question(
+        about.name,
+        "REVIEWING",
+        git.tree(about.tip),
+        f"Review {about.branch}",
+        prompt,
+        f"{prompt_file(PROMPTS, 'review-branch')}\n",
+        _read,
+        f"{about.name}.{about.tip}",
+    )
+
+
+def _read(words: str) -> str:
+    text = review_in(words)
+    read_review(text)
+    return text
+
+
+def review_branch(world: RepoWorld, run: AnyRun) -> Sent | None:
+    """Have the pushed branch reviewed. A crash after a paid call does not pay again; a usage limit is waited for."""
+    data, item = run.data, run.data.item
+    if is_parked(run.not_before, world.clock()):
+        return None
+    about = About(run.id, short(data.branch), data.base, data.pushed, item.id, item.title, item.description, run.guidance, run.flags)
+    file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{data.pushed}.json"
+    try:
+        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.gear.reviewer(run), question_about(world.git, about)))
+    except Limited as e:
+        return e.sent
+    return outcome("ready" if read_review(text).pr_ready else "not-ready", findings=text, **took)
+
+
+def filed(tracker: Tracker, review: BranchReview, about: str, branch: str, found_in: str) -> list[Item]:
+    """Every issue of a review as an item, each filed once."""
+    return [tracker.add(of_issue(issue, about, branch, found_in)) for issue in review.issues]
+
+
+def file_issues(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    if run.data.review is not None:
+        filed(world.kit_of(run).tracker(), run.data.review, run.data.item.id, short(run.data.branch), run.data.item.id)
+
+
+def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
+    """Whether every item that the review filed is closed."""
+    review, branch = run.data.review, short(run.data.branch)
+    keys = {of_issue(issue, run.data.item.id, branch).key for issue in review.issues} if review else set()
+    with reached():
+        mine = [item for item in world.kit_of(run).tracker().items() if item.key in keys]
+    done = keys and {item.key for item in mine if item.status == "closed"} == keys
+    return outcome("items-closed") if done else None
+
+
+def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
+    """Open it once: what was offered at this commit is open."""
+    git, ways, branch = world.git, world.kit_of(run).ways, run.data.branch
+    mark = offered(git, branch)
+    if kept(mark) != run.data.pushed:
+        if not ways.pr_command:
+            raise CannotTell("git.pr_command is not set, so no pull request can be opened")
+        open_pr(world, run, world.collector(run), shlex.split(ways.pr_command))
+        keep(mark, run.data.pushed)
+    return outcome("opened")

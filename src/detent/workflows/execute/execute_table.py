@@ -1,0 +1,215 @@
+"""The `execute` workflow: one work item in isolation, from the queue to a pushed branch. The table is the specification.
+
+The agent works; the machine tests, commits, rebases, pushes, and keeps the tracker. A retry by a person is a new execution, so ends stay ends.
+"""
+
+from detent.blocks.common import DRIVEN, ERRORS, PEOPLE, alive, because, caused_by, count, driven, keep_guidance, keep_steer, park, zero
+from detent.blocks.open_flags import ACCEPT, ACCEPTED, BY_MACHINE, END, FIX, FIXED, answered, event_of, fixed_in, flagged_at
+from detent.effects.owed import commit_judged_tree, publish_claims, snapshot, stop_children
+from detent.gates.instructions import instructions_kept
+from detent.gates.item import (
+    blocked_reason,
+    branch_review_is_readable,
+    dependencies_closed,
+    files_within_budget,
+    final_report,
+    not_failed_twice,
+    says_blocked,
+)
+from detent.gates.keys import no_keys_added
+from detent.gates.reading import reading_is_flagged
+from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, passes_when_clean, red_tests_pass
+from detent.gates.tree import something_changed
+from detent.kernel.model import Run, Sent
+from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, each, go
+from detent.kernel.table import Table
+from detent.workflows.execute.execute_data import (
+    PLAIN,
+    ExecuteData,
+    children,
+    facts,
+    keep_blocked,
+    keep_proof,
+    keep_pushed,
+    keep_reason,
+    keep_review,
+    keep_stopped,
+    keep_workspace,
+    review_of,
+    step_shown,
+    unproven,
+)
+from detent.workflows.execute.execute_owed import (
+    clean_up,
+    end_processes,
+    file_follow_up,
+    file_issues,
+    note_on_item,
+    open_pull_request,
+    prepare,
+    push,
+    rebase,
+    review_branch,
+    sync_tracker,
+    update_item,
+    watch_items,
+)
+
+STATES = {
+    "QUEUED": State("system", job=prepare, bare=True),
+    "RUNNING": State("agent", "worker", ("**",)),
+    "RUNNING_CHILD": State("system", children=True),
+    "PUSHING": State("system", job=push),
+    "REBASING": State("system", job=rebase),
+    "REVIEWING": State("system", job=review_branch),
+    "NOT_READY": State("human", job=watch_items),
+    "OPENING": State("system", job=open_pull_request),
+    "HALTED": State("human"),
+    "COMPLETED": State("none", end="proved"),
+    "FAILED": State("none", end="stopped"),
+    "BLOCKED": State("none", end="stopped"),
+    "TIMEOUT": State("none", end="stopped"),
+    "CANCELLED": State("none", end="stopped"),
+}
+
+SUBMIT = "submit_work"
+MOVES: dict[str, Move] = {
+    "started": by_system("workspace and branch are there"),
+    "started-child": by_system("workspace and branch are there, and an inner run does the work"),
+    "not-runnable": by_system("the item may not run"),
+    "done": by_agent(SUBMIT, "call submit_work with summary; if you cannot go on, end the summary with a line `BLOCKED: reason`"),
+    "blocked": by_agent(SUBMIT, "call submit_work with a summary that ends in a line `BLOCKED: reason`"),
+    "child-proved": by_system("the inner run ended, proved"),
+    "child-stopped": by_system("the inner run stopped"),
+    "pushed": by_system("the branch is pushed"),
+    "pushed-for-review": by_system("the branch is pushed, and a pull request is wanted"),
+    "rejected": by_system("the remote rejects the push"),
+    "rebased": by_system("the branch is rebased"),
+    "conflict": by_system("the rebase conflicts"),
+    "ready": by_system("the review says that a pull request may be opened"),
+    "not-ready": by_system("the review says that no pull request may be opened yet"),
+    "items-closed": by_system("every item of the review is closed"),
+    "opened": by_system("the pull request is open"),
+    "out-of-time": by_system("the wall-clock limit has passed"),
+    "silent": by_system("there was no output for too long"),
+    "override": by_human("answer", "detent answer REVIEW override --run ID"),
+    "review-again": by_human("review", "detent review BRANCH"),
+    "resume": by_human("resume", "detent resume --run ID [--guidance TEXT]"),
+    "cancel": by_human("cancel", "detent queue cancel ID"),
+    "red-look": by_system("what the whole branch comes to is a failure"),
+    **BY_MACHINE,
+    **ACCEPTED,
+    **FIXED,
+    **DRIVEN,
+    **PEOPLE,
+}
+
+RUNNABLE = (dependencies_closed, not_failed_twice)
+CLEAN = (no_keys_added, instructions_kept)
+TESTS = (at_least_one_ran, canary_held, nothing_broke, passes_when_clean)  # what is pushed passed where nothing else lies
+KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass)
+WORK = (something_changed, files_within_budget, *KEPT, passes_when_clean, reading_is_flagged)
+
+ENDS = (snapshot, update_item, sync_tracker, clean_up)  # owed by every end
+BAD = (stop_children, end_processes, snapshot, update_item, file_follow_up, sync_tracker, clean_up)  # by every failure
+
+
+def failed(cause: str) -> Go[ExecuteData]:
+    return go("FAILED", because(cause), keep_reason, owes=BAD, says="FAILURE")
+
+
+def timeout(cause: str) -> Go[ExecuteData]:
+    return go("TIMEOUT", because(cause), keep_reason, owes=BAD, says="FAILURE")
+
+
+NO_TESTS, NO_PUSH = failed("tests"), failed("push")
+CANCELLED: Go[ExecuteData] = go("CANCELLED", because("cancelled"), owes=(stop_children, end_processes, *ENDS))
+SKIPPED: Go[ExecuteData] = go("CANCELLED", because("skipped"), keep_reason, owes=ENDS, says="FAILURE")
+BLOCKED: Go[ExecuteData] = go("BLOCKED", because("blocked"), keep_blocked, owes=BAD, says="HALTED")
+STOPPED: Go[ExecuteData] = go("FAILED", because("child"), keep_stopped, owes=BAD, says="FAILURE")
+RETRY = go(STAY, count("tries"), keep_reason, says="FAILURE", spent=NO_TESTS)
+COMPLETED: Go[ExecuteData] = go("COMPLETED", keep_pushed, owes=ENDS)
+PROVED = go("PUSHING", keep_proof, zero("tries"), owes=(commit_judged_tree, publish_claims))
+
+AT_WORK = ("RUNNING", "RUNNING_CHILD")
+TIMED = (*AT_WORK, "PUSHING", "REBASING")
+
+ROWS: tuple[Row[ExecuteData], ...] = (
+    #   at               on                   ask                           prove     to                                                     failed proof
+    Row("QUEUED",        "started",           (),                           RUNNABLE, go("RUNNING", keep_workspace),                         SKIPPED),
+    Row("QUEUED",        "started-child",     (),                           RUNNABLE, go("RUNNING_CHILD", keep_workspace),                   SKIPPED),
+    Row("QUEUED",        "not-runnable",      (),                           (),       SKIPPED),
+    Row("RUNNING",       "done",              CLEAN,                        WORK,     PROVED,                                                RETRY),
+    Row("RUNNING",       "blocked",           (says_blocked,),              (),       BLOCKED),
+    Row("RUNNING_CHILD", "child-proved",      (),                           TESTS,    go("PUSHING", keep_proof, owes=(note_on_item,)),       NO_TESTS),
+    Row("RUNNING_CHILD", "child-stopped",     (),                           (),       STOPPED),
+    Row("PUSHING",       "pushed",            (),                           (),       COMPLETED),
+    Row("PUSHING",       "pushed-for-review", (),                           (),       go("REVIEWING", keep_pushed)),
+    Row("PUSHING",       "rejected",          (),                           (),       go("REBASING", count("rebases"), spent=NO_PUSH)),
+    Row("REBASING",      "rebased",           (),                           TESTS,    go("PUSHING", keep_proof, owes=(publish_claims,)),     NO_TESTS),
+    Row("REBASING",      "conflict",          (),                           (),       failed("conflict")),
+    Row("REVIEWING",     "ready",             (branch_review_is_readable,), (),       go("OPENING", keep_review, owes=(file_issues,))),
+    Row("REVIEWING",     "not-ready",         (branch_review_is_readable,), (),       go("NOT_READY", because("review"), keep_review, owes=(file_issues,), says="HALTED")),
+    Row("REVIEWING",     "limited",           (),                           (),       go(STAY, park)),
+    Row("NOT_READY",     "override",          (),                           (),       go("OPENING", keep_guidance)),
+    Row("NOT_READY",     "review-again",      (),                           (),       go("REVIEWING", keep_guidance)),
+    Row("NOT_READY",     "items-closed",      (),                           (),       go("OPENING")),
+    Row("OPENING",       "opened",            (),                           (),       go("COMPLETED", owes=ENDS)),
+    Row("HALTED",        "resume",            (caused_by("errors", "model"),), (),    go(BACK, keep_guidance, zero("agent"))),
+    Row("PUSHING",       "red-look",          (),                           (),       NO_TESTS),
+    *flagged_at("PUSHING"),
+    *answered(),
+    *fixed_in("RUNNING"),
+    *each(AT_WORK, "silent", timeout("silence")),
+    *each(TIMED, "out-of-time", timeout("time")),
+    *driven(STATES, halt=failed("agent"), unavailable=go("HALTED", because("model"), keep_reason, says="HALTED"), over=failed("budget")),
+    *each(alive(STATES), "cancel", CANCELLED),
+    *each(alive(STATES), "abort", CANCELLED),
+    *each(alive(STATES), "steer", go(STAY, keep_steer)),
+)  # fmt: skip
+
+
+def kind(run: Run[ExecuteData], sent: Sent) -> str:
+    """The event that a call causes. A report that ends in BLOCKED is `blocked`; the settings pick the way after start and push."""
+    if sent.verb == "due":
+        return ""
+    if sent.verb == "submit":
+        return "blocked" if run.state == "RUNNING" and blocked_reason(final_report(sent)) else "done"
+    if sent.verb == "child":
+        return "child-proved" if sent.outcome in ("COMPLETE", "DONE") else "child-stopped"
+    if sent.verb == "outcome":
+        return _came_out(run, sent)
+    if sent.verb == "answer" and run.state == "HALTED":
+        plain = run.data.setup.strategy == PLAIN  # an inner run has ended, and does not begin again
+        return event_of(run, sent, (ACCEPT, FIX, END) if plain else (ACCEPT, END)) or sent.verb
+    return {"answer": sent.value, "review": "review-again"}.get(sent.verb, sent.verb)
+
+
+def _came_out(run: Run[ExecuteData], sent: Sent) -> str:
+    setup = run.data.setup
+    if sent.outcome == "started":
+        return "started" if setup.strategy == PLAIN else "started-child"
+    if sent.outcome == "pushed":
+        return "pushed-for-review" if setup.pull_request else "pushed"
+    if sent.outcome in ("ready", "not-ready"):
+        review = review_of(sent)
+        return "ready" if review is not None and review.pr_ready else "not-ready"
+    return sent.outcome
+
+
+EXECUTE: Table[ExecuteData] = Table(
+    name="execute",
+    title="one work item in isolation, from the queue to a pushed branch",
+    data=ExecuteData,
+    starts=("QUEUED",),
+    states=STATES,
+    moves=MOVES,
+    rows=ROWS,
+    kind=kind,
+    limits={**ERRORS, "tries": 1, "rebases": 1, "item_failures": 2},
+    broken=go("HALTED", because("errors"), keep_reason, says="HALTED"),
+    unproven=unproven,
+    children=children,
+    facts=facts,
+    step=step_shown,
+)

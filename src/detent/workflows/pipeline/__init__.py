@@ -1,0 +1,91 @@
+"""`pipeline`: from a request to a release, with people at the gates; and its inner workflow, one task of a session."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from detent.app.workflow import Late, Workflow
+from detent.blocks.last_words import read_status
+from detent.blocks.outline import Part
+from detent.door import AnyRun
+from detent.kernel.model import Briefing, Run, Sent
+from detent.workflows.pipeline.pipeline_data import PipelineData
+from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.session_claims import session_claims, task_claims
+from detent.workflows.pipeline.task_table import TASK
+
+if TYPE_CHECKING:
+    from detent.app import App
+    from detent.app.fit import Terms
+
+HERE = Path(__file__).parent
+SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs
+THE_MACHINES = tuple(f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**"))
+STATUSES = {"completed": "done", "implemented": "now", "in-progress": "now", "blocked": "blocked"}
+
+
+def _start(app: "App", sent: Sent, terms: "Terms") -> str:
+    from detent.workflows.pipeline.pipeline_start import start_pipeline
+
+    return start_pipeline(app, sent, terms)
+
+
+def _effects() -> Any:
+    from detent.workflows.pipeline.pipeline_effects import EFFECTS
+
+    return EFFECTS
+
+
+def _jobs() -> Any:
+    from detent.workflows.pipeline.pipeline_effects import JOBS
+
+    return JOBS
+
+
+def _shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
+    from detent.workflows.pipeline.session_folder import shown_documents
+
+    return shown_documents(app.world.git, run, paths)
+
+
+def _protected(briefing: Briefing) -> tuple[str, ...]:
+    return THE_MACHINES if any(w.startswith(SESSIONS) for w in briefing.writes) else (SESSIONS, f"{SESSIONS}/**")
+
+
+def _plan(run: Run[PipelineData]) -> tuple[Part, ...]:
+    return tuple(Part(t.id, t.title, STATUSES.get(t.status, "open"), (), t.depends_on) for t in run.data.tasks)
+
+
+def _task_title(run: AnyRun) -> str:
+    return f"{run.data.task_id}: {run.data.task.title}" if run.data.task else run.id
+
+
+WORKFLOW = Workflow(
+    table=PIPELINE,
+    folder=HERE,
+    effects=Late(_effects),
+    jobs=Late(_jobs),
+    start=_start,
+    options=("lean", "research", "ui", "parallel"),
+    read=read_status,
+    title=lambda run: str(run.data.request),
+    plan=_plan,
+    claims=session_claims,
+    protected=_protected,
+    documents=SESSIONS,
+    shown=_shown,
+)
+TASK_WORKFLOW = Workflow(
+    table=TASK,
+    folder=HERE / "task",
+    prompts=HERE / "prompts",
+    hand_in="hand-in-task",
+    effects=Late(_effects),
+    jobs=Late(_jobs),
+    read=read_status,
+    title=_task_title,
+    claims=task_claims,
+    protected=_protected,
+    documents=SESSIONS,
+    shown=_shown,
+)

@@ -1,0 +1,88 @@
+"""The children of a session: which tasks are to be worked on now, with what data, and the review of all of them. Pure; knows no git and no rows."""
+
+from typing import Literal
+
+import msgspec
+
+from detent.gates.documents import Task
+from detent.gates.reply import Point
+from detent.kernel.rows import Child
+from detent.workflows.pipeline.pipeline_data import CORE, DONE, PipelineData, Session, reviewed
+from detent.workflows.pipeline.pipeline_tasks import child_name
+from detent.workflows.pipeline.session import told_of
+from detent.workflows.pipeline.task_data import META, TaskData, needs_qa, needs_security
+
+replace = msgspec.structs.replace
+
+
+def children(run: Session) -> tuple[Child, ...]:
+    """The tasks whose dependencies are done, as many as may be at work at once; once all are done, the review of whatever is not reviewed."""
+    data = run.data
+    if run.state != "IMPLEMENT_LOOP":
+        return ()
+    done = {t.id for t in data.tasks if t.status in DONE}
+    ready = [t for t in data.tasks if t.id not in done and set(t.depends_on) <= done]
+    if ready:
+        return tuple(_child(data, t) for t in ready[: max(1, data.parallel)])
+    if len(done) < len(data.tasks) or reviewed(data):
+        return ()
+    return (Child(child_name(data, META), "task", "REVIEW", _meta_data(data)),)
+
+
+def _child(data: PipelineData, task: Task) -> Child:
+    """A task at work: in the session's workspace, or, where several are, in one of its own."""
+    name, made, laid = child_name(data, task.id), _task_data(data, task), data.laid.get(task.id)
+    if is_apart(data):
+        setup = replace(data.setup, workspace=f"{data.setup.workspace}.{name}")
+        made = replace(made, setup=setup, start_tree=data.good_tree)
+    if laid is None:
+        return Child(name, "task", "CODE", made)
+    return Child(name, "task", "FIX_TESTS", replace(made, laid=laid.tree, points=(Point("MERGE", laid.said, blocks=True),)))
+
+
+def is_apart(data: PipelineData) -> bool:
+    """Whether each task has a workspace of its own."""
+    return data.parallel > 1 and data.mode == "full" and bool(data.setup.workspace)
+
+
+def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
+    strategy: Literal["per-batch", "single-final"] = "single-final" if data.strategy == "single-final" else "per-batch"
+    return TaskData(
+        setup=data.setup,
+        base=data.base,
+        branch=data.branch,
+        project=data.project,
+        policies=data.policies,
+        instructed=data.instructed,
+        asides=data.asides,
+        earlier=(*data.earlier, *told_of(data)),
+        session=data.session,
+        request=data.request,
+        mode=data.mode,
+        research=data.research,
+        design_specs=data.design_specs,
+        records=data.records,
+        changed_files=data.changed_files,
+        instructions=data.instructions,
+        known_issues=data.known_issues,
+        tasks=data.tasks,
+        good_tree=data.good_tree,
+        task_id=id,
+        first_question=number * 1000,
+        strategy=strategy,
+    )
+
+
+def _task_data(data: PipelineData, task: Task) -> TaskData:
+    number = data.ended.get(task.id, 0) * 20000 + int(task.id.removeprefix("T-"))
+    return replace(_inherited(data, task.id, number), task=task, goal=task.goal, qa=needs_qa(task), security=needs_security(task))
+
+
+def _meta_data(data: PipelineData) -> TaskData:
+    """The final review: Reviewer alone if each task was reviewed, all three if none was; and whoever has not run yet."""
+    single = data.strategy == "single-final" and any(t.status == "implemented" for t in data.tasks)
+    missing = set(CORE) - set(data.roles) if data.mode == "full" else set[str]()
+    goal = f"{'Single-final' if single else 'Cross-task final'} review of all session changes"
+    task = Task(META, goal, goal, (), ("no finding is left that blocks",), type="review")
+    made = replace(_inherited(data, META, 10000 + data.ended.get(META, 0)), task=task, goal=goal)
+    return replace(made, qa=single or "QA" in missing, security=single or "Security" in missing)

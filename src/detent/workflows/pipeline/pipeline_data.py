@@ -1,0 +1,329 @@
+"""What a session keeps about itself, the pure changes over it, its children, and what it still lacks. Knows no git and no rows."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from detent.evidence.look import Look
+from detent.gates.documents import (
+    ACCEPTANCE,
+    RECORDS,
+    RESEARCH,
+    SPEC,
+    SPECS,
+    TASKS,
+    Criterion,
+    content_hash,
+    design_files,
+    listed_below,
+    read_acceptance,
+    read_tasks,
+    recommended,
+)
+from detent.gates.human import APPROVE, STRATEGY, Decision, ask, pending, question, resolve
+from detent.gates.summary import design_summary
+from detent.kernel.model import Found, Run, Sent, Value
+from detent.workflows.pipeline.session import Grounded, Proof
+from detent.workflows.pipeline.task_data import ROLES, listed, reply_of, session_facts
+from detent.workflows.pipeline.task_data import keep_prepared as keep_input
+
+replace = msgspec.structs.replace
+
+DONE = ("implemented", "completed")  # what a task that another depends on must be
+CORE = ("SpecAgent", "Architect", "Planner", "Coder", "Reviewer", "QA", "Security", "Integrator", "Docs")
+PUBLISHED: Mapping[str, str] = {
+    "DESIGN_RESEARCH": "DESIGN", "DESIGN_UI": "DESIGN", "INTEGRATE_CHECKS": "INTEGRATE", "INTEGRATED": "INTEGRATE",
+    "FIX_BUILD_CODE": "FIX_BUILD", "RELEASE_FILES": "RELEASE", "LANDING": "RELEASE", "MERGING": "IMPLEMENT_LOOP",
+}  # fmt: skip
+
+
+class Manual(Value, frozen=True):
+    """A manual check that a person confirmed, at a tree."""
+
+    check: str
+    tree: str
+    decision_id: str
+
+
+class Merging(Value, frozen=True):
+    """The work of a task that worked apart, on its way into the session."""
+
+    task_id: str
+    start: str  # the tree that it began from
+    tree: str
+    status: Literal["implemented", "completed"]
+
+
+class Laid(Value, frozen=True):
+    """Work that could not be merged: it is laid before the Coder again, over what the session has by now."""
+
+    tree: str
+    said: str
+
+
+class PipelineData(Grounded, frozen=True):
+    """One session, from request to release."""
+
+    wants_research: bool = False  # by SpecAgent or a person
+    wants_ui: bool = False
+    assumptions: tuple[str, ...] = ()  # what the specification takes for granted
+    criteria: tuple[Criterion, ...] = ()
+    correction: Literal["none", "queued", "dispatched", "completed"] = "none"
+    correction_note: str = ""
+    strategy: Literal["", "per-batch", "single-final"] = ""
+    parallel: int = 1  # how many tasks may be at work at once
+    ended: dict[str, int] = {}  # children that have ended, by task
+    merging: Merging | None = None
+    laid: dict[str, Laid] = {}  # by task
+    roles: tuple[str, ...] = ()  # who has worked
+    reviewed_tree: str = ""  # what the last review covers
+    checked_tree: str = ""  # what the last green checks ran on
+    last_ci_result: str = ""
+    proofs: tuple[Proof, ...] = ()  # what the last checks came to, command by command
+    manual: tuple[Manual, ...] = ()
+    integrated: bool = False  # the Integrator has done its part
+    documented: bool = False  # Docs and release files are done
+    report_notes: tuple[str, ...] = ()  # what Docs says, for the report
+
+
+Session = Run[PipelineData]
+
+
+# What is true of a session
+
+
+def manual_open(data: PipelineData) -> str:
+    """The first manual check without a person's word at the present tree."""
+    checks = (*(v for c in data.criteria for v in c.verify), *(c for t in data.tasks for c in t.acceptance_checks))
+    held = {m.check for m in data.manual if m.tree == data.good_tree}
+    return next((c for c in checks if c.startswith("manual:") and c not in held), "")
+
+
+def reviewed(data: PipelineData) -> bool:
+    return bool(data.good_tree) and data.reviewed_tree == data.good_tree
+
+
+def all_done(data: PipelineData) -> bool:
+    """Every task is completed, and the tree as it stands is reviewed."""
+    return bool(data.tasks) and all(t.status == "completed" for t in data.tasks) and reviewed(data)
+
+
+def unproven(run: Session) -> tuple[str, ...]:
+    """Open tasks, unverified criteria, open decisions, unreviewed changes, and roles that never ran."""
+    data = run.data
+    full = data.mode == "full"
+    answered = {d.decision_id for d in data.decisions if d.status == "answered"}
+    green = data.checked_tree == data.good_tree and bool(data.checked_tree)
+    asked, check = pending(data), manual_open(data)
+    return (
+        *(f"{t.id} is {t.status}" for t in data.tasks if t.status != "completed"),
+        *(("there are no tasks",) if not data.tasks else ()),
+        *(("there are no acceptance criteria",) if not data.criteria else ()),
+        *(() if green else (f"{c.id} is not verified at the present tree" for c in data.criteria)),
+        *((f"{check} has no person's word",) if check else ()),
+        *((f"{asked.decision_id} is open",) if asked else ()),
+        *(f"{id} is not decided" for id in (APPROVE, STRATEGY) if full and id not in answered),
+        *(() if reviewed(data) else ("the last changes are not reviewed",)),
+        *(f"{role} has not run" for role in CORE if full and role not in data.roles),
+        *(("README and release files are not done",) if full and not data.documented else ()),
+    )
+
+
+def nothing_is_open(look: Look[PipelineData]) -> str | None:
+    """Every task is complete, every criterion verified at this tree, every decision made, every change reviewed, every core role has run."""
+    return "; ".join(unproven(look.run)) or None
+
+
+def checks_are_of_this_tree(look: Look[PipelineData]) -> str | None:
+    """The tree that is about to be committed is the one that the checks ran on."""
+    return None if look.tree == look.sent.facts.get("tree") else "the tree changed while the checks ran; they must run again"
+
+
+# Changes: documents and decisions
+
+
+def role_ran(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, data=replace(run.data, roles=tuple(dict.fromkeys((*run.data.roles, ROLES[run.state])))))
+
+
+def keep_spec(run: Session, sent: Sent, found: Found) -> Session:
+    """Take over the criteria that the gate just read, and whether research or design is wanted; once wanted, it stays so."""
+    acceptance, _ = read_acceptance(found.documents.get(f"{run.data.session}/{ACCEPTANCE}", ""))
+    reply = reply_of(run, sent)
+    research, ui = (reply.next.research, reply.next.ui) if reply else (False, False)
+    data = replace(run.data, wants_research=run.data.wants_research or research, wants_ui=run.data.wants_ui or ui)
+    taken = listed_below(found.documents.get(f"{run.data.session}/{SPEC}", ""), "assum")
+    return replace(run, data=replace(data, assumptions=taken, criteria=acceptance.acceptance_criteria if acceptance else ()))
+
+
+def _files(run: Session, sent: Sent, folder: str) -> tuple[str, ...]:
+    reply = reply_of(run, sent)
+    return tuple(path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{run.data.session}/{folder}"))
+
+
+def keep_research(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, data=replace(run.data, research=_files(run, sent, RESEARCH)))
+
+
+def keep_records(run: Session, sent: Sent, found: Found) -> Session:
+    """Every record of a decision that is there: those named now, and those of earlier rounds."""
+    known = dict.fromkeys((*run.data.records, *_files(run, sent, RECORDS)))
+    return replace(run, data=replace(run.data, records=tuple(path for path in known if found.documents.get(path))))
+
+
+def keep_design(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, data=replace(run.data, design_specs=_files(run, sent, SPECS)))
+
+
+def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
+    """Take over the tasks that the gate just read. What was done before and is planned again word for word stays done."""
+    listing, _ = read_tasks(found.documents.get(f"{run.data.session}/{TASKS}", ""))
+    known = {replace(t, status="not-started"): t.status for t in run.data.tasks if t.status in DONE}
+    bare = tuple(replace(t, status="not-started") for t in (listing.tasks if listing else ()))
+    tasks = tuple(replace(t, status=known.get(t, "not-started")) for t in bare)
+    project = listing.project if listing else run.data.project
+    return replace(run, data=replace(run.data, project=project, tasks=tasks, integrated=False, documented=False))
+
+
+def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
+    """Ask for approval of the design as it stands, bound to its content. A correction is completed by being asked about again."""
+    shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
+    words = "Do you approve the specification and the design as they stand, or what must change?"
+    made = Decision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
+    after = ask(run, replace(made, summary=design_summary(run.data, found.documents)))
+    return replace(after, data=replace(after.data, correction="none" if run.data.correction == "none" else "completed"))
+
+
+def request_changes(run: Session, sent: Sent, found: Found) -> Session:
+    """The correction is queued, and its words go into the briefing of every role that runs again."""
+    after = resolve(run, sent, found)
+    words = sent.value.partition(":")[2].strip() + (f"\n{sent.note}" if sent.note else "")
+    research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
+    data = replace(after.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui)
+    return replace(after, data=data, guidance="")
+
+
+def approve(run: Session, sent: Sent, found: Found) -> Session:
+    after = resolve(run, sent, found)
+    return replace(after, data=replace(after.data, correction_note=""), guidance="")
+
+
+def keep_prepared(run: Session, sent: Sent, found: Found) -> Session:
+    """The role is dispatched, and with it a correction that was queued: that happens once."""
+    after = keep_input(run, sent, found)
+    return replace(after, data=replace(after.data, correction="dispatched")) if run.data.correction == "queued" else after
+
+
+def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
+    """Ask for the review strategy, with a recommendation, bound to the tasks as they are planned."""
+    which, why = recommended(run.data.tasks)
+    count = len(run.data.tasks)
+    words = f"{count} task{' is' if count == 1 else 's are'} planned. How is the work to be reviewed? Recommended: {which}, since {why}."
+    shown = {"tasks": content_hash(msgspec.json.encode(run.data.tasks).decode())}
+    return ask(run, Decision(STRATEGY, "strategy", words, ("per-batch", "single-final"), "REVIEW_STRATEGY", 0, shown=shown))
+
+
+def choose(run: Session, sent: Sent, found: Found) -> Session:
+    """The strategy, as answered."""
+    chosen: Literal["per-batch", "single-final"] = "single-final" if sent.value.strip() == "single-final" else "per-batch"
+    after = resolve(run, sent, found)
+    return replace(after, data=replace(after.data, strategy=chosen), guidance="")
+
+
+def to_full(run: Session, sent: Sent, found: Found) -> Session:
+    """The lean way ends: everything is specified, designed and planned anew."""
+    data = replace(run.data, mode="full", tasks=(), criteria=(), strategy="", reviewed_tree="", checked_tree="", manual=())
+    return replace(run, data=data, guidance=run.guidance or sent.facts.get("reason", ""))
+
+
+def keep_reason(run: Session, sent: Sent, found: Found) -> Session:
+    """What a person said when they cut the scope down, for the Planner."""
+    return replace(run, guidance=sent.facts.get("reason", "") or run.guidance)
+
+
+# Changes: integration
+
+
+def keep_tree(run: Session, sent: Sent, found: Found) -> Session:
+    """The tree as the role left it; what was reviewed and checked before is another one."""
+    return replace(run, data=replace(run.data, good_tree=found.tree or run.data.good_tree))
+
+
+def part_done(run: Session, sent: Sent, found: Found) -> Session:
+    """The Integrator has integrated, or finished what the release needs."""
+    data, at = run.data, run.state
+    return replace(
+        run, data=replace(data, integrated=data.integrated or at == "INTEGRATE", documented=data.documented or at == "RELEASE_FILES")
+    )
+
+
+def keep_docs(run: Session, sent: Sent, found: Found) -> Session:
+    reply = reply_of(run, sent)
+    return replace(run, data=replace(run.data, report_notes=(reply.summary, *reply.artifacts.notes) if reply else ()))
+
+
+def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
+    """The outcome of the checks, and the tree they ran on."""
+    tree, green = sent.facts.get("tree", ""), sent.outcome == "green"
+    data = replace(
+        run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree if green else run.data.good_tree, proofs=_proofs(sent)
+    )
+    return replace(run, data=replace(data, checked_tree=tree) if green else data, last_error="" if green else sent.output)
+
+
+def _proofs(sent: Sent) -> tuple[Proof, ...]:
+    try:
+        return msgspec.json.decode(sent.facts.get("checks", "[]"), type=tuple[Proof, ...])
+    except msgspec.DecodeError:
+        return ()
+
+
+def ask_manual(run: Session, sent: Sent, found: Found) -> Session:
+    """A check that only a person can make."""
+    return question(run, "manual", manual_open(run.data))
+
+
+def keep_manual(run: Session, sent: Sent, found: Found) -> Session:
+    """The person's word on a manual check holds for the tree as it stands."""
+    asked = pending(run.data)
+    if asked is None:
+        return run
+    word = Manual(asked.question, run.data.good_tree, asked.decision_id)
+    return replace(run, data=replace(run.data, manual=(*run.data.manual, word)))
+
+
+def keep_failed_manual(run: Session, sent: Sent, found: Found) -> Session:
+    """The person's word is that it does not hold: that is what is to be mended."""
+    asked = pending(run.data)
+    return replace(
+        resolve(run, sent, found),
+        last_error=f"A person found that this does not hold: {asked.question if asked else ''} {sent.note}".strip(),
+    )
+
+
+def keep_open(run: Session, sent: Sent, found: Found) -> Session:
+    return replace(run, last_error="\n".join(unproven(run)))
+
+
+# What briefings say
+
+
+def facts(run: Session) -> Mapping[str, str]:
+    data = run.data
+    which, why = recommended(data.tasks)
+    return {
+        **session_facts(run, ROLES.get(run.state, "")),
+        "published": "INTEGRATE" if run.state == "LANDING" and data.mode == "lean" else PUBLISHED.get(run.state, run.state),
+        "correction": data.correction_note or "none",
+        "design": listed(design_files(data)),
+        "summary": next((d.summary for d in data.decisions if d.decision_id == APPROVE), ""),
+        "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
+        "assumptions": listed(data.assumptions),
+        "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),
+        "task_count": str(len(data.tasks)),
+        "recommended": which,
+        "why": why,
+        "ci": data.last_ci_result or "not run yet",
+        "open": listed(unproven(run)),
+    }

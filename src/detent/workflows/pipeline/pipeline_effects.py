@@ -1,0 +1,218 @@
+"""The effects and jobs of `pipeline` and of its tasks on a real repository: documents, one commit a task, dispatches, checks, report, landing."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from detent.door import AnyEvent, AnyRun
+from detent.errors import CannotTell
+from detent.evidence.checks import CommandEnded, check_all
+from detent.gates.documents import TASKS
+from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
+from detent.git.repo import ZERO
+from detent.kernel.model import Sent
+from detent.kernel.table import Table
+from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.session_changes import changed_files, instructions_changed, tests_of, touched
+from detent.workflows.pipeline.session_files import STATUS, published
+from detent.workflows.pipeline.session_folder import (
+    alone,
+    bring_back,
+    keep_documents,
+    lay_instructions,
+    root_id,
+    show,
+    take_back,
+    write_document,
+)
+from detent.workflows.pipeline.session_report import REPORT, report_of
+from detent.workflows.pipeline.task_data import ROLES, context_files, is_prepared
+from detent.workflows.pipeline.task_table import TASK
+from detent.workflows.pipeline.tasks_apart import commit_merged, merge_task
+from detent.world.before_landing import held_up
+from detent.world.claims import settle_claims
+from detent.world.landing import bring_in
+from detent.world.repo import Effects, Jobs, RepoWorld, is_apart, is_plain, keep_snapshot, leave, outcome
+
+TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
+HISTORY = "approve-design-history.jsonl"
+OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**")  # written anew by the machine, whatever stands there
+
+# -- effects -----------------------------------------------------------------------------------------------------------------
+
+
+def _publish(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    with alone(world, run):
+        bring_back(world, run)
+        if (own := _own_documents(event)) is not None:
+            take_back(world, run, own)
+        for path, text in published(world.gear.family(root_id(run)), world.gear.when, event.at).items():
+            write_document(world.place.root, path, text)
+        keep_documents(world, run)
+        show(world, run)
+
+
+def _own_documents(event: AnyEvent) -> tuple[str, ...] | None:
+    """The documents that the role at work or the machine could write, as patterns; None where no role was at work."""
+    state = TABLES[event.run.workflow].states.get(event.was)
+    if state is None or state.actor != "agent":
+        return None
+    written = (*OURS, *(w.removeprefix("$session/") for w in state.writes if w.startswith("$session/")))
+    return tuple(f"{event.run.data.session}/{name}" for name in written)
+
+
+def _history(world: RepoWorld, event: AnyEvent) -> None:
+    """One line for every change that was asked for, from the journal."""
+    lines = [json.dumps(_line(e), ensure_ascii=False) for e in world.gear.history(event.run.id) if "append_design_history" in e.owes]
+    write_document(world.place.root, f"{event.run.data.session}/{HISTORY}", "".join(f"{line}\n" for line in lines))
+
+
+def _line(event: AnyEvent) -> dict[str, str | int]:
+    sent = event.sent
+    about: dict[str, str | int] = {
+        "event": event.run.seq,
+        "at": event.at,
+        "decision_id": sent.decision,
+        "answer": sent.value,
+        "to": sent.to or "spec",
+    }
+    return {**about, "note": sent.note, "channel": sent.channel, "by": sent.facts.get("who", "")}
+
+
+def _commit(world: RepoWorld, event: AnyEvent, message: str) -> None:
+    """The judged tree over the session's last commit; nothing to commit is fine."""
+    run, git = event.run, world.git
+    root, base = root_id(run), run.data.base
+    if not git.resolve(marker(run.id, run.seq, "phase")) and git.tree(tip := tip_of(git, root, base)) == event.found.tree:
+        back_to_tip(git, root, run.seq, base)
+        set_index(git, tip)
+        return
+    commit_phase(git, run.id, run.seq, event.found.tree, message, event.at, base, root)
+
+
+def _commit_task(world: RepoWorld, event: AnyEvent) -> None:
+    if is_apart(event.run):
+        return  # the tree is kept; the session merges it and commits
+    data = event.run.data
+    title = data.task.title if data.task else data.goal
+    _commit(world, event, f"{data.task_id}: {' '.join(title.split())}")
+
+
+def _commit_build(world: RepoWorld, event: AnyEvent) -> None:
+    said = "release: documentation and release files" if event.run.data.documented else "integrate: the tasks as one build"
+    _commit(world, event, said)
+
+
+def _reset(world: RepoWorld, event: AnyEvent) -> None:
+    run, git = event.run, world.git
+    kept, root = world.snapshot(run), root_id(run)
+    if is_apart(run):
+        return  # its workspace goes with it
+    back_to_tip(git, root, run.seq, run.data.base)
+    bring_to(git, git.tree(tip_of(git, root, run.data.base)), kept)
+
+
+def _undo(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    if run.data.setup.agent and run.data.good_tree and (kept := world.snapshot(run)) != run.data.good_tree:
+        bring_to(world.git, run.data.good_tree, kept)
+
+
+def _report(world: RepoWorld, event: AnyEvent) -> None:
+    family = world.gear.family(event.run.id)
+    events = [e for run in family for e in world.gear.history(run.id)]
+    with alone(world, event.run):
+        write_document(world.place.root, f"{event.run.data.session}/{REPORT}", report_of(event.run, events, _commits(world, event.run)))
+        keep_documents(world, event.run)
+        show(world, event.run)
+
+
+def _commits(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
+    tip = tip_of(world.git, run.id, run.data.base)
+    return tuple(world.git.run("log", "--reverse", "--format=%h %s", f"{run.data.base}..{tip}", "--").text.splitlines())
+
+
+EFFECTS: Effects = {
+    "publish": _publish,
+    "append_design_history": _history,
+    "commit_task": _commit_task,
+    "commit_judged_tree": _commit_build,
+    "commit_merged": commit_merged,
+    "reset_to_good": _reset,
+    "undo_strays": _undo,
+    "write_report": _report,
+    "snapshot": keep_snapshot,
+    "leave_workspace": leave,
+    "publish_claims": settle_claims,
+}
+
+# -- jobs --------------------------------------------------------------------------------------------------------------------
+
+
+def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
+    """See that a role has what it must read. Nothing to do if the newest event already did it."""
+    if is_prepared(run):
+        return None
+    _on_its_branch(world, run)
+    bring_back(world, run)
+    instructions = lay_instructions(world, run)
+    role, root = ROLES[run.state], world.place.root
+    missing = [path for path in context_files(run.data, role) if not (is_plain(root, path) and (root / path).is_file())]
+    if missing:
+        return outcome("context-missing", f"{missing[0]} is not there, and {role} must read it ({len(missing)} missing in all)")
+    tree = world.snapshot(run)
+    changed = changed_files(world, run, tree)
+    facts = {"instructions": "\n".join(instructions), "changed_files": msgspec.json.encode(changed).decode()}
+    if run.workflow == "task":
+        facts |= {"touched": touched(world, run, tree), "instructions_changed": instructions_changed(world, changed, tree)}
+    return outcome("prepared", tree=world.git.tree(run.data.base), **facts)
+
+
+def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:
+    """A person's checkout is brought onto the session's branch once; later it is theirs to be on it."""
+    git, data = world.git, run.data
+    if data.setup.workspace or git.branch() == data.branch:
+        return
+    mark, name = marker(root_id(run), 1, "branch"), data.branch.removeprefix("refs/heads/")
+    if git.resolve(mark):
+        raise CannotTell(f"the session works on {name}, and this checkout is on another branch; go back with `git switch {name}`")
+    if not git.resolve(data.branch):
+        git.update([(data.branch, data.base, ZERO)])
+    switch(git, data.branch, git.tree("HEAD"))
+    git.update([(mark, data.base, ZERO)])
+
+
+def _checks(world: RepoWorld, run: AnyRun) -> Sent:
+    """Tests, preflight, every check of every task and every acceptance command, at the tree as it stands."""
+    tree, kit, collect = world.snapshot(run), world.kit_of(run), world.collector(run)
+    wrong = [tests_of(world, run, collect, tree)]
+    said, output = collect.preflight(tree, kit.preflight, world.gear.wanted)
+    wrong.append(f"{said}\n{output}" if said else "")
+    data = run.data
+    lines = (*(c for t in data.tasks for c in t.acceptance_checks), *(v for c in data.criteria for v in c.verify))
+    done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), world.gear.wanted)
+    wrong += [f"`{c.command}` fails:\n{c.output}" for c in done if not c.passed]
+    faults = [text for text in wrong if text]
+    proofs = msgspec.json.encode([_proof(c, tree) for c in done]).decode()
+    return outcome("red" if faults else "green", "\n\n".join(faults), tree=tree, checks=proofs)
+
+
+def _proof(done: CommandEnded, tree: str) -> Proof:
+    return Proof(
+        f"cmd: {done.command}", tree, "passed" if done.passed else "failed", done.seconds, "" if done.passed else done.output[-600:]
+    )
+
+
+def _land(world: RepoWorld, run: AnyRun) -> Sent | None:
+    if (stop := held_up(world, run)) is not None:
+        return stop
+    landed = bring_in(world, run)
+    name = {"merged": "landed"}.get(landed.outcome, landed.outcome)
+    return outcome(name, landed.output, branch=run.data.branch, main=landed.main) if name else None
+
+
+JOBS: Jobs = {"prepare_dispatch": _prepare, "run_checks": _checks, "land": _land, "merge_task": merge_task}

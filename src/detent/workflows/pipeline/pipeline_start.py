@@ -1,0 +1,78 @@
+"""Starting a session of `pipeline`: its name, its branch, its folder, and what is fixed for it."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import msgspec
+
+from detent.app import App, now
+from detent.app.first_look import accepted, said_at_start
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
+from detent.app.kit import settings_at
+from detent.app.policy import FLAGS, kinds_of, may_answer
+from detent.effects.publish import exclude
+from detent.errors import DetentError
+from detent.git import fingerprint
+from detent.git.commits import free_branch
+from detent.git.repo import Git
+from detent.kernel.model import Run, Sent
+from detent.workflows.pipeline.pipeline_data import PipelineData
+from detent.workflows.tdd.tdd_start import slug, tests_can_be_told_apart
+
+FOLDER = ".agents-work"
+
+
+def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
+    """Create a session and give its id: in this checkout on a branch of its own, or in a workspace."""
+    if not terms.request.strip():
+        raise DetentError("there is no request", 'say what is wanted: detent run --workflow pipeline "add …"')
+    if terms.lean and (terms.research or terms.ui):
+        raise DetentError("a lean session has neither research nor design", "leave out --lean, or --research and --ui")
+    git, run_id = app.world.git, f"pipeline-{secrets.token_hex(3)}"
+    no_run_is_open(app)
+    head = checkout_is_fit(git)
+    exclude(app.place)
+    is_clean(git)
+    settings = settings_at(git, head, app.world.outer)
+    may_answer(terms.policies, settings)
+    setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
+    tests_can_be_told_apart(setup)
+    name = free_session(git, f"{day(app.world.outer)}_{slug(terms.request)}")
+    data = PipelineData(
+        session=f"{FOLDER}/{name}",
+        request=terms.request.strip(),
+        mode="lean" if terms.lean else "full",
+        setup=setup,
+        base=head,
+        branch=free_branch(git, f"detent/{name}"),
+        good_tree=git.tree(head),
+        policies={name: value for name, value in terms.policies.items() if name != FLAGS},
+        parallel=terms.parallel,
+        wants_research=terms.research,
+        wants_ui=terms.ui,
+    )
+    run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
+    fingerprint.begin(app.place, app.busy)
+    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
+    app.door.start(said_at_start(run, sent), sent)
+    app.worlds.of(run)
+    return run_id
+
+
+def day(env: Mapping[str, str]) -> str:
+    """Today, for a session's name; or the day that SOURCE_DATE_EPOCH says, where things are to come out the same every time."""
+    seconds = env.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds.isdigit() else now()[:10]
+
+
+def free_session(git: Git, wanted: str) -> str:
+    """The wanted name, or with -2, -3, … if a session of that name has left its folder or its branch."""
+    for n in range(1, 1000):
+        name = wanted if n == 1 else f"{wanted}-{n}"
+        taken = (git.place.root / FOLDER / name).exists() or git.run("ls-files", "--", f"{FOLDER}/{name}").text
+        if not taken and not git.resolve(f"refs/heads/detent/{name}"):
+            return name
+    raise DetentError(f"every session from {wanted} to {wanted}-999 exists", f"remove old folders below {FOLDER}/")

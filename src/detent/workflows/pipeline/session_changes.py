@@ -1,0 +1,59 @@
+"""What a session's work comes to at a tree: the files it changed since it began, and what the whole suite says. Knows no documents."""
+
+import msgspec
+
+from detent.door import AnyRun
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.canary import TAMPERED
+from detent.evidence.collect import Collector
+from detent.evidence.documents import is_document
+from detent.evidence.runners import RUNNERS
+from detent.gates.documents import ChangedFile
+from detent.gates.instructions import is_instruction
+from detent.git.commits import tip_of
+from detent.workflows.pipeline.session_folder import root_id
+from detent.world.repo import RepoWorld
+
+LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
+
+
+def changed_files(world: RepoWorld, run: AnyRun, tree: str, since: str = "") -> list[ChangedFile]:
+    """Every file that differs from where the session began (or from another tree), by whichever role."""
+    words = iter(world.git.run("diff-tree", "-r", "-z", "-M", "--name-status", since or world.git.tree(run.data.base), tree).items)
+    found = []
+    for letter in words:
+        old = next(words) if letter[0] in "RC" else ""
+        how = LETTERS.get(letter[0], "modified" if letter[0] != "C" else "added")
+        found.append(msgspec.convert({"path": next(words), "change_type": how, "old_path": old if letter[0] == "R" else ""}, ChangedFile))
+    return found
+
+
+def touched(world: RepoWorld, run: AnyRun, tree: str) -> str:
+    """What sorts of files a task has changed so far, by their names: docs, tests, code."""
+    git, data, base = world.git, run.data, world.kit_of(run).suite.base
+    since = getattr(data, "start_tree", "") or git.tree(tip_of(git, root_id(run), data.base))
+    is_test = RUNNERS[base.runner].is_test if base and base.runner in RUNNERS else lambda path: False
+    paths = (file.path for file in changed_files(world, run, tree, since))
+    return " ".join(sorted({"docs" if is_document(path) else "tests" if is_test(path) else "code" for path in paths}))
+
+
+def instructions_changed(world: RepoWorld, changed: list[ChangedFile], tree: str) -> str:
+    """The instructions to agents that the session changed, a line for each: its path, and what it holds now."""
+    paths = sorted({path for file in changed for path in (file.path, file.old_path) if path and is_instruction(path)})
+    return "\n".join(f"{path} {world.git.resolve(f'{tree}:{path}') or 'removed'}" for path in paths)
+
+
+def tests_of(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str:
+    """What is wrong by the whole suite; trouble that the tree before the session does not have is the session's own."""
+    try:
+        report = collect.passed(tree) or collect.clean(tree, world.gear.wanted)
+    except Disturbed:
+        raise
+    except CannotTell as e:
+        collect.clean(world.git.tree(run.data.base), world.gear.wanted)
+        return f"the tests cannot be run on this tree: {e}"
+    before = collect.known(world.git.tree(run.data.base)) if report.canary == "broken" else None
+    tampered = f"{TAMPERED}: {report.canary_said}" if before is not None and before.canary == "held" else ""
+    bad = report.bad - frozenset(run.data.setup.baseline)
+    fault = report.fault or tampered or (f"{min(bad)} fails ({len(bad)} in all)" if bad else "" if report.ids else "no test was collected")
+    return f"{fault}\n{report.output}" if fault else ""

@@ -1,0 +1,163 @@
+"""The folder of a session in a checkout: its documents lie outside every tree, so they are kept by themselves, under a ref of the run.
+
+Made where it is missing, kept whenever something was handed in, brought back where a workspace was made anew, and shown in the person's own
+checkout where the work is elsewhere. Nothing is read or written through a link.
+"""
+
+import fcntl
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from detent.door import AnyRun
+from detent.effects.publish import write_whole
+from detent.errors import CannotTell
+from detent.git.repo import ZERO, Git
+from detent.world.repo import RepoWorld, is_plain
+
+REJECTED = ".rejected"
+LARGEST = 1_000_000  # bytes of one document
+INSTRUCTIONS = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")
+
+
+def root_id(run: AnyRun) -> str:
+    """The session that a run belongs to."""
+    return str(run.parent or run.id)
+
+
+def kept_ref(run: AnyRun) -> str:
+    return f"refs/detent/{root_id(run)}/documents"
+
+
+def real_folder(root: Path, path: str) -> Path:
+    """A folder below a checkout, made if it is missing; a link on the way is refused."""
+    here = root
+    for part in PurePosixPath(path).parts:
+        here = here / part
+        if here.is_symlink() or (here.exists() and not here.is_dir()):
+            raise CannotTell(f"{path} is not a plain folder of the checkout; take away what stands at {here.name}")
+        here.mkdir(exist_ok=True)
+    return here
+
+
+def write_document(root: Path, path: str, text: str) -> None:
+    """Write one document of a session, if it is not there word for word."""
+    folder, name = path.rpartition("/")[::2]
+    file = real_folder(root, folder) / name
+    if read_document(root, path) != text:
+        write_whole(file, text)
+
+
+def read_document(root: Path, path: str) -> str | None:
+    """A document of a session; None if it is not there, or not a plain file in a plain folder."""
+    file = root / path
+    if not is_plain(root, path) or not file.is_file() or file.is_symlink() or file.stat().st_size > LARGEST:
+        return None
+    return file.read_text("utf-8", "surrogateescape")
+
+
+# -- keeping and bringing back -------------------------------------------------------------------------------------------------
+
+
+def keep_documents(world: RepoWorld, run: AnyRun) -> None:
+    """Keep the session's folder as it stands, as a tree under the run's ref."""
+    git, folder = world.git, world.place.root / run.data.session
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    index = world.place.git_dir / "detent" / f"documents.{root_id(run)}"
+    for left in (index, index.with_name(f"{index.name}.lock")):  # of a call that was killed
+        left.unlink(missing_ok=True)
+    git.run("add", "-f", "-A", "--", run.data.session, index=index)
+    tree, was = git.run("write-tree", index=index).text, git.resolve(kept_ref(run))
+    index.unlink(missing_ok=True)
+    if tree != was:
+        git.update([(kept_ref(run), tree, was or ZERO)])
+
+
+def kept_documents(git: Git, run: AnyRun) -> dict[str, str]:
+    """The blobs of the documents as they were kept, by path; links are none."""
+    return _blobs(git, run, kept_ref(run))
+
+
+def _blobs(git: Git, run: AnyRun, ref: str) -> dict[str, str]:
+    tree = git.resolve(ref)
+    lines = git.run("ls-tree", "-r", "-z", tree, "--", f"{run.data.session}/").items if tree else []
+    rows = [line.partition("\t") for line in lines]
+    return {path: about.split()[2] for about, _, path in rows if about.startswith("100")}
+
+
+def shown_documents(git: Git, run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
+    """Documents by path, as they lie in the session's checkout; those that do not, as they were kept."""
+    root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(git, run)
+    found = {path: read_document(root, path) if root.is_dir() else None for path in paths}
+    return {path: text if text is not None else _shown_text(git, kept.get(path, "")) for path, text in found.items()}
+
+
+def _shown_text(git: Git, blob: str) -> str:
+    return git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") if blob else ""
+
+
+def bring_back(world: RepoWorld, run: AnyRun) -> None:
+    """Make the session's folder; what was kept and is missing is brought back."""
+    real_folder(world.place.root, run.data.session)
+    for path, blob in kept_documents(world.git, run).items():
+        if read_document(world.place.root, path) is None:
+            write_document(world.place.root, path, _text(world.git, blob))
+
+
+def take_back(world: RepoWorld, run: AnyRun, own: tuple[str, ...]) -> None:
+    """Documents that the role at work does not own are as they were kept; an edited copy stands beside them as *.rejected."""
+    for path, blob in kept_documents(world.git, run).items():
+        if any(path == glob or (glob.endswith("/**") and path.startswith(glob[:-2])) for glob in own) or path.endswith(REJECTED):
+            continue
+        was, now = _text(world.git, blob), read_document(world.place.root, path)
+        if now != was:
+            if now is not None:
+                write_document(world.place.root, f"{path}{REJECTED}", now)
+            write_document(world.place.root, path, was)
+
+
+def _text(git: Git, blob: str) -> str:
+    return git.run("cat-file", "blob", blob).raw.decode("utf-8", "surrogateescape")
+
+
+def shown_ref(run: AnyRun) -> str:
+    return f"refs/detent/{root_id(run)}/shown"
+
+
+def show(world: RepoWorld, run: AnyRun) -> None:
+    """Where the work is in a workspace: the session's folder in the person's own checkout says the same. What a person wrote there stays as *.rejected."""
+    home = Path(run.worktree)
+    if not run.data.setup.workspace or home == world.place.root or not home.is_dir():
+        return
+    git, was = world.git, _blobs(world.git, run, shown_ref(run))
+    for path in kept_documents(git, run):
+        text, there = read_document(world.place.root, path), read_document(home, path)
+        if text is None or there == text:
+            continue
+        if there is not None and (path not in was or there != _text(git, was[path])):
+            write_document(home, f"{path}{REJECTED}", there)
+        write_document(home, path, text)
+    now, before = git.resolve(kept_ref(run)), git.resolve(shown_ref(run))
+    if now and now != before:
+        git.update([(shown_ref(run), now, before or ZERO)])
+
+
+@contextmanager
+def alone(world: RepoWorld, run: AnyRun) -> Iterator[None]:
+    """One at a time for a session: its tasks may be at work at once, and its folder is one."""
+    file = world.place.common_dir / "detent" / f"documents-{root_id(run)}.lock"
+    with file.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def lay_instructions(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
+    """The project's own instructions as they are at the base commit, copied into the session's folder; their paths."""
+    found: Mapping[str, bytes | None] = {name: world.git.read(run.data.base, name) for name in INSTRUCTIONS}
+    paths = []
+    for name, data in found.items():
+        if data is not None:
+            paths.append(f"{run.data.session}/instructions/{name.rpartition('/')[2]}")
+            write_document(world.place.root, paths[-1], data.decode("utf-8", "surrogateescape"))
+    return tuple(paths)

@@ -1,0 +1,120 @@
+"""The report of a session, made from the journal: what was done, how to run and test it, what is known to be open, the evidence, and what it took. Pure."""
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from detent.gates.human import Decision
+from detent.kernel.model import Event, Run
+from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.task_data import ROLES, listed
+
+REPORT = "report.md"
+AnyEvent = Event[Any]
+
+
+class Cost(NamedTuple):
+    """What one role took."""
+
+    turns: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    usd: float = 0.0
+
+
+def costs(events: Iterable[AnyEvent]) -> dict[str, Cost]:
+    """Cost and time by role, off the turns that the machine drove; a role that an agent of its own played has handed in, and no more is known."""
+    found: dict[str, Cost] = {}
+    for event in events:
+        role, facts = ROLES.get(event.was, ""), event.sent.facts
+        if not role or not (event.sent.verb == "submit" or "usage" in facts):
+            continue
+        was, use = found.get(role, Cost()), json.loads(facts.get("usage", "{}"))
+        tokens = sum(int(use.get(name, 0)) for name in ("input_tokens", "output_tokens", "cached_tokens", "written_tokens"))
+        turns, seconds = int(facts.get("turns", "1")), float(facts.get("seconds", "0"))
+        found[role] = Cost(was.turns + turns, was.seconds + seconds, was.tokens + tokens, was.usd + float(use.get("usd", 0.0)))
+    return found
+
+
+def report_of(run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str]) -> str:
+    """The whole report."""
+    data = run.data
+    decisions = [d for r in _newest(events) for d in r.data.decisions]
+    parts = [
+        f"# Report: {data.session.rpartition('/')[2]}",
+        f"Request: {data.request}\n\nMode: {data.mode}. State: {run.state}. Tree: `{data.good_tree}`. Branch: `{data.branch.removeprefix('refs/heads/')}`.",
+        "## What was done",
+        listed(tuple(f"{t.id} {t.title} [{t.status}]" for t in data.tasks)),
+        "Commits:\n\n" + listed(tuple(commits)),
+        "\n".join(data.report_notes[:1]),
+        "## How to run it, how to test it",
+        listed(data.report_notes[1:] or _facts(run)),
+        "The machine tested it with:\n\n" + listed(tuple(f"`{p.check.removeprefix('cmd: ')}`" for p in data.proofs)),
+        "## Known issues",
+        listed(tuple(f"[{i.finding}] {i.text}" + (f" ({i.task_id})" if i.task_id else "") for i in data.known_issues)),
+        "## Open notes",
+        listed(tuple(f"{who}: {note}" for who, notes in data.notes.items() if who != "Docs" for note in notes)),
+        "## Evidence",
+        _evidence(run),
+        "## Decisions",
+        listed(tuple(_decided(d) for d in decisions)),
+        "## Cost and time by role",
+        _table(costs(events)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(run: Run[Any]) -> tuple[str, ...]:
+    """Where nobody wrote how to run and test it: what is known of the project."""
+    setup = run.data.setup
+    known = json.loads(setup.settings or "{}").get("project", {})
+    command = json.loads(setup.command or "{}").get("argv", [])
+    about = ", ".join((known.get("name", ""), *known.get("tech_stack", ()))).strip(", ")
+    return (
+        f"run it: as the project's README says{f' ({about})' if about else ''}",
+        f"test it: `{shlex.join(command)}`" if command else "test it: as the project's README says",
+        *(f"also: `{line}`" for line in setup.preflight),
+    )
+
+
+def _newest(events: Sequence[AnyEvent]) -> list[Run[Any]]:
+    return list({e.run.id: e.run for e in events}.values())
+
+
+def _evidence(run: Run[Any]) -> str:
+    data = run.data
+    proofs = {p.check: p for p in data.proofs}
+    words = {m.check: m for m in data.manual}
+    lines = ["| criterion | check | outcome | tree |", "|---|---|---|---|"]
+    for id, check in (*((c.id, v) for c in data.criteria for v in c.verify), *((t.id, c) for t in data.tasks for c in t.acceptance_checks)):
+        by_hand, ran = words.get(check), proofs.get(_spelled(check))
+        said = f"confirmed by a person ({by_hand.decision_id})" if by_hand else _ran(ran) if ran else "not verified"
+        tree = (by_hand.tree if by_hand else ran.tree if ran else "")[:12]
+        lines.append(f"| {id} | `{check.replace('|', chr(92) + '|')}` | {said} | {tree} |")
+    manual = sum(check.startswith("manual:") for c in data.criteria for check in c.verify)
+    return (
+        "\n".join(lines)
+        + f"\n\nChecks of criteria that a person made by hand: {manual}. Last result of the checks: {data.last_ci_result or 'none'}."
+    )
+
+
+def _spelled(check: str) -> str:
+    return f"cmd: {check.removeprefix('cmd:').strip()}"
+
+
+def _ran(proof: Proof) -> str:
+    return f"{proof.outcome} in {proof.seconds:g} s"
+
+
+def _decided(d: Decision) -> str:
+    told = (
+        f"{d.answer}" + (f" ({d.note})" if d.note else "") if d.status == "answered" else f"{d.status}: {d.resolution_reason}".rstrip(": ")
+    )
+    by = f", by {d.who or 'a person'} ({d.channel})" if d.channel else ""
+    return f"{d.decision_id} {' '.join(d.question.split())[:200]}: {told}{by}"
+
+
+def _table(costs: dict[str, Cost]) -> str:
+    rows = [f"| {role} | {c.turns} | {c.seconds:.0f} s | {c.tokens} | ${c.usd:.2f} |" for role, c in costs.items()]
+    return "\n".join(["| role | turns | time | tokens | cost |", "|---|---|---|---|---|", *rows])

@@ -1,0 +1,348 @@
+"""What one task of a session keeps about itself, the pure changes over it, and what any role of a session is dispatched with. Knows no git and no rows."""
+
+from collections.abc import Mapping
+from typing import Literal, TypeVar
+
+import msgspec
+
+from detent.evidence.look import Look
+from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
+from detent.gates.human import DecisionData, pending, waived
+from detent.gates.reply import Point, Reply, amounts_to, left_open, points, read_reply
+from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, Told, told_of
+
+replace = msgspec.structs.replace
+
+META = "meta"
+DD = TypeVar("DD", bound=DecisionData)
+GD = TypeVar("GD", bound=Grounded)
+ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its tasks
+    "INTAKE": "SpecAgent",
+    "INTAKE_LEAN": "SpecAgent",
+    "DESIGN_RESEARCH": "Researcher",
+    "DESIGN": "Architect",
+    "DESIGN_UI": "Designer",
+    "PLAN": "Planner",
+    "INTEGRATE": "Integrator",
+    "FIX_BUILD": "Integrator",
+    "FIX_BUILD_CODE": "Coder",
+    "RELEASE": "Docs",
+    "RELEASE_FILES": "Integrator",
+    "CODE": "Coder",
+    "REVIEW": "Reviewer",
+    "QA": "QA",
+    "SECURITY": "Security",
+    "FIX_REVIEW": "Coder",
+    "FIX_TESTS": "Coder",
+    "FIX_SECURITY": "Coder",
+}
+
+CODING = (SPEC, TASKS, ARCHITECTURE, SPECS)
+READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a folder stands for the files a role named in it
+    "SpecAgent": (),
+    "Researcher": (SPEC, ACCEPTANCE),
+    "Architect": (SPEC, ACCEPTANCE, RESEARCH),
+    "Designer": (SPEC, ACCEPTANCE, ARCHITECTURE),
+    "Planner": (SPEC, ACCEPTANCE, ARCHITECTURE, RESEARCH, SPECS),
+    "Coder": CODING,
+    "Reviewer": CODING,
+    "QA": (SPEC, ACCEPTANCE, TASKS, SPECS),
+    "Security": (TASKS, ARCHITECTURE, SPEC),
+    "Integrator": (TASKS, ACCEPTANCE),
+    "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, TASKS, RESEARCH, SPECS),
+}
+CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
+
+
+class TaskData(Grounded, frozen=True):
+    """One task, or the final review of all of them (`meta`)."""
+
+    task: Task | None = None
+    goal: str = ""
+    strategy: Literal["per-batch", "single-final"] = "per-batch"
+    qa: bool = True  # QA must pass it
+    security: bool = True  # Security must pass it
+    points: tuple[Point, ...] = ()  # what a reviewing role found last
+    reviewed_tree: str = ""  # each verdict, by the tree it was given for
+    tested_tree: str = ""
+    secured_tree: str = ""
+    roles: tuple[str, ...] = ()  # who has worked on it
+    start_tree: str = ""  # what it began from, where it works in a workspace of its own; empty: in the session's
+    laid: str = ""  # earlier work that could not be merged, laid into its workspace over what the session has by now
+
+    @property
+    def only_code(self) -> bool:
+        """Coded and proved is as far as it goes by itself: the review comes with `meta`."""
+        return self.strategy == "single-final" and self.task_id != META and self.mode == "full"
+
+
+class Dispatch(Value, frozen=True, omit_defaults=False):
+    """The whole input of a role, as JSON in its briefing."""
+
+    role: str
+    session: str
+    mode: str
+    task: Task | None
+    context_files: tuple[str, ...]
+    session_changed_files: tuple[ChangedFile, ...]
+    known_issues: tuple[Issue, ...]
+    user_decisions: tuple[Told, ...]
+    project_instructions: tuple[str, ...]
+
+
+# What is true of a task
+
+
+def needs_qa(task: Task) -> bool:
+    """QA runs where behaviour, logic or acceptance is concerned; what the task turns out to change can only add to it."""
+    return task.type.lower() not in CALM_TYPES
+
+
+def needs_security(task: Task) -> bool:
+    """Security runs where any risk is flagged; what the task turns out to change can only add to it."""
+    return bool(task.risk_flags)
+
+
+def reply_of(run: Run[DD], sent: Sent) -> Reply | None:
+    """The reply that a move rests on: the one just handed in, or the one that a person accepted."""
+    return read_reply(sent.reply, ROLES.get(run.state, ""))[0] if sent.reply else run.data.accepted
+
+
+def verdict_of(run: Run[TaskData], reply: Reply) -> str:
+    return amounts_to(reply, waived(run.data))
+
+
+def changed_of(sent: Sent, name: str = "changed_files") -> tuple[ChangedFile, ...] | None:
+    """The files the session changed, as the job or a task listed them."""
+    try:
+        return msgspec.json.decode(sent.facts.get(name, ""), type=tuple[ChangedFile, ...])
+    except msgspec.DecodeError:
+        return None
+
+
+def is_prepared(run: Run[DD]) -> bool:
+    """Whether the dispatch of the role that acts now has been prepared; whatever happens since makes it lapse."""
+    return run.data.prepared == run.seq
+
+
+def unproven(run: Run[TaskData]) -> tuple[str, ...]:
+    """What the task still lacks: verdicts at the tree as it stands, and answers."""
+    data = run.data
+    asked = pending(data)
+    wanted = {
+        "review": data.reviewed_tree,
+        "QA": data.tested_tree if data.qa else None,
+        "security": data.secured_tree if data.security else None,
+    }
+    lacking = (
+        ()
+        if data.only_code
+        else tuple(f"{data.task_id}: no {name} of the tree" for name, tree in wanted.items() if tree not in (None, data.good_tree))
+    )
+    return (
+        *((f"{data.task_id}: nothing is proved",) if not data.good_tree else ()),
+        *lacking,
+        *((f"{asked.decision_id} is open",) if asked else ()),
+    )
+
+
+# Changes
+
+
+def keep_prepared(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    """What the dispatch is given: the files changed so far, the project's own instructions, and what people said for this role."""
+    changed = changed_of(sent)
+    files = tuple(name for name in sent.facts.get("instructions", "").split("\n") if name)
+    data = replace(run.data, prepared=run.seq + 1, instructions=files, changed_files=run.data.changed_files if changed is None else changed)
+    mine = tuple(aside for aside in data.asides if aside.role == ROLES.get(run.state))
+    data = replace(data, good_tree=data.good_tree or sent.facts.get("tree", ""), asides=tuple(a for a in data.asides if a not in mine))
+    return replace(run, data=data, steers=(*run.steers, *(aside.text for aside in mine)))
+
+
+def role_of(name: str) -> str:
+    """The role that a person means; empty if there is none of that name."""
+    return next((role for role in ROLES.values() if role.lower() == name.strip().lower()), "")
+
+
+def role_is_known(look: Look[Grounded]) -> str | None:
+    """What is said for a role names one that works in a session."""
+    known = ", ".join(dict.fromkeys(ROLES.values()))
+    return None if role_of(look.sent.to) else f"there is no role '{look.sent.to}'; the roles of a session are {known}"
+
+
+def keep_aside(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    return replace(run, data=replace(run.data, asides=(*run.data.asides, Aside(role_of(sent.to), sent.note))))
+
+
+def keep_touched(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """Who must look follows from what was changed, not from what anybody called it: QA at all but documents, Security at all but documents and tests."""
+    sorts = set(sent.facts.get("touched", "").split())
+    data = replace(run.data, qa=run.data.qa or bool(sorts - {"docs"}), security=run.data.security or bool(sorts - {"docs", "tests"}))
+    return keep_prepared(replace(run, data=data), sent, found)
+
+
+def keep_fault(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+    """Why the dispatch came to nothing: a failed proof with its output, a reply that cannot be read, or the role's own FAIL."""
+    reply, fault = read_reply(sent.reply, ROLES.get(run.state, ""))
+    told = "\n".join((*found.failed, found.output)).strip() if found.failed else ""
+    said = sent.output or (f"{reply.status}: {reply.summary} {reply.next.reason}".strip() if reply else fault)
+    return replace(run, last_error=told or said)
+
+
+def keep_size(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """Why a lean task goes to the full way."""
+    count = len(changed_of(sent) or ())
+    return (
+        replace(run, last_error=f"The change touches {count} files, too many for the lean way.") if count else keep_fault(run, sent, found)
+    )
+
+
+def keep_coded(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """The work is proved at this tree, so every verdict on an older one lapses. A Coder can ask for more scrutiny, never for less."""
+    reply = reply_of(run, sent)
+    more = replace(
+        run.data,
+        good_tree=found.tree,
+        reviewed_tree="",
+        tested_tree="",
+        secured_tree="",
+        points=(),
+        qa=run.data.qa or bool(reply and reply.gates.needs_tests),
+        security=run.data.security or bool(reply and reply.gates.security_concerns),
+    )
+    return _ran(replace(run, data=more), "Coder")
+
+
+def keep_review(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """The Reviewer passes the tree. What it is worried about, Security looks at."""
+    reply = reply_of(run, sent)
+    worried = bool(reply and reply.gates.security_concerns)
+    data = replace(run.data, reviewed_tree=found.tree, points=(), security=run.data.security or worried)
+    return _ran(replace(run, data=data), "Reviewer")
+
+
+def keep_tests(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    return _ran(replace(run, data=replace(run.data, tested_tree=found.tree, points=())), "QA")
+
+
+def keep_new_tests(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """QA wrote tests, and they pass: the tree is a new one, so it is reviewed again."""
+    return _ran(replace(run, data=replace(run.data, good_tree=found.tree, reviewed_tree="", points=())), "QA")
+
+
+def keep_security(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    return _ran(replace(run, data=replace(run.data, secured_tree=found.tree, points=())), "Security")
+
+
+def _ran(run: Run[TaskData], role: str) -> Run[TaskData]:
+    return replace(run, data=replace(run.data, roles=tuple(dict.fromkeys((*run.data.roles, role)))))
+
+
+def keep_notes(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
+    """What the role passed the work with, in place of what it said before; what a person accepted is a known issue already."""
+    reply, role = reply_of(run, sent), ROLES.get(run.state, "")
+    known = {issue.text for issue in run.data.known_issues}
+    new = tuple(note[:LONGEST_NOTE] for note in left_open(reply) if note not in known)[:MOST_NOTES] if reply else ()
+    return replace(run, data=replace(run.data, notes={**run.data.notes, f"{run.data.task_id} {role}".strip(): new}))
+
+
+def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """What a reviewing role found, less what a person waived, for the Coder to fix."""
+    reply = reply_of(run, sent)
+    left = tuple(p for p in points(reply) if p.id not in waived(run.data)) if reply else ()
+    text = "\n".join(f"- [{p.id}] {p.text}" for p in left)
+    return _ran(replace(run, data=replace(run.data, points=left), last_error=text), ROLES.get(run.state, ""))
+
+
+def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
+    """The person wants the notes fixed: they are what the Coder is given."""
+    asked = pending(run.data)
+    return replace(run, data=replace(run.data, points=asked.points if asked else ()))
+
+
+# What briefings say
+
+
+def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
+    """The documents a role must have; a missing one blocks the run. A lean session has no architecture."""
+    named = {RESEARCH: data.research, RECORDS: data.records, SPECS: data.design_specs}
+    lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
+    task = data.task if isinstance(data, TaskData) else None
+    also = (ARCHITECTURE,) if role == "Researcher" and "Architect" in getattr(data, "roles", ()) else ()  # of an earlier round
+    own = tuple(
+        path for name in (*READS.get(role, ()), *also) if name not in lacking for path in named.get(name, (f"{data.session}/{name}",))
+    )
+    return tuple(dict.fromkeys((*own, *(task.context_files if task else ()))))
+
+
+def session_facts(run: Run[DD], role: str, task: Task | None = None) -> dict[str, str]:
+    """The names that the briefings of both tables share."""
+    data, asked = run.data, pending(run.data)
+    told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
+    files = context_files(data, role)
+    given = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
+    return {
+        "session": data.session,
+        "request": data.request,
+        "mode": data.mode,
+        "input": msgspec.json.format(msgspec.json.encode(given), indent=2).decode(),
+        "context_files": listed(files),
+        "changed_files": listed(tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
+        "known_issues": listed(tuple(f"[{i.finding}] {i.text}" for i in data.known_issues)),
+        "instructions": listed(data.instructions),
+        "decision_id": asked.decision_id if asked else "",
+        "question": asked.question if asked else "",
+        "options": ", ".join(asked.options) if asked and asked.options else "any text",
+    }
+
+
+def listed(lines: tuple[str, ...]) -> str:
+    return "\n".join(f"- {line}" for line in lines) or "- none"
+
+
+def facts(run: Run[TaskData]) -> Mapping[str, str]:
+    data = run.data
+    task = data.task
+    return {
+        **session_facts(run, ROLES.get(run.state, ""), task),
+        **{name: text for name, text in result(run).items() if name in ("tree", "roles", "issues", "session_files", "reason")},
+        "published": run.state,
+        "task_id": data.task_id,
+        "title": task.title if task else data.goal,
+        "goal": task.goal if task else data.goal,
+        "non_goals": listed(task.non_goals if task else ()),
+        "files_expected": listed(task.files_expected if task else ()),
+        "checks": listed(task.acceptance_checks if task else ()),
+        "done_when": listed(task.done_when if task else ()),
+        "depth": FINAL if data.task_id == META else INCREMENTAL,
+        "findings": listed(tuple(f"[{p.id}] {p.text}" for p in data.points)),
+        "open": listed(unproven(run)),
+    }
+
+
+INCREMENTAL = "Read the files of this task deeply. Follow the other changed files only along dependencies and callers of what this task changed, to see how they meet."
+FINAL = (
+    "This is the final review of the whole session. Read every changed file in full, and deleted ones by their diff: was the removal intended, does a reference "
+    "dangle? Look for interfaces that do not fit, logic that stands there twice, assumptions that contradict each other, and regressions between tasks."
+)
+
+
+def result(run: Run[TaskData]) -> dict[str, str]:
+    """What the session learns when the task has ended."""
+    return {
+        "tree": run.data.good_tree,
+        "roles": ",".join(run.data.roles),
+        "issues": msgspec.json.encode(run.data.known_issues).decode(),
+        "session_files": msgspec.json.encode(run.data.changed_files).decode(),
+        "reason": run.guidance or run.last_error,
+        "notes": msgspec.json.encode({name: told for name, told in run.data.notes.items() if told}).decode(),
+        "start": run.data.start_tree,
+        "asides": msgspec.json.encode(run.data.asides).decode(),
+        "instructed": "\n".join(run.data.instructed),
+        "decisions": msgspec.json.encode(told_of(run.data)).decode(),
+    }
+
+
+def step_shown(run: Run[TaskData]) -> StepShown | None:
+    return StepShown(run.data.task_id, 0, run.state, run.data.task.goal if run.data.task else run.data.goal)

@@ -1,0 +1,58 @@
+"""Tasks that work apart: where each begins, and how its work comes into the session, one after another. Merges are built and tested before anything moves."""
+
+import msgspec
+
+from detent.door import AnyEvent, AnyRun
+from detent.evidence.checks import check_all
+from detent.git.commits import bring_to, commit_phase, tip_of
+from detent.git.land import build_merge
+from detent.kernel.model import Sent
+from detent.workflows.pipeline.session_changes import changed_files, tests_of
+from detent.workflows.pipeline.session_folder import root_id
+from detent.world.begin_apart import start_of
+from detent.world.repo import RepoWorld, outcome
+
+CLEAN = "The work of {id} was merged with that of other tasks, and the merged tree does not pass:\n{fault}"
+CONFLICT = "The work of {id} conflicts with what other tasks did meanwhile, in: {files}. The places are marked in the files."
+
+
+def merge_task(world: RepoWorld, run: AnyRun) -> Sent:
+    """Merge with what the session has by now; what is merged is tested unless it is the very tree that the task proved."""
+    git, data, made = world.git, run.data, run.data.merging
+    tip = tip_of(git, run.id, data.base)
+    if git.tree(tip) == made.start:
+        return _merged(world, run, made.tree)
+    own = git.commit(made.tree, [start_of(git, run.id, data.base, made.start)], made.task_id, world.clock())
+    merge = build_merge(git, tip, own, made.task_id, world.clock())
+    if merge.conflict:
+        return outcome("merge-conflict", CONFLICT.format(id=made.task_id, files=merge.conflict), tree=merge.tree)
+    if fault := _fault(world, run, merge.tree):
+        return outcome("merge-red", CLEAN.format(id=made.task_id, fault=fault), tree=merge.tree)
+    return _merged(world, run, merge.tree)
+
+
+def _merged(world: RepoWorld, run: AnyRun, tree: str) -> Sent:
+    changed = msgspec.json.encode(changed_files(world, run, tree)).decode()
+    return outcome("merged", tree=tree, changed_files=changed, task=run.data.merging.task_id)
+
+
+def _fault(world: RepoWorld, run: AnyRun, tree: str) -> str:
+    """What is wrong with a merged tree: by the whole suite, by preflight, by the checks of the task."""
+    collect, wanted = world.collector(run), world.gear.wanted
+    if said := tests_of(world, run, collect, tree):
+        return said
+    missed, output = collect.preflight(tree, world.kit_of(run).preflight, wanted)
+    if missed:
+        return f"{missed}\n{output}"
+    lines = next((t.acceptance_checks for t in run.data.tasks if t.id == run.data.merging.task_id), ())
+    done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), wanted)
+    return "\n\n".join(f"`{c.command}` fails:\n{c.output}" for c in done if not c.passed)
+
+
+def commit_merged(world: RepoWorld, event: AnyEvent) -> None:
+    """The merged tree over the session's last commit, and the session's own checkout at it."""
+    run, git, facts = event.run, world.git, event.sent.facts
+    title = next((t.title for t in run.data.tasks if t.id == facts["task"]), "")
+    kept = world.snapshot(run)
+    commit_phase(git, run.id, run.seq, facts["tree"], f"{facts['task']}: {' '.join(title.split())}", event.at, run.data.base, root_id(run))
+    bring_to(git, facts["tree"], kept)

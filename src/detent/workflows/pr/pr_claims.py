@@ -1,0 +1,62 @@
+"""What a run of `pr` may claim: all steps of a pull request end in one commit; the update of the plan is another."""
+
+from collections.abc import Mapping
+
+from detent.blocks.proved import AnyEvent, Chain, Proved, claim, step_of
+from detent.evidence.claims import Phase, Step
+from detent.gates.plan import verified_from
+from detent.workflows.pr.pr_data import PrData, current
+
+PHASES: Mapping[str, Phase] = {"green": "green", "refactor": "refactor", "already": "already"}
+NEXT_PR = ("merged", "plan-done-here")
+
+
+def claims(event: AnyEvent, chain: Chain) -> list[Proved]:
+    data: PrData = event.run.data
+    if event.on in ("branched", "plan-here", "start"):
+        chain.steps = _taken_over(event)
+    elif event.on in ("red", "verify"):
+        chain.red = event
+    elif event.on == "success" and chain.red is not None:
+        chain.steps.append(_red(chain.red, data.good_tree))
+    elif event.on in PHASES:
+        chain.steps.append(step_of(event, PHASES[event.on], _described(event), data.good_tree))
+    elif event.on == "test-wrong" and chain.steps:
+        chain.steps.pop()  # the RED whose test was wrong is not claimed; its trees stay reachable
+    elif event.on == "scope-reduction":
+        chain.steps = _back_to(chain.steps, data.good_tree)
+    elif event.on == "squashed":
+        return [claim(event, tuple(chain.steps), "", data.last_commit_hash)]
+    entry = event.on in ("plan-done", "plan-done-here")
+    made = (
+        [claim(event, (Step("entry", "the finished entry of the plan", event.found.tree, path=data.setup.plan),), "plan")] if entry else []
+    )
+    chain.steps = [] if event.on in NEXT_PR else chain.steps
+    return made
+
+
+def _red(event: AnyEvent, tree: str) -> Step:
+    """A RED step was judged by one event and accepted by another; the first one has the evidence."""
+    now, over = current(event.run.data), verified_from(event.run.data.plan)
+    seen = event.found.evidence
+    about, counts = now[2].description if now else "", seen.counts if seen else None
+    return Step("verify" if event.on == "verify" else "red", about, tree, seen.command if seen else "", counts, over=over)
+
+
+def _described(event: AnyEvent) -> str:
+    steps = (s for t in event.run.data.plan.tasks for s in t.tdd_steps)
+    return next((s.description for s in steps if s.proof == event.run.seq), "")
+
+
+def _taken_over(event: AnyEvent) -> list[Step]:
+    """What was there before the first step and nobody proved: changes that were adopted, and work of which only files were left."""
+    data: PrData = event.run.data
+    adopted = data.setup.adopted and data.setup.adopted == data.good_tree
+    left = event.on == "start" and data.plan is not None
+    return [Step("adopted", "what was there when the run started", data.good_tree)] if adopted or left else []
+
+
+def _back_to(steps: list[Step], tree: str) -> list[Step]:
+    """The steps up to the newest one that ended with a tree; what came after it was given up."""
+    last = max((i for i, step in enumerate(steps) if step.tree == tree), default=-1)
+    return steps[: last + 1]

@@ -1,0 +1,288 @@
+"""What the `pr` workflow keeps about a run, and the pure changes over it. Knows no git and no states."""
+
+import json
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from detent.blocks.ground import Ground
+from detent.blocks.inner import Inner
+from detent.errors import CannotTell
+from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan, replaced_at
+from detent.gates.review import ROOT_FILE, Finding, blocking, read_findings
+from detent.kernel.model import Data, Found, Run, Sent, StepShown
+from detent.kernel.rows import Child
+
+replace = msgspec.structs.replace
+
+
+class Setup(Ground, frozen=True):
+    """The settings that shape the table's way, fixed when the run starts."""
+
+    plan: str = "docs/Plan_Doc/Active_Plan.md"
+    branching: bool = True
+    checkpoint: Literal["auto", "agent"] = "auto"
+    block_at: str = "MINOR"
+    independent: bool = False  # the review is a configured reviewer's, or at least not the agent's own
+    adopted: str = ""  # the tree of a checkout that was taken over with changes
+    adopted_over: str = ""  # the tree that those changes were made over
+    aside: tuple[str, ...] = ()  # published files that stand elsewhere, since the project has files of their names
+
+    def before_first(self, head: Callable[[], str]) -> str:
+        """Between two pull requests: what is committed, or what was taken over when the run began."""
+        return self.first_tree(head())
+
+    def first_tree(self, base: str) -> str:
+        """The tree that the first step starts from, over the tree of a commit."""
+        return self.adopted if self.adopted and self.adopted_over == base else base
+
+
+class PrData(PlanData, frozen=True):
+    """One pull request on its way, and what was done before it."""
+
+    setup: Setup = Setup()
+    base: str = ""  # the commit the branch started from
+    good_tree: str = ""  # the tree of the last passed step
+    reds: tuple[str, ...] = ()  # the trees of the proved RED steps: their tests fail there
+    committed: str = ""  # the tree of the last step that was committed: a scope reduction goes back to it
+    checkpoint_due: bool = False
+    test_wrong: str = ""  # the tree whose test was called wrong, until its RED is proved again
+    tries: int = 0  # how often the present step was judged
+    self_reported: bool = False
+    report: str = ""  # what the agent told a person when it escalated
+    notes: tuple[str, ...] = ()  # findings below block_at
+    merged: tuple[str, ...] = ()  # titles of finished pull requests
+    landed: bool = False  # where there is no branch: it is finished, and not yet looked at as a whole
+
+
+def current(data: PrData) -> tuple[Task, int, Step] | None:
+    """The first step that is TODO, over all tasks in order."""
+    for task in data.plan.tasks if data.plan else ():
+        for i, step in enumerate(task.tdd_steps):
+            if step.status == "TODO":
+                return task, i, step
+    return None
+
+
+def failed_again(run: Run[Data]) -> bool:
+    """A re-planned task has failed again. Where nothing is known of tasks, as in the walk over the table, it may have."""
+    now = current(run.data) if isinstance(run.data, PrData) else None
+    return bool(run.counts.get("replans") and run.counts.get("debug")) and (now is None or bool(now[0].replaces))
+
+
+def step_shown(run: Run[PrData]) -> StepShown | None:
+    now = current(run.data)
+    return StepShown(now[0].taskName, now[1], now[2].type, now[2].description) if now else None
+
+
+def _mark(data: PrData, proof: int) -> ActivePr | None:
+    now, plan = current(data), data.plan
+    if now is None or plan is None:
+        return plan
+    task, at, _ = now
+    steps = tuple(replace(s, status="DONE", proof=proof) if i == at else s for i, s in enumerate(task.tdd_steps))
+    return replace(plan, tasks=tuple(replace(t, tdd_steps=steps) if t is task else t for t in plan.tasks))
+
+
+def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Mark the current step DONE, proved by this event, at the tree it was judged on."""
+    tree = found.tree or run.data.judged_tree
+    now = current(run.data)
+    reds = (*run.data.reds, tree) if now and now[2].type == "RED" else run.data.reds
+    done = replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, reds=reds, judged_tree="", tries=0, test_wrong="")
+    return replace(run, data=done)
+
+
+SAID_WRONG = "you said that the test is wrong: "
+
+
+def back_to_red(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """The RED before the present step is to be done again, over the tree that it was done over."""
+    now, plan = current(run.data), run.data.plan
+    assert now is not None, "the row is for a step"
+    assert plan is not None, "and for one of a plan"
+    task, at, _ = now
+    red = max(i for i, step in enumerate(task.tdd_steps[:at]) if step.type == "RED")
+    steps = tuple(replace(s, status="TODO", proof=0) if i == red else s for i, s in enumerate(task.tdd_steps))
+    tasks = tuple(replace(t, tdd_steps=steps) if t is task else t for t in plan.tasks)
+    earlier = run.data.reds[:-1]
+    good = earlier[-1] if red and task.tdd_steps[red - 1].type == "RED" and earlier else run.data.committed
+    data = replace(run.data, plan=replace(plan, tasks=tasks), reds=earlier, good_tree=good, judged_tree="", test_wrong=found.tree)
+    return replace(run, data=data, last_reason=f"{SAID_WRONG}{sent.summary}")
+
+
+def has_red(run: Run[PrData]) -> bool:
+    """Whether the present step is a GREEN with a RED before it that was proved."""
+    now = current(run.data)
+    return now is not None and now[2].type == "GREEN" and any(s.type == "RED" and s.proof for s in now[0].tdd_steps[: now[1]])
+
+
+def keep_committed(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """The step that passed is committed."""
+    return replace(run, data=replace(run.data, committed=run.data.good_tree))
+
+
+def checkpoint_asked(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Where the agent makes the checkpoint commits, it is asked for one next."""
+    return replace(run, data=replace(run.data, checkpoint_due=run.data.setup.checkpoint == "agent"))
+
+
+def checkpoint_made(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, checkpoint_due=False))
+
+
+def tried(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, tries=run.data.tries + 1, judged_tree=""))
+
+
+def keep_judged(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, judged_tree=found.tree))
+
+
+def keep_plan(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Take over the plan that the gate just read; what was proved before stays proved."""
+    plan, _ = read_plan(found.documents.get(FILE, ""))
+    assert plan is not None, "the gate read a sound plan"
+    if run.data.plan is not None and run.data.replacing:
+        plan = _keep_proofs(run.data.plan, plan, run.data.replacing, run.data.good_tree)
+    return replace(run, data=replace(run.data, plan=plan, replacing="", replacing_red=""))
+
+
+def _keep_proofs(old: ActivePr, new: ActivePr, name: str, tree: str) -> ActivePr:
+    """Every other task stays as it was; the last of the new ones verifies, over the tree that it is planned from."""
+    at = replaced_at(old, name)
+    before, after = old.tasks[:at], old.tasks[at + 1 :]
+    *first, last = new.tasks[at : len(new.tasks) - len(after)]
+    fresh = (replace(task, replaces=name) for task in (*first, replace(last, verifies=tree)))
+    return replace(new, tasks=(*before, *fresh, *after))
+
+
+def keep_branch(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    facts = sent.facts
+    tree = run.data.setup.first_tree(facts.get("tree", ""))
+    return replace(run, data=replace(run.data, branch=facts.get("branch", ""), base=facts.get("base", ""), good_tree=tree, committed=tree))
+
+
+def keep_base(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Without a branch of its own, the pull request starts from the commit that the checkout stands on."""
+    tree = run.data.setup.first_tree(found.documents.get("HEAD^{tree}", found.tree))
+    return replace(run, data=replace(run.data, base=found.documents.get("HEAD", ""), good_tree=tree, committed=tree))
+
+
+def keep_report(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """The agent's report stands in the briefing until a person has answered it."""
+    return replace(run, data=replace(run.data, report=sent.report))
+
+
+def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Remember which task is to be replaced, and how its RED step was described."""
+    now = current(run.data)
+    if now is None:
+        return run
+    red = next((s.description for s in now[0].tdd_steps if s.type == "RED"), now[2].description)
+    return replace(
+        run,
+        data=replace(
+            run.data, replacing=now[0].taskName, replacing_red=red, judged_tree="", good_tree=run.data.committed, reds=(), tries=0
+        ),
+    )
+
+
+def findings_of(run: Run[PrData], sent: Sent) -> tuple[Finding, ...] | None:
+    """The findings that block, or None if the review cannot be read."""
+    try:
+        return blocking(read_findings(sent.findings), run.data.setup.block_at)
+    except CannotTell:
+        return None
+
+
+def keep_findings(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Turn each blocking finding into a task: behaviour by RED and GREEN, anything else by one REFACTOR step."""
+    plan = run.data.plan
+    assert plan is not None, "a review is of a plan"
+    open_now = {t.finding for t in plan.tasks if t.finding and any(s.status == "TODO" for s in t.tdd_steps)}
+    fresh = tuple(_task_for(f) for f in findings_of(run, sent) or () if f.id not in open_now)
+    return replace(run, data=replace(_noted(run.data, sent), plan=replace(plan, tasks=(*plan.tasks, *fresh))))
+
+
+def open_findings(data: PrData) -> tuple[str, ...]:
+    """What the review found and nobody has dealt with yet, a line for each."""
+    tasks = [t for t in data.plan.tasks if t.finding and any(s.status == "TODO" for s in t.tdd_steps)] if data.plan else []
+    return tuple(t.tdd_steps[-1].description.removeprefix("Fix: ") for t in tasks)
+
+
+def shown_findings(run: Run[PrData]) -> str:
+    """What the review found that the run waits because of."""
+    found = open_findings(run.data) if run.cause == "review rounds" else ()
+    return "\n".join(("### Findings", "", *(f"- {finding}" for finding in found))) if found else ""
+
+
+def inner_of(asked: Inner) -> Child:
+    """The child run that works on an item for an execution: the item's text is its plan, and the execution's branch is its own."""
+    known = json.loads(asked.ground.settings or "{}")
+    settings = json.dumps({**known, "pr": {**known.get("pr", {}), "plan": asked.plan}})
+    same = replace(asked.ground, settings=settings)
+    setup = Setup(plan=asked.plan, branching=False, **{name: getattr(same, name) for name in same.__struct_fields__})
+    data = PrData(setup=setup, branch=asked.branch, base=asked.base, good_tree=asked.tree, laid=asked.text)
+    return Child(asked.name, "pr", "INITIALIZING", data, limits=asked.limits)
+
+
+def _task_for(finding: Finding) -> Task:
+    where = f"{finding.file_path}:{finding.line_number}: " if finding.file_path else ""
+    what = f"{where}{finding.description}" + (f" ({finding.recommendation})" if finding.recommendation else "")
+    steps = (
+        (Step("RED", f"Write a failing test that shows: {what}"), Step("GREEN", f"Fix: {what}"))
+        if finding.wants_test
+        else (Step("REFACTOR", what),)
+    )
+    return Task(f"Address code review feedback: {finding.description}", steps, finding=finding.id)
+
+
+def keep_review(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """An approval binds to the tree it was given for."""
+    return replace(
+        run,
+        data=replace(
+            _noted(run.data, sent),
+            reviewed_tree=found.tree or run.data.good_tree,
+            self_reported=sent.by == "agent" or sent.facts.get("by") == ROOT_FILE,
+        ),
+    )
+
+
+def _noted(data: PrData, sent: Sent) -> PrData:
+    try:
+        low = [f for f in read_findings(sent.findings) if not blocking((f,), data.setup.block_at)]
+    except CannotTell:
+        return data
+    return replace(data, notes=tuple(dict.fromkeys((*data.notes, *(f"{f.severity} {f.file_path}: {f.description}" for f in low)))))
+
+
+def keep_commit(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    return replace(run, data=replace(run.data, last_commit_hash=found.documents.get("HEAD", sent.facts.get("commit", ""))))
+
+
+def next_pr(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Forget the finished pull request, all but its title and what reviewers remarked."""
+    title = run.data.plan.prTitle if run.data.plan else ""
+    data = PrData(setup=run.data.setup, notes=run.data.notes, merged=(*run.data.merged, title))
+    kept = tuple(flag for flag in run.flags if flag.stays and run.parent)  # the parent has yet to land what an inner run did
+    return replace(run, data=data, guidance="", flags=kept, accepted="")
+
+
+def landed_here(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """Finished where there is no branch. What an inner run did is its parent's to look at; any other is looked at before the next one begins."""
+    return next_pr(run, sent, found) if run.parent else replace(run, data=replace(run.data, landed=True))
+
+
+def not_looked_at(run: Run[Data]) -> str | None:
+    """Why nothing new may begin."""
+    landed = isinstance(run.data, PrData) and run.data.landed
+    return "the finished pull request has not been looked at as a whole yet; call get_task first" if landed else None
+
+
+def unproven(run: Run[PrData]) -> tuple[str, ...]:
+    """Steps that are not done, or done without proof."""
+    steps = ((t.taskName, s) for t in (run.data.plan.tasks if run.data.plan else ()) for s in t.tdd_steps)
+    return tuple(f"{task}: {s.type} {s.description}" for task, s in steps if s.status != "DONE" or not s.proof)

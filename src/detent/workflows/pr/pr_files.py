@@ -1,0 +1,88 @@
+"""The published files of `pr`, made from the run alone: ACTIVE_PR.json, ORCHESTRATION_STATE.json, error.log. Written, never read back as truth."""
+
+import json
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from detent.gates.plan import Task
+from detent.kernel.model import Briefing, Run
+from detent.workflows.pr.pr_data import PrData, current
+from detent.workflows.pr.pr_facts import facts
+
+ASIDE = "The project has files of these names itself, so read and write the machine's copies instead: "
+WRITES_PLAN = ("INITIALIZING", "REPLANNING")
+PLAN_FILE, STATE_FILE, ERROR_FILE = "ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log"
+
+
+def protected(briefing: Briefing) -> tuple[str, ...]:
+    """The plan is the agent's own only while it is asked for."""
+    return () if PLAN_FILE in briefing.writes else (PLAN_FILE,)
+
+
+def being_written(run: Run[PrData]) -> tuple[str, ...]:
+    """While the agent is asked to write the plan, the plan is its own."""
+    return (PLAN_FILE,) if run.state in WRITES_PLAN else ()
+
+
+def published(run: Run[PrData]) -> dict[str, str | None]:
+    """Every published file by name; None means that it is not there. Of a finished pull request nothing is."""
+    run = replace(run, data=PrData(setup=run.data.setup)) if run.data.landed else run
+    return {PLAN_FILE: active_pr(run), STATE_FILE: orchestration_state(run), ERROR_FILE: run.last_error or None}
+
+
+def facts_and_places(run: Run[PrData]) -> Mapping[str, str]:
+    """The names that briefings may use; `aside` says where published files stand that cannot be at the root."""
+    elsewhere = run.data.setup.aside
+    return {**facts(run), "aside": ASIDE + ", ".join(f"`{path}`" for path in elsewhere) if elsewhere else ""}
+
+
+def active_pr(run: Run[PrData]) -> str | None:
+    """The plan with the statuses as they stand."""
+    plan = run.data.plan
+    if plan is None:
+        return None
+    head = {
+        "masterPlanPath": plan.masterPlanPath,
+        "prTitle": plan.prTitle,
+        "summary": plan.summary,
+        "verificationPlan": plan.verificationPlan,
+    }
+    return json.dumps({**head, "tasks": [_task(run, t) for t in plan.tasks]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _task(run: Run[PrData], task: Task) -> dict[str, object]:
+    steps = [{"type": s.type, "description": s.description, "status": s.status} for s in task.tdd_steps]
+    history = (
+        {"originalTaskName": task.breakdownHistory.originalTaskName, "justification": task.breakdownHistory.justification}
+        if task.breakdownHistory
+        else None
+    )
+    shown: dict[str, object] = {"taskName": task.taskName, "status": _status(run, task), "tdd_steps": steps}
+    return {**shown, "breakdownHistory": history} if history else shown
+
+
+def _status(run: Run[PrData], task: Task) -> str:
+    if all(s.status == "DONE" for s in task.tdd_steps):
+        return "DONE"
+    now = current(run.data)
+    if now is None or now[0] is not task:
+        return "TODO"
+    if run.state == "HALTED":
+        return "ERROR"
+    begun = any(s.status == "DONE" for s in task.tdd_steps) or run.state in ("DEBUGGING", "NEEDS_ANALYSIS")
+    return "IN_PROGRESS" if begun or run.state == "EXECUTING_TDD" else "TODO"
+
+
+def orchestration_state(run: Run[PrData]) -> str:
+    """The live state, in the field names that agents know."""
+    done = [s for t in (run.data.plan.tasks if run.data.plan else ()) for s in t.tdd_steps if s.status == "DONE"]
+    fields: dict[str, object] = {
+        "status": run.state,
+        "debug_attempt_counter": run.counts.get("debug", 0),
+        "last_commit_hash": run.data.last_commit_hash or None,
+        "current_pr_branch": run.data.branch.removeprefix("refs/heads/") or None,
+        "last_error": run.last_error or None,
+        "last_completed_step": f"{done[-1].type}: {done[-1].description}" if done else None,
+    }
+    return json.dumps({k: v for k, v in fields.items() if v is not None}, indent=2, ensure_ascii=False) + "\n"

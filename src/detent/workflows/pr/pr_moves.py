@@ -1,0 +1,47 @@
+"""The moves of `pr`: every event by name, who may cause it, and the words by which they do. The rows are the table's."""
+
+from detent.blocks.common import DRIVEN, PEOPLE
+from detent.blocks.open_flags import ACCEPTED, BY_MACHINE
+from detent.kernel.rows import Move, by_agent, by_human, by_system
+
+SUBMIT = "submit_work"
+MOVES: dict[str, Move] = {
+    "plan": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
+    "plan-here": by_agent(SUBMIT, "write ACTIVE_PR.json, then call submit_work with summary"),
+    "no-pr-left": by_agent(SUBMIT, "call submit_work with summary and no_pr_left true"),
+    "red": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "FAIL"'),
+    "verify": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "FAIL"'),
+    "green": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
+    "refactor": by_agent(SUBMIT, 'call submit_work with summary, test_command and expectation "PASS"'),
+    "already": by_agent(SUBMIT, 'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED"'),
+    "test-wrong": by_agent(SUBMIT, 'call submit_work with reply "TEST_WRONG" and a summary that says what is wrong with the test'),
+    "checkpoint": by_agent(SUBMIT, "commit everything, then call submit_work with summary"),
+    "success": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "SUCCESS" or "FAILURE"'),
+    "failure": by_agent(SUBMIT, 'call submit_work with summary and analysis_decision "FAILURE"'),
+    "scope-reduction": by_agent("request_scope_reduction", "call request_scope_reduction"),
+    "escalate": by_agent("escalate_for_external_help", "call escalate_for_external_help with markdown_report"),
+    "replan": by_agent(SUBMIT, "rewrite the task in ACTIVE_PR.json, then call submit_work with summary"),
+    "none-left": by_system("every step is done"),
+    "branched": by_system("the branch is there"),
+    "approved": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "findings": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "wait": by_agent(
+        SUBMIT, "hand in nothing: the review is not yours to report; call get_task again, and the machine asks the reviewer anew"
+    ),
+    "squashed": Move(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
+    "plan-done": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
+    "plan-done-here": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),
+    "to-merge": by_system("the plan is updated"),
+    "merged": by_system("the branch is in main"),
+    "conflict": by_system("the merge conflicts"),
+    "red-merge": by_system("the merged tree does not pass"),
+    "resume": by_human("resume", "detent resume"),
+    "guided": by_human("resume", "detent resume --guidance TEXT"),
+    "approve": by_human("answer", "detent answer REVIEW approve"),
+    "another-round": by_human("answer", "detent answer REVIEW another-round"),
+    "finish": by_human("answer", "detent answer PLAN finish"),
+    **BY_MACHINE,
+    **ACCEPTED,
+    **DRIVEN,
+    **PEOPLE,
+}

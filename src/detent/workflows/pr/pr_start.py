@@ -1,0 +1,165 @@
+"""Starting a run: what must hold of the checkout, what is fixed for the run, and what is taken over of files that are there."""
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from detent.app import App, now
+from detent.app.first_look import accepted, said_at_start
+from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
+from detent.app.kit import settings_at
+from detent.app.policy import kinds_of, may_answer
+from detent.config import Settings
+from detent.effects.branch import create_branch
+from detent.effects.publish import exclude, publish, set_aside, where
+from detent.errors import DetentError
+from detent.gates.plan import ActivePr, Step, read_plan
+from detent.git import fingerprint
+from detent.git.commits import main_branch
+from detent.git.place import Place
+from detent.git.repo import Git
+from detent.git.snapshot import take
+from detent.kernel.model import Run, Sent
+from detent.workflows.pr.pr_data import PrData, Setup
+from detent.workflows.pr.pr_files import ERROR_FILE, PLAN_FILE, STATE_FILE, published
+
+PUBLISHED = (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json")
+
+
+def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
+    """Create a run of `pr` and give its id: in this checkout, or in a workspace of the machine's own."""
+    terms, git, run_id = terms or Terms(), app.world.git, f"pr-{secrets.token_hex(3)}"
+    no_run_is_open(app)
+    head = checkout_is_fit(git)
+    exclude(app.place)
+    if not terms.adopt:
+        is_clean(git, "" if terms.agent else ", or take it over with --adopt")
+    settings = settings_at(git, head, app.world.outer)
+    reviewer_is_ready(settings, app.world.outer, app.place.root)
+    may_answer(terms.policies, settings)
+    setup = _setup(git, settings, head, app.world.outer, terms, run_id)
+    first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
+    left = None if setup.workspace else _left_plan(where(app.place, PLAN_FILE))
+    known = accepted(app, first, git.tree(head), terms, owes_green=left is not None and _is_red(left))
+    fixed = {name: getattr(known, name) for name in ("baseline", "red_preflight", "owes_green", "reports")}
+    setup = msgspec.structs.replace(setup, **fixed)
+    fingerprint.begin(app.place, app.busy)
+    world = app.worlds.of(first)
+    tracked = tuple(git.run("ls-files", "-z", "--", *PUBLISHED).items)
+    set_aside(world.place, PUBLISHED, tracked)
+    setup = msgspec.structs.replace(setup, aside=_aside(world.place))
+    if terms.adopt:
+        setup = msgspec.structs.replace(setup, adopted=take(git, run_id).tree, adopted_over=git.tree(head))
+    if not setup.workspace:
+        first = _first_state(app, git, setup, run_id, settings)
+    first = msgspec.structs.replace(first, data=msgspec.structs.replace(first.data, setup=setup))
+    first = said_at_start(first, sent)
+    event = app.door.start(msgspec.structs.replace(first, limits=limits_of(settings), worktree=str(app.place.root)), sent)
+    publish(world.place, {n: t for n, t in published(event.run).items() if n != PLAN_FILE or t is not None})
+    return run_id
+
+
+def limits_of(settings: Settings) -> dict[str, int]:
+    """How often a run of `pr` may fail, as the project configures it."""
+    return {
+        "instrument": settings.debug.instrument,
+        "reduce_scope": settings.debug.reduce_scope,
+        "escalate": settings.debug.escalate,
+        "debug": 2 * settings.debug.escalate,
+        "review": settings.review.max_rounds - 1,
+    }
+
+
+def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], terms: Terms, run: str) -> Setup:
+    if terms.request:
+        settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
+    if git.read(head, settings.pr.plan) is None and not (git.place.root / settings.pr.plan).is_file():
+        raise DetentError(f"the plan {settings.pr.plan} is not there", "write it, or name it with [pr] plan in detent.toml")
+    fixed = ground(git, settings, head, env.get("PATH", os.defpath), terms.agent, run)
+    return Setup(
+        plan=settings.pr.plan,
+        branching=settings.git.branching,
+        checkpoint=settings.git.checkpoint,
+        block_at=settings.review.block_at,
+        independent=bool(settings.review.agent) or settings.review.require_independent,
+        **{**{name: getattr(fixed, name) for name in fixed.__struct_fields__}, "accepts": kinds_of(terms.policies)},
+    )
+
+
+# -- files that are there already ---------------------------------------------------------------------------------------------
+
+
+def _aside(place: Place) -> tuple[str, ...]:
+    """The published files that stand in the git dir, since the project tracks files of their names."""
+    return tuple(str(file) for file in (where(place, name) for name in PUBLISHED) if file.parent != place.root)
+
+
+def _first_state(app: App, git: Git, setup: Setup, run: str, settings: Settings) -> Run[PrData]:
+    """A new run, or what can be taken over without proof of files that an earlier agent left at the root."""
+    fresh = Run(run, "pr", "INITIALIZING", 0, PrData(setup=setup))
+    plan = _left_plan(where(app.place, PLAN_FILE))
+    if plan is None:
+        return fresh
+    state = _left_state(where(app.place, STATE_FILE))
+    steps = [s for t in plan.tasks for s in t.tdd_steps]
+    status = str(state.get("status", ""))
+    if all(s.status == "DONE" for s in steps):
+        if status in ("", "INITIALIZING"):
+            _put_aside(app, (PLAN_FILE, STATE_FILE, ERROR_FILE))
+            return fresh
+    elif status == "INITIALIZING" and all(s.status == "TODO" for s in steps):
+        return fresh
+    data = _taken_over(git, setup, plan, run, settings)
+    if status == "DEBUGGING":
+        failed = state.get("debug_attempt_counter", 1)
+        count = min(failed if isinstance(failed, int) and failed > 0 else 1, 5)
+        error = where(app.place, ERROR_FILE)
+        said = error.read_text("utf-8", "replace") if error.is_file() else str(state.get("last_error", ""))
+        return Run(run, "pr", "DEBUGGING", 0, data, counts={"debug": count}, last_error=said)
+    return Run(run, "pr", "EXECUTING_TDD", 0, data)
+
+
+def _taken_over(git: Git, setup: Setup, plan: ActivePr, run: str, settings: Settings) -> PrData:
+    """The plan as it stands; its DONE steps are unproven and shown so. Work goes on on the branch that is there, but never on main."""
+    main = main_branch(git, settings.git.main)
+    if setup.branching and git.branch() == main:
+        create_branch(git, run, 0, plan.prTitle, settings.git.main, remote="")
+    base = git.run("merge-base", git.head(), git.resolve(main)).text
+    tree = setup.first_tree(git.tree("HEAD"))
+    tasks = tuple(
+        msgspec.structs.replace(t, tdd_steps=tuple(Step(s.type, s.description, s.status) for s in t.tdd_steps)) for t in plan.tasks
+    )
+    kept = msgspec.structs.replace(plan, tasks=tasks)
+    return PrData(setup=setup, plan=kept, branch=git.branch() if setup.branching else "", base=base, good_tree=tree, committed=tree)
+
+
+def _is_red(plan: ActivePr) -> bool:
+    """Whether the next step of a plan that was left is a GREEN: the tests of its RED fail then, as they should."""
+    left = [s.type for t in plan.tasks for s in t.tdd_steps if s.status != "DONE"]
+    return left[:1] == ["GREEN"]
+
+
+def _left_plan(file: Path) -> ActivePr | None:
+    return read_plan(file.read_text("utf-8", "replace"))[0] if file.is_file() else None
+
+
+def _left_state(file: Path) -> dict[str, Any]:
+    try:
+        raw = json.loads(file.read_text("utf-8", "replace"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return raw if isinstance(raw, dict) else {}
+
+
+def _put_aside(app: App, names: tuple[str, ...]) -> None:
+    """Remove stale files from the root; copies stay in the git dir."""
+    folder = app.place.git_dir / "detent" / "stale" / now().replace(":", "")
+    for name in names:
+        if (app.place.root / name).is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            os.replace(app.place.root / name, folder / name)

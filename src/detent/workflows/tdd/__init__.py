@@ -1,0 +1,105 @@
+"""`tdd`: red, green, refactor, with an agent for each and a handoff note after every phase."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from detent.app.workflow import Late, Notes, Workflow
+from detent.blocks.inner import Inner
+from detent.blocks.outline import Part
+from detent.blocks.proved import AnyEvent, Chain, Proved
+from detent.door import AnyRun
+from detent.git.notes import HANDOFFS
+from detent.kernel.model import Run, Sent
+from detent.kernel.rows import Child
+from detent.workflows.tdd.tdd_data import TddData, backoff, begin
+from detent.workflows.tdd.tdd_reply import read
+from detent.workflows.tdd.tdd_table import TDD
+
+if TYPE_CHECKING:
+    from detent.app import App
+    from detent.app.fit import Terms
+    from detent.config import Settings
+    from detent.world.repo import RepoWorld
+
+
+def _start(app: "App", sent: Sent, terms: "Terms") -> str:
+    from detent.workflows.tdd.tdd_start import start_tdd
+
+    return start_tdd(app, sent, terms)
+
+
+def _effects() -> Any:
+    from detent.workflows.tdd.tdd_effects import EFFECTS
+
+    return EFFECTS
+
+
+def _jobs() -> Any:
+    from detent.workflows.tdd.tdd_effects import JOBS
+
+    return JOBS
+
+
+def _claims(event: AnyEvent, chain: Chain) -> list[Proved]:
+    from detent.workflows.tdd.tdd_claims import claims
+
+    return claims(event, chain)
+
+
+def _tick(world: "RepoWorld", run: AnyRun) -> None:
+    from detent.workflows.tdd.tdd_effects import tick_list
+
+    tick_list(world, run)
+
+
+def _write_notes(world: "RepoWorld", run: AnyRun) -> int:
+    from detent.workflows.tdd.tdd_effects import write_run_notes
+
+    return write_run_notes(world, run)
+
+
+def _from_notes(app: "App", sent: Sent, agent: str) -> str:
+    from detent.workflows.tdd.tdd_notes import start_from_notes
+
+    return start_from_notes(app, sent, agent)
+
+
+def _limits(settings: "Settings") -> dict[str, int]:
+    return {"retries": settings.tdd.retries}
+
+
+def _plan(run: Run[TddData]) -> tuple[Part, ...]:
+    now = run.data.current.description if run.data.current else ""
+    return tuple(Part("", e.text, "done" if e.done else "now" if e.text == now else "open") for e in run.data.entries)
+
+
+def _tests(run: Run[TddData]) -> dict[str, list[str]]:
+    done = [e.text for e in run.data.entries if e.done]
+    return {"completed": done, "pending": [e.text for e in run.data.entries if not e.done]}
+
+
+def _inner(asked: Inner) -> Child:
+    begun = begin(asked.request, setup=asked.ground, base=asked.base, tree=asked.tree)
+    return Child(asked.name, TDD.name, "PLAN", begun, limits=asked.limits)
+
+
+WORKFLOW = Workflow(
+    table=TDD,
+    folder=Path(__file__).parent,
+    effects=Late(_effects),
+    jobs=Late(_jobs),
+    start=_start,
+    read=read,
+    title=lambda run: str(run.data.feature_request),
+    plan=_plan,
+    claims=_claims,
+    pause=lambda run: float(backoff(run)),
+    tests=_tests,
+    gives_up=("retries", "agent"),
+    after_rollback=_tick,
+    merge="branch",
+    inner=_inner,
+    limits=_limits,
+    from_notes=_from_notes,
+    notes=Notes(HANDOFFS, _write_notes),
+)

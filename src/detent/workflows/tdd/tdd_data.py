@@ -1,0 +1,344 @@
+"""What the `tdd` workflow keeps about a run, the pure changes over it, and the handoff note made of it. Knows no git and no states."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Literal
+
+import msgspec
+
+from detent.blocks.common import told_of_strays
+from detent.blocks.ground import Ground
+from detent.evidence.stubs import LANGUAGES, Language
+from detent.gates.testlist import FILE, CurrentTest, Entry, ListData, plain, read_list, read_reply
+from detent.kernel.model import Found, Run, Sent, StepShown, Value
+
+replace = msgspec.structs.replace
+
+Phase = Literal["PLAN", "RED", "GREEN", "REFACTOR", "COMPLETE"]
+Result = Literal["PASS", "FAIL"]
+Trouble = Literal[
+    "CompilationError", "TestFailure", "UnexpectedPass", "RuleBroken", "CouldNotVerify",
+    "Timeout", "RateLimit", "Network", "ModelUnavailable", "AgentStuck",
+]  # fmt: skip
+OF_AGENT: Mapping[str, Trouble] = {
+    "Timeout": "Timeout",
+    "RateLimit": "RateLimit",
+    "Network": "Network",
+}  # what a driver can say of an agent
+SCHEMA = 1
+FIX = re.compile(r"\s*fix(es|ed|ing)?\b", re.IGNORECASE)
+ALREADY = (
+    'If you are sure that the behaviour is there already: keep the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
+    "The entry is closed if the machine can show that your test fails against a small change of the code.\n"
+)  # open from the second try of RED on
+
+
+STUBS = (
+    "\n- Where the test does not compile otherwise, you may add to `{file}` functions whose whole body is `{body}`: stubs that throw, and "
+    "nothing else."
+)
+
+
+class TddData(ListData, frozen=True):
+    """One feature on its way, test by test."""
+
+    setup: Ground = Ground()
+    base: str = ""  # the commit the run started from
+    phase: Phase = "PLAN"  # the phase that passed last
+    next_phase: Phase = "PLAN"  # the phase that runs, or runs when the run is resumed
+    cycle: int = 0
+    test_result: Result | None = None
+    trouble: Trouble | None = None  # what sort of failure the last one was
+    reason: str = ""  # what was wrong, in a sentence
+    tried: tuple[str, ...] = ()  # the summaries of the attempts at this phase that failed
+    good_tree: str = ""  # the tree of the last passed phase
+    reds: tuple[str, ...] = ()  # the trees of this run before the code of each cycle: what a changed test must still fail on
+    subject: str = ""  # the subject of the commit that the last passed phase owes
+    before_red: str = ""  # the tree that the last RED was written over
+    test_wrong: str = ""  # the tree whose test was called wrong, until its RED has passed again
+    red_over: str = ""  # of a RED that came again: the tree it is proved over, which its commit does not stand on
+
+
+class ErrorDetails(Value, frozen=True, omit_defaults=False):
+    """What went wrong, by its sort."""
+
+    type: Trouble
+    message: str
+
+
+class Note(Value, frozen=True, omit_defaults=False, rename="camel"):
+    """The handoff note on a phase commit: the phase that made it, the one that comes next, and how far that one got."""
+
+    phase: Phase
+    next_phase: Phase
+    cycle_number: int
+    current_test: CurrentTest | None
+    completed_tests: tuple[str, ...]
+    pending_tests: tuple[str, ...]
+    test_result: Result | None
+    error: str | None
+    error_details: ErrorDetails | None
+    retry_count: int
+    feature_request: str
+    schema_version: int = SCHEMA
+
+
+def begin(
+    feature_request: str, list_text: str = "", setup: Ground | None = None, base: str = "", tree: str = "", branch: str = ""
+) -> TddData:
+    """The data of a new run. Boxes that stand ticked in the list already are not this run's to prove."""
+    entries = tuple(replace(e, before=e.done) for e in read_list(list_text)[0])
+    return TddData(entries=entries, setup=setup or Ground(), feature_request=feature_request, base=base, good_tree=tree, branch=branch)
+
+
+def completed(data: TddData) -> tuple[str, ...]:
+    return tuple(e.text for e in data.entries if e.done)
+
+
+def pending(data: TddData) -> tuple[str, ...]:
+    """The open entries, less the one that is being worked on."""
+    now = data.current.description if data.current else ""
+    return tuple(e.text for e in data.entries if not e.done and e.text != now)
+
+
+def note_of(run: Run[TddData]) -> Note:
+    """The handoff note as the run stands."""
+    data = run.data
+    return Note(
+        phase=data.phase,
+        next_phase=data.next_phase,
+        cycle_number=data.cycle,
+        current_test=data.current,
+        completed_tests=completed(data),
+        pending_tests=pending(data),
+        test_result=data.test_result,
+        error=run.last_error or None,
+        error_details=_details(run),
+        retry_count=_tries(run),
+        feature_request=data.feature_request,
+    )
+
+
+def _details(run: Run[TddData]) -> ErrorDetails | None:
+    if not run.last_error:
+        return None
+    if run.data.trouble is None:
+        return ErrorDetails("AgentStuck", run.last_error.splitlines()[0])
+    return ErrorDetails(run.data.trouble, run.data.reason)
+
+
+def from_note(note: Note) -> TddData:
+    """The data of a run of which only the note is left. What it says is done is taken as it stood; the gates run again before going on."""
+    now = (note.current_test.description,) if note.current_test else ()
+    left = dict.fromkeys((*now, *note.pending_tests))
+    done = tuple(Entry(t, done=True, before=True) for t in note.completed_tests)
+    return TddData(
+        entries=(*done, *(Entry(t) for t in left if t not in note.completed_tests)),
+        current=note.current_test,
+        feature_request=note.feature_request,
+        phase=note.phase,
+        next_phase=note.next_phase,
+        cycle=note.cycle_number,
+        test_result=note.test_result,
+    )
+
+
+# -- changes -----------------------------------------------------------------------------------------------------------------
+
+
+def keep_list(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """Take over the list that the gates just read; what was proved before stays proved."""
+    text = found.documents.get(FILE)
+    if text is None:
+        return run
+    known = {e.text: e for e in run.data.entries}
+    entries = tuple(known.get(e.text, e) for e in read_list(text)[0])
+    return replace(run, data=replace(run.data, entries=entries))
+
+
+def planned(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """The next cycle begins with the test that the reply names."""
+    reply, _ = read_reply(sent.reply)
+    assert reply is not None, "the gate read the reply"
+    assert reply.current_test is not None, "the gate found a test in it"
+    now = replace(reply.current_test, description=plain(reply.current_test.description))
+    after = replace(run, data=replace(run.data, current=now, cycle=run.data.cycle + 1))
+    return _passed(after, found, "PLAN", "RED", f"plan: {now.description}")
+
+
+def all_done(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    after = replace(run, data=replace(run.data, current=None))
+    return _passed(after, found, "PLAN", "COMPLETE", "plan: every test of the list is done")
+
+
+def red_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    data, over = run.data, run.data.good_tree
+    again = over if data.test_wrong else ""
+    seen = replace(run, data=replace(data, reds=(*data.reds, found.tree), before_red=over, red_over=again, test_wrong=""))
+    return _passed(seen, found, "RED", "GREEN", f"test: {_named(run)}")
+
+
+def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """The test of this cycle is to be written again, over the tree that it was written over."""
+    data = run.data
+    said = f"the implementing agent says that the test is wrong: {sent.summary}"
+    if not data.setup.agent:  # where the machine drives, it does that itself
+        said += f"\nBring back what was written meanwhile, but for the test: git restore --source={data.good_tree[:12]} -- FILE"
+    again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
+    return replace(run, last_error=said, data=again)
+
+
+def green_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """The agent may call its work a fix; without a word from it, it is a feature."""
+    sort = "fix" if FIX.match(sent.summary) else "feat"
+    return _passed(run, found, "GREEN", "REFACTOR", f"{sort}: {_named(run)}")
+
+
+def refactored(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """The cycle ends: its entry is done, proved by this event."""
+    same = found.tree == run.data.good_tree
+    return _passed(_closed(run), found, "REFACTOR", "PLAN", "refactor: no changes needed" if same else f"refactor: {_named(run)}")
+
+
+def already_there(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """The cycle ends early: the behaviour was there, and a test that can fail guards it now."""
+    return _passed(_closed(run), found, "RED", "PLAN", f"test: {_named(run)} (already satisfied)")
+
+
+def keep_failure(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """Keep why the attempt failed and what was tried, for the next one and for the note."""
+    reason = "; ".join(found.failed) or found.unclear
+    text = "\n\n".join(part for part in (reason, found.output) if part)
+    tried = (*run.data.tried, sent.summary) if sent.summary else run.data.tried
+    result = _result(found) or run.data.test_result
+    return replace(
+        run, last_error=text, data=replace(run.data, trouble=sort_of(run.state, found), reason=reason, tried=tried, test_result=result)
+    )
+
+
+def stuck(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    return _trouble(run, sent, OF_AGENT.get(sent.facts.get("trouble", ""), "AgentStuck"))
+
+
+def no_model(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    return _trouble(run, sent, "ModelUnavailable")
+
+
+def _trouble(run: Run[TddData], sent: Sent, sort: Trouble) -> Run[TddData]:
+    said = sent.output or "the agent ended without a usable answer"
+    return replace(run, last_error=said, data=replace(run.data, trouble=sort, reason=said.splitlines()[0]))
+
+
+def sort_of(phase: str, found: Found) -> Trouble:
+    """What sort of failure this is, by the counts of the report and never by words of the output."""
+    if found.unclear:
+        return "CouldNotVerify"
+    if found.evidence is None or found.evidence.kind == "none":
+        return "RuleBroken"
+    if found.late:
+        return "Timeout"
+    counts = found.evidence.counts
+    if not (counts.passed or counts.failed or counts.skipped):
+        return "CompilationError"
+    if not (counts.failed or counts.errors):
+        return "UnexpectedPass" if phase == "RED" else "RuleBroken"
+    return "TestFailure" if counts.failed else "CompilationError"
+
+
+def _named(run: Run[TddData]) -> str:
+    return run.data.current.description if run.data.current else ""
+
+
+def _result(found: Found) -> Result | None:
+    counts = found.evidence.counts if found.evidence else None
+    if counts is None or not (counts.passed or counts.failed or counts.errors):
+        return None
+    return "FAIL" if counts.failed or counts.errors else "PASS"
+
+
+def _closed(run: Run[TddData]) -> Run[TddData]:
+    name = _named(run)
+    entries = tuple(replace(e, done=True, proof=run.seq + 1) if e.text == name else e for e in run.data.entries)
+    return replace(run, data=replace(run.data, entries=entries))
+
+
+def _passed(run: Run[TddData], found: Found, phase: Phase, then: Phase, subject: str) -> Run[TddData]:
+    data = replace(run.data, phase=phase, next_phase=then, subject=subject, test_result=_result(found), good_tree=found.tree)
+    return replace(run, last_error="", guidance="", data=replace(data, trouble=None, reason="", tried=()))
+
+
+# -- what is shown -----------------------------------------------------------------------------------------------------------
+
+
+def unproven(run: Run[TddData]) -> tuple[str, ...]:
+    """What an end in success would still lack: entries that are open, or ticked without proof."""
+    if not run.data.entries:
+        return (f"{FILE} has no entry",)
+    return tuple(e.text for e in run.data.entries if not e.done or not (e.proof or e.before))
+
+
+def backoff(run: Run[TddData]) -> int:
+    """Seconds to wait before the next try of a phase: 1, 2, 4. An agent that failed is waited for like work that did."""
+    tries = min(_tries(run), 3)
+    return 2 ** (tries - 1) if tries else 0
+
+
+def _tries(run: Run[TddData]) -> int:
+    """The retries of a phase: after work that was judged, and after agents that gave none."""
+    return run.counts.get("retries", 0) + run.counts.get("agent", 0)
+
+
+def step_shown(run: Run[TddData]) -> StepShown | None:
+    if run.data.current is None or run.state not in ("RED", "GREEN", "REFACTOR"):
+        return None
+    return StepShown(run.data.feature_request, run.data.cycle, run.state, run.data.current.description)
+
+
+def facts(run: Run[TddData]) -> Mapping[str, str]:
+    """The names that the briefings of this workflow may use."""
+    data, retries = run.data, run.counts.get("retries", 0)
+    now, language = data.current or CurrentTest("", "", ""), _compiled(data)
+    return {
+        "request": data.feature_request,
+        "cycle": str(data.cycle),
+        "description": now.description,
+        "test_file": now.test_file,
+        "test_folder": str(PurePosixPath(now.test_file).parent),
+        "impl_file": now.impl_file,
+        "stub_file": now.impl_file if language else now.test_file,
+        "stubs": STUBS.format(file=now.impl_file, body=language.told) if language else "",
+        "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
+        "previous": _previous(data),
+        "trouble": _told(run),
+        "already": ALREADY if retries else "",
+        "strays": f" {told_of_strays(bool(data.setup.agent))}" if retries else "",
+        "retries": str(retries),
+        "retries_left": str(run.limits.get("retries", 0) - retries),
+        "back_to": run.back or data.next_phase,
+        "commit": data.subject or "none yet",
+        "done": str(len(completed(data))),
+        "open": str(len(data.entries) - len(completed(data))),
+    }
+
+
+def _compiled(data: TddData) -> Language | None:
+    """The language of the project, if its tests cannot be compiled without what they name."""
+    return LANGUAGES.get(json.loads(data.setup.command).get("runner", "")) if data.setup.command else None
+
+
+def _previous(data: TddData) -> str:
+    if not data.cycle:
+        return "none; this is the first phase of the run"
+    told = {"PLAN": "the test is chosen", "RED": "the new test failed, as it should"}.get(data.phase, "all tests passed")
+    return f"{data.phase}: {told}; committed as `{data.subject}`"
+
+
+def _told(run: Run[TddData]) -> str:
+    """The failure that the next attempt has to deal with, if there was one."""
+    if not run.last_error:
+        return ""
+    tried = "".join(f"- {t}\n" for t in run.data.tried)
+    before = f"Tried so far, without success:\n\n{tried}\n" if tried else ""
+    return f"## The last attempt failed\n\n{before}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"

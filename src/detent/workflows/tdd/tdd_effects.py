@@ -1,0 +1,115 @@
+"""The effects and jobs of `tdd` on a real repository: one commit a phase, handoff notes, ticked boxes, and landing."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from detent.door import AnyEvent, AnyRun
+from detent.effects.publish import write_whole
+from detent.errors import DetentError
+from detent.gates.testlist import FILE, strays_of_plan, ticked
+from detent.gates.tree import strays_of_red
+from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
+from detent.git.notes import HANDOFFS, write_notes
+from detent.git.repo import GitError
+from detent.kernel.model import Sent
+from detent.workflows.tdd.tdd_data import note_of
+from detent.world.before_landing import held_up
+from detent.world.claims import settle_claims
+from detent.world.commits_made import phase_commits
+from detent.world.landing import bring_in, offer
+from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.strays import undo
+
+NOTES = HANDOFFS
+
+
+def _commit(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    commit_phase(world.git, run.id, run.seq, event.found.tree, run.data.subject, event.at, run.data.base)
+
+
+def _reset(world: RepoWorld, event: AnyEvent) -> None:
+    run = event.run
+    kept = world.snapshot(run)
+    back_to_tip(world.git, run.id, run.seq, run.data.base)
+    bring_to(world.git, run.data.good_tree, kept)
+
+
+STRAYS = {"PLAN": strays_of_plan, "RED": strays_of_red}  # GREEN and REFACTOR are brought back whole
+
+
+def _undo(world: RepoWorld, event: AnyEvent) -> None:
+    undo(world, event, STRAYS.get(event.was))
+
+
+def _tick(world: RepoWorld, event: AnyEvent) -> None:
+    _tick_in(world, event.run, world.git.read(event.found.tree, FILE))
+
+
+def tick_list(world: RepoWorld, run: AnyRun) -> None:
+    """Tick what a run has proved in the list as it lies in its checkout, after the checkout was brought to an earlier tree."""
+    file = world.place.root / FILE
+    _tick_in(world, run, file.read_bytes() if file.is_file() and not file.is_symlink() else None)
+
+
+def _tick_in(world: RepoWorld, run: AnyRun, text: bytes | None) -> None:
+    if text is not None:
+        done = frozenset(e.text for e in run.data.entries if e.done)
+        write_whole(world.place.root / FILE, ticked(text.decode("utf-8", "surrogateescape"), done))
+
+
+def notes_of(world: RepoWorld, run: AnyRun) -> Mapping[str, str]:
+    """Every handoff note of a run as the journal says it, by commit."""
+    commits, notes = phase_commits(world, run.id), {}
+    first = min(commits, default=0)
+    at = world.git.resolve(f"{commits[first]}^") if first else tip_of(world.git, run.id, run.data.base)
+    for event in world.gear.history(run.id):
+        at = commits.get(event.run.seq, at)
+        if "write_note" in event.owes and at:
+            notes[at] = msgspec.json.format(msgspec.json.encode(note_of(event.run)), indent=2).decode() + "\n"
+    return notes
+
+
+def write_run_notes(world: RepoWorld, run: AnyRun) -> int:
+    """Make the notes of a run say what the journal says; how many did not. A note that someone forged is set right too."""
+    try:
+        return write_notes(world.git, NOTES, notes_of(world, run))
+    except GitError as e:
+        raise DetentError(f"the handoff notes could not be written: {e.message}", "run `detent repair-notes`") from e
+
+
+def _note(world: RepoWorld, event: AnyEvent) -> None:
+    write_run_notes(world, event.run)
+
+
+def _nothing(world: RepoWorld, event: AnyEvent) -> None:
+    """This workflow publishes no files."""
+
+
+EFFECTS: Effects = {
+    "commit_judged_tree": _commit,
+    "write_note": _note,
+    "tick_boxes": _tick,
+    "reset_to_good": _reset,
+    "undo_strays": _undo,
+    "snapshot": keep_snapshot,
+    "publish": _nothing,
+    "leave_workspace": leave,
+    "publish_claims": settle_claims,
+}
+
+
+def _land(world: RepoWorld, run: AnyRun) -> Sent:
+    """As it is configured. In a person's own checkout the work is on its branch already; a child's is its parent's to push."""
+    if run.parent:
+        return outcome("offered", branch=run.data.branch)
+    lands = bool(run.data.setup.workspace) and world.kit_of(run).ways.merge != "branch"
+    if (stop := held_up(world, run)) is not None:
+        return stop
+    landed = bring_in(world, run) if lands else offer(world, run)
+    names = {"merged": "landed", "": "offered"}
+    return outcome(names.get(landed.outcome, landed.outcome), landed.output, branch=run.data.branch, main=landed.main, **landed.reports)
+
+
+JOBS: Jobs = {"land_branch": _land}

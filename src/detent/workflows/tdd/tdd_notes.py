@@ -1,0 +1,122 @@
+"""Going on where only the handoff notes are left: a clone without a journal. What they say is shown to hold again before it is built on."""
+
+import os
+import secrets
+from pathlib import Path
+
+import msgspec
+
+from detent.app import App
+from detent.app.fit import checkout_is_fit, ground, is_clean
+from detent.app.kit import settings_at
+from detent.door import Case
+from detent.effects.publish import write_whole
+from detent.errors import DetentError
+from detent.gates.testlist import FILE, read_list, ticked
+from detent.git import fingerprint
+from detent.git.commits import free_branch
+from detent.git.notes import list_notes, read_note
+from detent.git.notes_remote import fetch_notes
+from detent.git.repo import ZERO, Git
+from detent.git.workspace import remove_workspace
+from detent.kernel.model import Run, Sent
+from detent.kernel.rows import Row
+from detent.workflows.tdd.tdd_data import Note, TddData, completed, from_note
+from detent.workflows.tdd.tdd_effects import NOTES
+from detent.workflows.tdd.tdd_start import slug
+from detent.workflows.tdd.tdd_table import TDD
+from detent.world import RepoWorld
+
+ROWS = {"PLAN": "planned", "RED": "red", "GREEN": "green", "REFACTOR": "refactor"}
+
+
+def start_from_notes(app: App, sent: Sent, agent: str) -> str:
+    """A new run that goes on after the newest handoff note of this branch; its id."""
+    git: Git = app.world.git
+    head = checkout_is_fit(git)
+    is_clean(git)
+    settings = settings_at(git, head, app.world.outer)
+    fetch_notes(git, NOTES, settings.git.remote)
+    commit, note = newest_handoff(git, head)
+    _list_agrees(git, commit, note)
+    if note.next_phase == "COMPLETE":
+        raise DetentError("the handoff notes say that this feature is complete", "start another one: detent run REQUEST")
+    run_id = f"tdd-{secrets.token_hex(3)}"
+    setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), agent, run_id)
+    fingerprint.begin(app.place, app.busy)
+    data = msgspec.structs.replace(
+        from_note(note), setup=setup, base=commit, good_tree=git.tree(commit), reds=_reds(git, commit, note),
+        branch=free_branch(git, f"detent/{slug(note.feature_request)}"),
+    )  # fmt: skip
+    run: Run[TddData] = Run(run_id, "tdd", note.next_phase, 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
+    world: RepoWorld = app.worlds.of(run)
+    _holds_again(git, world, run, note)
+    _tick(world, data)
+    app.door.start(run, sent)
+    return run_id
+
+
+def newest_handoff(git: Git, head: str) -> tuple[str, Note]:
+    """The newest commit of this branch that carries a handoff note, and what it says."""
+    noted = list_notes(git, NOTES)
+    commits = git.run("rev-list", "--first-parent", head).text.split()
+    commit = next((c for c in commits if c in noted), "")
+    if not commit:
+        away = "the notes here belong to another branch; check it out first" if noted else "start a run: detent run REQUEST"
+        raise DetentError("there is no run in this checkout, and no handoff note on its branch", away)
+    return commit, parse(read_note(git, NOTES, commit) or "", commit)
+
+
+def parse(text: str, commit: str) -> Note:
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "surrogateescape"), type=Note)
+    except msgspec.DecodeError as e:
+        raise DetentError(f"the handoff note on {commit[:12]} cannot be read: {e}", "run `detent repair-notes` where the journal is") from e
+
+
+def _list_agrees(git: Git, commit: str, note: Note) -> None:
+    """What the note calls done is ticked in the list of its commit; only the test that was just finished is ticked later."""
+    entries = read_list((git.read(commit, FILE) or b"").decode("utf-8", "replace"))[0]
+    just = {note.current_test.description} if note.current_test and note.next_phase == "PLAN" else set()
+    wrong = sorted(set(note.completed_tests) - {e.text for e in entries if e.done} - just)
+    if wrong:
+        raise DetentError(
+            f"the handoff note on {commit[:12]} says that '{wrong[0]}' is done, and {FILE} there does not", "look at it before going on"
+        )
+
+
+def _reds(git: Git, commit: str, note: Note) -> tuple[str, ...]:
+    """The tree of this cycle's RED commit: what a changed test must still fail on."""
+    for back in git.run("rev-list", "--first-parent", "-n", "4", commit).text.split():
+        text = read_note(git, NOTES, back)
+        if text and (then := parse(text, back)).phase == "RED" and then.cycle_number == note.cycle_number:
+            return (git.tree(back),)
+    return ()
+
+
+def _holds_again(git: Git, world: RepoWorld, run: Run[TddData], note: Note) -> None:
+    """Judge the last phase once more, on its own commit. A note can be written by anyone; a proof cannot."""
+    parent = git.resolve(f"{run.data.base}^")
+    on = "already" if (note.phase, note.next_phase) == ("RED", "PLAN") else ROWS.get(note.phase, "")
+    row = TDD.row(note.phase, on)
+    if not note.cycle_number or not parent or row is None:
+        return
+    then = msgspec.structs.replace(run, state=note.phase, data=msgspec.structs.replace(run.data, good_tree=git.tree(parent)))
+    tree = world.snapshot(then)
+    found = world.judge(Case(then, Sent("submit", by="system"), Row(row.at, row.on, (), row.prove, row.to, row.fail), tree, lambda: True))
+    wrong = "; ".join(found.failed) or found.unclear
+    if tree == run.data.good_tree and not wrong:
+        return
+    remove_workspace(world.place)
+    if git.resolve(run.data.branch):
+        git.update([(run.data.branch, ZERO, run.data.base)])
+    raise DetentError(
+        f"the notes say that {note.phase} passed at {run.data.base[:12]}, and it does not here: {wrong or 'the tree differs'}",
+        "look at it before going on",
+    )
+
+
+def _tick(world: RepoWorld, data: TddData) -> None:
+    file = world.place.root / FILE
+    if data.next_phase == "PLAN" and file.is_file():
+        write_whole(file, ticked(Path(file).read_text("utf-8", "surrogateescape"), frozenset(completed(data))))
