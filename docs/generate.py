@@ -12,7 +12,7 @@ def pages() -> dict[str, str]:
     """Every drawn page by file name."""
     drawn = {}
     for name, table in all_tables().items():
-        note = f"<!-- drawn from src/detent/workflows/{name}.py by docs/generate.py; do not edit -->"
+        note = f"<!-- drawn from the table of the workflow {name} by docs/generate.py; do not edit -->"
         drawn[f"{name}.md"] = f"{note}\n\n{as_table(table)}\n```mermaid\n{as_mermaid(table)}```\n"
     return drawn
 

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
@@ -40,7 +41,8 @@ class FragileGit(Git):
 def fragile(folder: Path) -> App:
     """The machine as it is, with points at everything it does to the world."""
     app = open_app(folder, create=True)
-    worlds, of = app.worlds, app.worlds.of
+    worlds: Any = app.worlds
+    of = worlds.of
     app.world.git = worlds.git = FragileGit(app.place, os.environ)
 
     def world_of(run: AnyRun) -> RepoWorld:

@@ -1,14 +1,13 @@
 """Every briefing of `pr`, `tdd` and `execute` renders for a run of its state, and an agent that sees nothing else can act on it."""
 
 import re
-from pathlib import Path
 from string import Template
 from typing import Any
 
 import pytest
 
-import detent.workflows
 from detent.app.registry import brief_of as brief
+from detent.app.registry import workflow_of
 from detent.gates.item import BranchReview, Issue, WorkItem
 from detent.gates.plan import ActivePr, Step, Task
 from detent.gates.testlist import CurrentTest, Entry
@@ -23,7 +22,6 @@ from detent.workflows.tdd.tdd_data import TddData
 from detent.workflows.tdd.tdd_table import TDD
 
 TABLES: dict[str, Table[Any]] = {t.name: t for t in (PR, TDD, EXECUTE)}
-FOLDER = Path(detent.workflows.__file__).parent / "briefings"
 
 STEPS = (Step("RED", "show that $5 + $5 is 10"), Step("GREEN", "add money"), Step("REFACTOR", "name things"))
 PLAN = ActivePr("docs/plan.md", "feat: it's money", "money can be added", "run it", (Task("add money", STEPS),))
@@ -65,12 +63,12 @@ def shown(table: str, state: str, **fields: Any) -> Briefing:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_there_is_a_file_for_every_state_that_someone_reads_and_no_other(table: str) -> None:
-    assert {p.stem for p in (FOLDER / table).iterdir()} == {s for t, s in WRITTEN if t == table}
+    assert {p.stem for p in (workflow_of(table).folder / "briefings").iterdir()} == {s for t, s in WRITTEN if t == table}
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_name_that_the_facts_offer_is_used_by_a_briefing(table: str) -> None:
-    texts = [p.read_text("utf-8") for p in (FOLDER / table).iterdir()]
+    texts = [p.read_text("utf-8") for p in (workflow_of(table).folder / "briefings").iterdir()]
     used = {n for text in (*texts, *(w for s in TABLES[table].states.values() for w in s.writes)) for n in Template(text).get_identifiers()}
     assert set(TABLES[table].facts(a_run(table, "HALTED"))) - used == set()
 

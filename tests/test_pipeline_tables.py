@@ -4,15 +4,14 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from string import Template
 from typing import Any
 
 import msgspec
 import pytest
 
-import detent.workflows
 from detent.app.registry import brief_of as brief
+from detent.app.registry import workflow_of
 from detent.evidence.look import Changed
 from detent.evidence.report import TestReport
 from detent.gates.checks import cannot_fail
@@ -41,7 +40,6 @@ SMALL = {
     "pipeline": {"errors": 2, "dispatch": 1, "answers": 1, "FIX_BUILD": 2, "merge": 1},
     "task": {"errors": 1, "dispatch": 1, "answers": 1, "FIX_REVIEW": 1, "FIX_TESTS": 1, "FIX_SECURITY": 1, "qa_rounds": 1},
 }
-FOLDER = Path(detent.workflows.__file__).parent / "briefings"
 AGENTS = [(t.name, s) for t in TABLES.values() for s, state in t.states.items() if state.actor == "agent"]
 READERS = [(t.name, s) for t in TABLES.values() for s, state in t.states.items() if state.actor != "system"]
 
@@ -1208,8 +1206,8 @@ def test_a_branch_that_cannot_land_waits_for_a_person() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_there_is_a_briefing_for_every_state_that_someone_reads_and_every_fact_is_used(name: str) -> None:
-    assert {p.stem for p in (FOLDER / name).iterdir()} == {s for t, s in READERS if t == name}
-    texts: Iterable[str] = [p.read_text("utf-8") for p in (FOLDER / name).iterdir()]
+    assert {p.stem for p in (workflow_of(name).folder / "briefings").iterdir()} == {s for t, s in READERS if t == name}
+    texts: Iterable[str] = [p.read_text("utf-8") for p in (workflow_of(name).folder / "briefings").iterdir()]
     used = {n for text in texts for n in Template(text).get_identifiers()}
     assert set(TABLES[name].facts(a_run(name, "BLOCKED"))) - used == set()
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -357,5 +357,5 @@ def test_a_pull_request_is_pushed_and_opened_by_the_configured_program(p: Projec
 def test_what_was_configured_when_a_run_began_holds_to_its_end(p: Project) -> None:
     with driven(p, PLANS, STOP) as d:
         p_limits = crew_of(d.app, d.id, d.seen.append).limits
-        d.app.world.outer["DETENT_LIMITS_TURNS"] = "1"
+        cast(dict[str, str], d.app.world.outer)["DETENT_LIMITS_TURNS"] = "1"
         assert crew_of(d.app, d.id, d.seen.append).limits == p_limits

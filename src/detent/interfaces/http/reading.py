@@ -7,8 +7,9 @@ import msgspec
 
 from detent.app import App
 from detent.app.live import live_file
+from detent.app.outline import plan_of
 from detent.app.push import commits_of
-from detent.blocks.outline import Part, plan_of
+from detent.blocks.outline import Part
 from detent.door import AnyEvent
 from detent.interfaces.http import shapes
 from detent.interfaces.http.board import MOST, Board, stamp_of

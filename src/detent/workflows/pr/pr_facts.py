@@ -102,7 +102,7 @@ def _review(data: PrData) -> Mapping[str, str]:
     """Who reviews, and how the answer is written, if it is for the agent to write one."""
     if data.setup.independent:
         return {"reviewed_by": INDEPENDENT, "review_answer": "", "review_writes": "Write nothing"}
-    answer = (Path(__file__).parent / "briefings" / "answer-of-a-review.md").read_text("utf-8")
+    answer = Path(__file__).with_name("answer-of-a-review.md").read_text("utf-8")
     return {"reviewed_by": BY_HAND, "review_answer": answer, "review_writes": "You may write `FINDINGS.json`, and nothing else"}
 
 
