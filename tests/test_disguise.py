@@ -81,7 +81,7 @@ def flags(tmp_path: Path, files: dict[str, str], code: tuple[str, ...], tests: t
     changed = tuple(Changed(path, "modified", "production") for path in code)
     sort = lambda path: "test" if path in tests else "production"  # noqa: E731  it is short
     teeth = Teeth(git, collector, lambda: True, sort, tree, Marks(tree, (), ""), changed, 300.0, b"key")
-    return look_disguised(teeth, tip, tests, time.monotonic() + 300)
+    return look_disguised(teeth, tip, tests, time.monotonic() + 36_000)
 
 
 def test_code_that_looks_at_who_asks_is_found_whatever_it_looks_at_and_honest_tests_are_not(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ VITEST = "import { test } from 'vitest';\n"
 ROWS: dict[str, Row] = {
     "pytest": Row(Command((sys.executable, "-m", "pytest"), "pytest"), {"pytest.ini": "[pytest]\n"}, {
         COUNTED: Trap({PY: PY_COUNTED}, {f"{PY}::test_passes": "passed", f"{PY}::test_fails": "failed", f"{PY}::test_later": "skipped"}),
-        NOTHING: Trap({"code.py": f"{SAYS}\n"}, {}),
+        NOTHING: Trap({"product.py": f"{SAYS}\n"}, {}),
         EXITS: Trap({PY: PY_EXITS}, NO_PASS),
         EXITS_AT_ONCE: Trap({PY: f"import os\n{SAYS}\nos._exit(0)\n"}, NO_PASS),
     }),
@@ -198,7 +198,7 @@ ROWS: dict[str, Row] = {
     "mocha": Row(Command(("node_modules/.bin/mocha",), "mocha"), {"package.json": '{"type": "module"}'}, javascript("test/a.js", "", "it", "it")),
     "unittest": Row(Command((sys.executable, "-m", "unittest", "discover", "-s", "tests"), "unittest"), {"tests/data.txt": ""}, {
         COUNTED: Trap({PY: UT_COUNTED}, {f"{PY}::A::test_passes": "passed", f"{PY}::A::test_fails": "failed", f"{PY}::A::test_later": "skipped"}),
-        NOTHING: Trap({"code.py": f"{SAYS}\n"}, {}),
+        NOTHING: Trap({"product.py": f"{SAYS}\n"}, {}),
         EXITS: Trap({PY: f"{UT}    def test_exits(self):\n        {SAYS}\n        os._exit(0)\n"}, NO_PASS),
         EXITS_AT_ONCE: Trap({PY: f"import os\n{SAYS}\nos._exit(0)\n"}, NO_PASS),
     }),
