@@ -34,7 +34,7 @@ def main() -> None:
     limits: dict[str, float] = json.loads(os.environ.get("QUEUE_TEST_LIMITS", "{}"))
     queue = DurableQueue(open_database(url, Path(file)))
     times = Pace(*map(float, pace)) if pace else Pace(4, 0.3, 3, 0.1)
-    worker = LocalWorker(queue, Task(child, by_exit_code, limits.get("timeout", 60), limits.get("silence", 60)), int(slots), times, tell)
+    worker = LocalWorker(queue, Task(child, by_exit_code, limits.get("timeout", 900), limits.get("silence", 900)), int(slots), times, tell)
     worker.start(int(limit))
     tell(Seen("up", worker.id))
     sys.stdin.read()

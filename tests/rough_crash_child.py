@@ -15,9 +15,9 @@ from threading import Timer
 from typing import Any
 
 from detent.app import App
+from detent.app.conversation import briefed, told
 from detent.door import AnyRun
 from detent.evidence.own_traces import planted_file
-from detent.interfaces.cli.runner import briefed, told
 from detent.kernel.model import Briefing, Sent
 from detent.world import Kit
 from tests.real_crash_child import Points, fragile

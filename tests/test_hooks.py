@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from detent.app.allowed import PROTECTED
+from detent.app.hooks_seen import FOLDER
 from detent.evidence.runners import RUNNERS
 from detent.interfaces.hooks import CLIENTS
 from detent.interfaces.hooks.forbidden import for_people, runs_tests
@@ -21,7 +22,6 @@ from detent.interfaces.hooks.quick import reply_to
 from detent.interfaces.hooks.shell import simple_commands, written
 from detent.interfaces.hooks.words import telling
 from detent.interfaces.register import PARTS
-from detent.interfaces.register.record import FOLDER
 from detent.kernel.permit import looks_like, simple_match, whole
 from detent.tools.policy import matches
 from tests.project import Project

@@ -45,6 +45,7 @@ ONLY_FOR = {
     "workflows": ("detent.workflows",),
 }
 
+SERVERS = ("detent.interfaces.cli.serve", "detent.interfaces.cli.mcp")
 MODULE_LINES = 400
 FUNCTION_LINES = 40
 EMPTY_MODULE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers", "base", "bases", "service", "services"}
@@ -147,6 +148,23 @@ def closed_rooms_stay_closed(modules: Modules) -> list[str]:
     ]
 
 
+def doors_do_not_know_each_other(modules: Modules) -> list[str]:
+    """Command line, HTTP and MCP use the same functions of app/, never each other. The command that starts a server may name it."""
+    known = frozenset(m.name for m in modules)
+    doors = ("cli", "http", "mcp")
+    return [
+        f"{m.name}:{line} imports {target}, another door"
+        for m in modules
+        for line, target in m.imports(known)
+        if (mine := door_of(m.name, doors)) and (other := door_of(target, doors)) and mine != other and m.name not in SERVERS
+    ]
+
+
+def door_of(name: str, doors: tuple[str, ...]) -> str:
+    parts = name.split(".")
+    return parts[2] if parts[1:2] == ["interfaces"] and len(parts) > 2 and parts[2] in doors else ""
+
+
 def is_one_of(name: str, allowed: tuple[str, ...]) -> bool:
     return any(name == each or name.startswith(each + ".") for each in allowed)
 
@@ -196,6 +214,7 @@ RULES: tuple[Rule, ...] = (
     rooms_are_named,
     imports_only_go_down,
     closed_rooms_stay_closed,
+    doors_do_not_know_each_other,
     no_import_cycle,
     modules_are_small,
     functions_are_small,
@@ -245,6 +264,7 @@ BROKEN: tuple[tuple[Rule, Tree, str], ...] = (
     (closed_rooms_stay_closed, {"interfaces/cli/status.py": "import detent.workflows.tdd"}, "only for detent.workflows"),
     (closed_rooms_stay_closed, {"interfaces/cli/status.py": "import detent.fakes"}, "detent.interfaces.cli.status:1"),
     (closed_rooms_stay_closed, {"interfaces/cli/demonstrate.py": "import detent.fakes"}, "detent.interfaces.cli.demonstrate:1"),
+    (doors_do_not_know_each_other, {"interfaces/http/a.py": "import detent.interfaces.cli.runner"}, "another door"),
     (no_import_cycle, {"kernel/a.py": "import detent.kernel.b", "kernel/b.py": "from .a import x"}, "a cycle: detent.kernel."),
     (no_import_cycle, {"kernel/a.py": "from . import b", "kernel/b.py": "def f():\n    from . import a"}, "a cycle: detent.kernel."),
     (no_import_cycle, {"kernel/__init__.py": "from .a import x", "kernel/a.py": "from detent.kernel import y"}, "a cycle: detent.kernel"),

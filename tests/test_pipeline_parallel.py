@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.tally import Tally
 from detent.interfaces.http.board import Board
 from detent.interfaces.http.inbox import questions
 from detent.interfaces.http.shapes import DecisionsAsked
-from detent.interfaces.http.tally import Tally
 from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces
 from tests.project import Project

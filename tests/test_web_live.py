@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from detent.app import open_app
+from detent.app.tally import Tally
 from detent.interfaces.http.board import Board, runs
 from detent.interfaces.http.shapes import RunsAsked
-from detent.interfaces.http.tally import Tally
 from tests.driven import CYCLE, PLANS, REDS, running
 from tests.patience import LONG
 from tests.test_pr_surroundings import exhausted

@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from detent.app.queueing import open_queue
+from detent.app.tally import Tally
 from detent.git.place import find_place
 from detent.interfaces.http.board import Board
 from detent.interfaces.http.executing import Desk, executions
 from detent.interfaces.http.shapes_execute import ExecutionsAsked
-from detent.interfaces.http.tally import Tally
 from detent.queue.protocol import Job
 from tests.driven import running, scripted
 from tests.executions import WORKS, Till

@@ -46,9 +46,9 @@ def command(as_json: bool, accept: bool) -> int:
 
 def _may_accept() -> None:
     """To accept is for a person. Where the journal cannot be read, nobody knows what is open in it."""
+    from detent.app.people import NOWHERE, WAY_ON, allowed, must_be_a_persons_shell
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.tell import channel
-    from detent.interfaces.people import NOWHERE, WAY_ON, allowed, must_be_a_persons_shell
 
     try:
         journal_at(Path.cwd()).close()

@@ -3,11 +3,9 @@
 import json
 
 import click
-import msgspec
 
-from detent.app import App
-from detent.door import AnyEvent
-from detent.interfaces.cli.tell import card_lines, card_object, flag_lines, plain
+from detent.app.standing import history_of, newest
+from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 
 
 @click.command("history")
@@ -24,7 +22,7 @@ def command(count: int, run: str | None, as_json: bool) -> int:
     app = here()
     chosen = app.chosen(run)
     if as_json:
-        click.echo(json.dumps(told(app, chosen, count)))
+        click.echo(json.dumps(history_of(app, chosen, count)))
         return 0
     for e in newest(app, chosen, count):
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
@@ -36,27 +34,3 @@ def command(count: int, run: str | None, as_json: bool) -> int:
     for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):
         click.echo(line)
     return 0
-
-
-def newest(app: App, run: str, count: int) -> list[AnyEvent]:
-    """The newest events of a run, in the order they happened."""
-    from detent.kernel.codec import from_entry
-
-    last = app.journal.heads(run)[0]
-    table = app.door.hands.tables[last.workflow]
-    return [from_entry(table, e) for e in app.journal.events(run, max(0, last.seq - count), count)]
-
-
-def told(app: App, run: str, count: int) -> dict[str, object]:
-    """The newest events of a run, and what its branch proves, as one JSON object."""
-    return {"run": run, "events": [row(e) for e in newest(app, run, count)], "card": card_object(app.place.common_dir, run)}
-
-
-def row(e: AnyEvent) -> dict[str, object]:
-    """An event as one JSON object."""
-    return {
-        "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
-        "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
-        "flags": [msgspec.to_builtins(flag) for flag in e.found.flagged], "note": e.sent.note, "who": e.sent.facts.get("who") or None,
-        "usage": json.loads(e.sent.facts.get("usage", "null")), "transcript": e.sent.facts.get("transcript") or None,
-    }  # fmt: skip

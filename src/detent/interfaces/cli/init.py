@@ -135,8 +135,8 @@ def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> l
 
 def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[Client]:
     """Register with the clients that are named, or take that back; without a name, take back all that are registered."""
+    from detent.app.hooks_seen import registered
     from detent.interfaces.register.act import register, unregister
-    from detent.interfaces.register.record import registered
 
     if not remove:
         return [_client(name, register(place, name), "registered with", HINTS[name]) for name in dict.fromkeys(names)]

@@ -107,8 +107,8 @@ def show(id: str, as_json: bool) -> None:
 @AS_JSON
 def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     """Close items. What waits for them may run then."""
+    from detent.app.people import allowed
     from detent.app.queueing import catch_up
-    from detent.interfaces.people import allowed
 
     app, here = opened()
     allowed(app, channel())

@@ -82,8 +82,8 @@ def command(
 def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":
     """Which flags a person accepts with the command, if this is where a person may say so."""
     from detent.app.land_flags import Accepts
+    from detent.app.people import allowed
     from detent.app.policy import flags_alone, kinds_of, read_policies
-    from detent.interfaces.people import allowed
 
     policies = read_policies(yes_to)
     flags_alone(policies, "a landing")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from detent.interfaces.cli.queue_text import as_row, lines, told
+from detent.app.queue_rows import as_row
+from detent.interfaces.cli.queue_text import lines, told
 from detent.interfaces.cli.tell import channel, plain
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def opened() -> "Iterator[tuple[App, DurableQueue]]":
 
 def may(app: "App", *runs: str) -> None:
     """Refuse what only people say, where the configuration says that they must be elsewhere. Without a run: as it is configured now."""
-    from detent.interfaces.people import allowed
+    from detent.app.people import allowed
 
     for run in runs or (None,):
         allowed(app, channel(), run)

@@ -1,8 +1,6 @@
 """Executions of the queue as text and as JSON, and the lines that their programs write. Shows; decides nothing."""
 
 import json
-from datetime import UTC, datetime
-from typing import Any
 
 import click
 
@@ -10,16 +8,6 @@ from detent.interfaces.cli.tell import plain
 from detent.queue.protocol import Execution
 
 COLOURS = {"running": "cyan", "done": "green", "failed": "red", "blocked": "magenta", "cancelled": "yellow"}
-
-
-def when(seconds: float | None) -> str | None:
-    """A time of the queue, for programs."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-
-
-def as_row(e: Execution) -> dict[str, Any]:
-    times = {name: when(getattr(e, name)) for name in ("added", "started", "ended")}
-    return {**e._asdict(), **times, "worker": e.worker or None, "reason": e.reason or None, "waits_for": list(e.waits_for)}
 
 
 def told(e: Execution) -> str:

@@ -15,9 +15,9 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     Branch and files go back to that point; everything after it stays reachable below refs/detent/. Counters are kept: going back does
     not buy new attempts.
     """
+    from detent.app.people import allowed
     from detent.app.rollback import roll_back
     from detent.interfaces.cli.runner import here
-    from detent.interfaces.people import allowed
 
     app = here()
     chosen = app.chosen(run)

@@ -23,7 +23,7 @@ def command(host: str, port: int, no_open: bool, open_to_network: bool) -> int:
         if e.name not in ("starlette", "uvicorn"):
             raise
         raise DetentError(f"{e.name} is not installed", "install the extra, in Detent's checkout: pip install '.[web]'") from e
-    from detent.interfaces.people import must_be_a_persons_shell
+    from detent.app.people import must_be_a_persons_shell
 
     must_be_a_persons_shell("terminal")  # whoever starts it is handed the right to answer
     return serve(host, port, open_to_network, not no_open)

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from detent.app import journal_at
+from detent.app.standing import card_object
 from detent.errors import DetentError
 from detent.git.place import find_place
-from detent.interfaces.cli.tell import card_lines, card_object, plain
+from detent.interfaces.cli.tell import card_lines, plain
 from detent.kernel.journal import Entry
 
 

@@ -3,12 +3,12 @@
 import json
 
 import click
-import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
-from detent.door import AnyEvent, AnyRun
-from detent.interfaces.cli.tell import card_lines, card_object, flag_lines, plain
+from detent.app.standing import agent_at_work, known_before, stands
+from detent.door import AnyRun
+from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 
 
 @click.command("status")
@@ -57,16 +57,9 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
 
 def _driven(app: App, run: AnyRun) -> list[str]:
     """Who works, and how far the list of `tdd` has come."""
-    agent, tests = _agent(app, run), _tests(run)
+    agent, tests = agent_at_work(app, run), workflow_of(run.workflow).tests(run)
     done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
     return [*([f"Agent: {agent}"] if agent else []), *done]
-
-
-def known_before(run: AnyRun) -> dict[str, list[str]]:
-    """What failed before the run began, tests and preflight commands, and which of it passes since."""
-    setup = getattr(run.data, "setup", None)
-    failing = [*getattr(setup, "baseline", ()), *getattr(setup, "red_preflight", ())]
-    return {"failing": failing, "fixed": [each for each in failing if each in run.fixed]}
 
 
 def told_known(known: dict[str, list[str]]) -> str:
@@ -76,41 +69,3 @@ def told_known(known: dict[str, list[str]]) -> str:
     return (
         f"{left[0]}{more} failed before the run began, held against no step" if left else "nothing that failed before fails now"
     ) + fixed
-
-
-def _agent(app: App, run: AnyRun) -> str:
-    from detent.app.push import is_pushed
-    from detent.app.terms import driving
-
-    return driving(app, run.id).agent if is_pushed(run) else ""
-
-
-def _tests(run: AnyRun) -> dict[str, list[str]]:
-    return workflow_of(run.workflow).tests(run)
-
-
-def stands(app: App, event: AnyEvent) -> dict[str, object]:
-    """Where a run stands after its newest event, as one JSON object."""
-    run_now, table = event.run, app.door.hands.tables[event.run.workflow]
-    step = table.step(run_now)
-    return {
-        "run": run_now.id,
-        "workflow": run_now.workflow,
-        "state": run_now.state,
-        "cause": run_now.cause or None,
-        "step": {"task": step.task, "type": step.type, "description": step.description} if step else None,
-        "agent": _agent(app, run_now) or None,
-        "tests": _tests(run_now) or None,
-        "counts": run_now.counts,
-        "limits": run_now.limits,
-        "branch": getattr(run_now.data, "branch", "") or None,
-        "events": run_now.seq,
-        "flags": [msgspec.to_builtins(flag) for flag in run_now.flags],
-        "accepted": run_now.accepted or None,
-        "known_failures": known_before(run_now),
-        "said": list(run_now.said),
-        "card": card_object(app.place.common_dir, run_now.id),
-        "last": {"on": event.on, "status": event.status, "reasons": list(event.verdict.reasons), "at": event.at},
-        "unproven": list(table.unproven(run_now)),
-        "owed": [o.effect for o in app.journal.owed(run_now.id)],
-    }

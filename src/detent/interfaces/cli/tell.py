@@ -1,15 +1,16 @@
 """How briefings and verdicts are told: as one JSON object, or as text for people and agents. And the exit code of each."""
 
-import re
 import sys
 from pathlib import Path
 
 import msgspec
 
+from detent.app.plain_text import STUCK, plain, shown
 from detent.kernel.model import Briefing, Flag, Verdict
 
+__all__ = ["STUCK", "card_lines", "channel", "exit_code", "flag_lines", "plain", "shown", "tell_briefing", "tell_verdict"]
+
 GOOD = ("SUCCESS", "NEEDS_ANALYSIS")
-STUCK = ("HALTED", "BLOCKED")
 RED, GREEN, YELLOW, MAGENTA = 31, 32, 33, 35
 COLOURS = {"SUCCESS": GREEN, "FAILURE": RED, "HALTED": MAGENTA, "ERROR": RED}
 
@@ -26,13 +27,6 @@ def tell_briefing(briefing: Briefing, as_json: bool) -> int:
     sys.stdout.buffer.write((raw if as_json else text).encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
     return code
-
-
-def shown(briefing: Briefing) -> tuple[str, str, int]:
-    """A briefing as text, as JSON, and the exit code that goes with it."""
-    trouble = f"\n\nLast error: {plain(briefing.last_error)}" if briefing.actor == "system" and briefing.last_error else ""
-    text = plain(briefing.briefing).rstrip() + trouble + "\n"
-    return text, msgspec.json.encode(briefing).decode() + "\n", 10 if briefing.state in STUCK else 0
 
 
 def tell_verdict(verdict: Verdict, as_json: bool) -> int:
@@ -77,30 +71,8 @@ def card_lines(common: Path, run: str, accepted: str) -> list[str]:
     return [plain(line) for line in (f"Card: {head}", *(f"  {line}" for line in rest))] if found else []
 
 
-def card_object(common: Path, run: str) -> dict[str, object] | None:
-    """The same for programs, whole."""
-    from detent.blocks.check_card import object_of
-    from detent.evidence.card_kept import kept_card
-
-    found = kept_card(common, run)
-    return object_of(found) if found else None
-
-
 def exit_code(verdict: Verdict) -> int:
     return 0 if verdict.status in GOOD else 10 if verdict.status == "HALTED" else 1
-
-
-def plain(text: str) -> str:
-    """Text that cannot move the cursor, hide or recolour anything: control characters are shown, not sent."""
-    return HIDDEN.sub(_spelled, text)
-
-
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-
-
-HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")  # all but tab and new line
 
 
 def _json(value: msgspec.Struct) -> None:

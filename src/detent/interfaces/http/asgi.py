@@ -22,6 +22,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as At
 
 from detent.app import open_app
+from detent.app.people import must_be_a_persons_page
+from detent.app.tally import Tally
 from detent.errors import Busy, DetentError, JournalError, Moved
 from detent.interfaces.http import executing, openapi, shapes, stream
 from detent.interfaces.http import shapes_execute as work
@@ -29,10 +31,8 @@ from detent.interfaces.http.board import Board
 from detent.interfaces.http.heads import Changed, NotThere
 from detent.interfaces.http.routes import ROUTES, Call, Route, health
 from detent.interfaces.http.shape import Shape
-from detent.interfaces.http.tally import Tally
 from detent.interfaces.http.wire import Wire
 from detent.interfaces.patience import BODY
-from detent.interfaces.people import must_be_a_persons_page
 
 STATIC = Path(__file__).parent / "static"
 LARGEST_BODY = 1_000_000

@@ -10,9 +10,10 @@ from detent.app import App
 from detent.app.crew import driver_of, locks_held
 from detent.app.outline import plan_of, title_of
 from detent.app.push import OUTCOMES, is_pushed
+from detent.app.tally import Tally, add
 from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group
-from detent.interfaces.http.tally import Tally, add, usage_of
+from detent.interfaces.http.usage import usage_of
 from detent.kernel.journal import Head
 
 V = TypeVar("V")

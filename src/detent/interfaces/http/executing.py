@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.app import App
+from detent.app.conversation import spoken
 from detent.app.crew import locks_held
+from detent.app.people import allowed
 from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
+from detent.app.queue_rows import as_row
 from detent.errors import DetentError
-from detent.interfaces.cli.queue_text import as_row
-from detent.interfaces.cli.runner import spoken
 from detent.interfaces.http import shapes_execute as shapes
 from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere
@@ -22,7 +23,6 @@ from detent.interfaces.http.shape import SAFE
 from detent.interfaces.http.shapes import Usage
 from detent.interfaces.http.speaking import CHANNEL, drive_on
 from detent.interfaces.http.stream import News, Place, Pulse
-from detent.interfaces.people import allowed
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:

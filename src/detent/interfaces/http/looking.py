@@ -11,6 +11,7 @@ from detent.app import App
 from detent.app.live import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
 from detent.app.registry import is_workflow, workflow_names
+from detent.app.tally import Tally
 from detent.evidence.card import Checked
 from detent.evidence.card_kept import kept_card
 from detent.evidence.claims import REF
@@ -22,7 +23,6 @@ from detent.interfaces.http.board import MOST
 from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.reading import event_row, two_events
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
-from detent.interfaces.http.tally import Tally
 from detent.kernel.codec import from_entry
 from detent.kernel.draw import arrows, as_table
 from detent.kernel.model import Flag

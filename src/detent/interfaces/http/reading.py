@@ -9,13 +9,14 @@ from detent.app import App
 from detent.app.live import live_file
 from detent.app.outline import plan_of
 from detent.app.push import commits_of
+from detent.app.tally import budget_of, turn_of
 from detent.blocks.outline import Part
 from detent.door import AnyEvent
 from detent.interfaces.http import shapes
 from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.inbox import open_questions
-from detent.interfaces.http.tally import budget_of, turn_of, usage_of
+from detent.interfaces.http.usage import limits_of, usage_of
 from detent.kernel.codec import from_entry
 
 
@@ -37,7 +38,7 @@ def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:
         instruction=inner.instruction(acting),
         counts=run.counts,
         limits=run.limits,
-        budget=budget_of(app, board.tally, run, (head, *stamp.children)),
+        budget=limits_of(budget_of(app, board.tally, run, (head, *stamp.children))),
         plan=tuple(_part(p) for p in plan_of(run)),
         children=tuple(board.row(app, stamp_of(app, h)) for h in stamp.children),
         path=tuple(shapes.PathTaken(at=at, to=to, times=n) for (at, to), n in sums.path.items()),

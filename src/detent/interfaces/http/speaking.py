@@ -4,22 +4,22 @@ import os
 import sys
 
 from detent.app import App
+from detent.app.conversation import begin, spoken
 from detent.app.crew import driver_of
 from detent.app.executions import is_execution
 from detent.app.fit import Terms
 from detent.app.land_asked import accept
+from detent.app.people import allowed
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.open_flags import ACCEPT
 from detent.errors import DetentError
-from detent.interfaces.cli.runner import begin, spoken
 from detent.interfaces.http import shapes
 from detent.interfaces.http.heads import Changed, head_of
 from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
 from detent.interfaces.http.reading import driver_log
-from detent.interfaces.people import allowed
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
 

@@ -41,7 +41,7 @@ def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
 
 def get_task(call: GetTask, starting: threading.Lock, wanted: Wanted) -> tuple[Briefing, Question | None]:
     """The next briefing; and, where it is a person's turn, what a dialog may ask. Of two calls at once, one starts a run."""
-    from detent.interfaces.cli.runner import briefed
+    from detent.app.conversation import briefed
     from detent.interfaces.mcp.asking import question
 
     with opened(wanted, create=True) as app:
@@ -55,10 +55,10 @@ def get_task(call: GetTask, starting: threading.Lock, wanted: Wanted) -> tuple[B
 
 def answer(said: Answer, wanted: Wanted) -> Verdict | None:
     """Say what a person chose in a dialog, if the run still asks exactly that."""
+    from detent.app.conversation import told
+    from detent.app.people import DIALOG, allowed
     from detent.app.policy import user
-    from detent.interfaces.cli.runner import told
     from detent.interfaces.mcp.asking import question
-    from detent.interfaces.people import DIALOG, allowed
 
     with opened(wanted) as app:
         asked = question(app, app.door.next(said.run))
@@ -95,7 +95,7 @@ def escalate_for_external_help(call: EscalateForExternalHelp, wanted: Wanted) ->
 
 
 def _told(app: "App", run: Any, sent: Sent) -> Verdict:
-    from detent.interfaces.cli.runner import told
+    from detent.app.conversation import told
 
     return told(app, run or None, sent)
 

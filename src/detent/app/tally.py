@@ -11,7 +11,6 @@ from detent.app import App
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive.spent import Spent, spent_in
-from detent.interfaces.http.shapes import Limit, Usage
 from detent.kernel.codec import from_entry
 from detent.kernel.journal import Head
 
@@ -28,6 +27,14 @@ class Sum(NamedTuple):
     granted: Spent = Spent()  # since a person released it last
     path: Counter[tuple[str, str]] = Counter()
     turns: dict[str, int] = {}  # each turn of an agent by its transcript, with the event it ended in; never changed in place
+
+
+class Budget(NamedTuple):
+    """A limit that is set, and what was used of it."""
+
+    name: str
+    used: float
+    most: float
 
 
 def add(one: Spent, other: Spent) -> Spent:
@@ -65,19 +72,7 @@ def turn_of(event: AnyEvent) -> str:
     return event.sent.facts.get("transcript", "").rpartition("/")[2].removesuffix(".jsonl")
 
 
-def usage_of(spent: Spent) -> Usage:
-    use = spent.usage
-    return Usage(
-        input_tokens=use.input_tokens + use.written_tokens,
-        output_tokens=use.output_tokens,
-        cached_tokens=use.cached_tokens,
-        usd=round(use.usd, 6),
-        seconds=round(spent.seconds, 1),
-        turns=spent.turns,
-    )
-
-
-def budget_of(app: App, tally: Tally, run: AnyRun, family: Iterable[Head]) -> tuple[Limit, ...]:
+def budget_of(app: App, tally: Tally, run: AnyRun, family: Iterable[Head]) -> tuple[Budget, ...]:
     """Each limit that is set, and what the run and its children used of it since a person released it last."""
     limits = msgspec.json.decode(run.data.setup.settings or b"{}", type=Settings).limits
     spent = reduce(add, (tally.of(app, h.run, h.seq).granted for h in family))
@@ -88,7 +83,7 @@ def budget_of(app: App, tally: Tally, run: AnyRun, family: Iterable[Head]) -> tu
         ("turns", spent.turns, limits.turns),
         ("files", _changed(app, run) if limits.files else 0, limits.files),
     )
-    return tuple(Limit(name=name, used=round(used, 4), most=most) for name, used, most in rows if most)
+    return tuple(Budget(name, round(used, 4), most) for name, used, most in rows if most)
 
 
 def _changed(app: App, run: AnyRun) -> int:

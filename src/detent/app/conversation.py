@@ -1,0 +1,83 @@
+"""What agents and people say to a run, and what they are told: the same for every door. Each caller says through which channel it speaks."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from detent.app import App
+from detent.app.allowed import base_of, rules
+from detent.app.fit import Terms
+from detent.app.people import allowed, by_a_person
+from detent.app.plain_text import shown
+from detent.app.registry import FOR_PLANS
+from detent.app.starting import start_of
+from detent.kernel.journal import Hot
+from detent.kernel.model import Briefing, Sent, Verdict
+
+
+def begin(app: App, workflow: str, terms: Terms, by: str) -> str:
+    """Create a run as a person asked for it, through a channel; its id."""
+    sent = Sent("start", by="human", channel=by)
+    if terms.baseline or terms.policies:  # an answer given beforehand
+        by_a_person(app, sent.channel)
+    if terms.again:
+        allowed(app, sent.channel)
+    return start_of(workflow, "run" if terms.agent else "start")(app, sent, terms)
+
+
+def briefed(app: App, run: str | None, by: str) -> Briefing:
+    """The next briefing; with no run in this checkout, of a new one on the plan."""
+    if run is None and app.newest() is None:  # a run that ended is shown until a person starts another
+        run = start_of(FOR_PLANS, "start")(app, Sent("start", by="agent", channel=by), Terms())
+    chosen = app.chosen(run)
+    run_now = app.door.load(chosen).run
+    if not app.journal.heads(chosen)[0].ended and (run_now.workflow == FOR_PLANS or not run_now.data.setup.workspace):
+        app.worlds.of(run_now).restore(run_now)
+    briefing = app.door.next(chosen)
+    remember(app, chosen)
+    return briefing
+
+
+def told(app: App, run: str | None, sent: Sent) -> Verdict:
+    """Say something to a run, through the door."""
+    chosen = app.chosen(run)
+    verdict = app.door.submit(chosen, sent)
+    remember(app, chosen)
+    return _with_note(app, chosen, verdict) if sent.verb == "submit" else verdict
+
+
+def _with_note(app: App, run: str, verdict: Verdict) -> Verdict:
+    """A verdict says so if hooks are registered in this checkout and none of them runs. The journal keeps the verdict as it was given."""
+    if not (app.place.git_dir / "detent" / "clients").is_dir():
+        return verdict
+    from detent.app.hooks_seen import silent
+
+    first = app.journal.at(run, 1)
+    note = silent(app.place.git_dir, first.at) if first else ""
+    return replace(verdict, output=f"{verdict.output.rstrip()}\n\n{note}\n".lstrip("\n")) if note else verdict
+
+
+def remember(app: App, run: str) -> None:
+    """Keep the finished briefing for the quick way, if nothing is left to be done before it is given."""
+    event = app.door.load(run)
+    if event.briefing is None or event.run.parent or event.run.data.setup.workspace or app.journal.owed(run):
+        return
+    stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.worlds.of(event.run).stamps(event.run).items())
+    text, raw, code = shown(event.briefing)
+    app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code, rules(event.briefing, base_of(app, event.run))))
+
+
+def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, str] | None = None, /, **fields: str) -> Verdict:
+    """Say something as a person. The channel is recorded; where the configuration says so, only a terminal will do.
+
+    `terms` is what changes in who works and for how much; resuming a driven run looks for that itself.
+    """
+    from detent.app.policy import user
+    from detent.app.push import is_pushed
+    from detent.app.terms import renewed
+
+    allowed(app, by, app.chosen(run))
+    now = app.door.load(app.chosen(run)).run
+    if terms is None:
+        terms = renewed(app, now.id) if verb == "resume" and is_pushed(now) else {}
+    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]

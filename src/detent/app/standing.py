@@ -1,0 +1,84 @@
+"""Where a run stands and what happened to it, as JSON objects: for commands, resources and pages alike. Changes nothing."""
+
+import json
+from pathlib import Path
+
+import msgspec
+
+from detent.app import App
+from detent.app.registry import workflow_of
+from detent.door import AnyEvent, AnyRun
+
+
+def card_object(common: Path, run: str) -> dict[str, object] | None:
+    """The same for programs, whole."""
+    from detent.blocks.check_card import object_of
+    from detent.evidence.card_kept import kept_card
+
+    found = kept_card(common, run)
+    return object_of(found) if found else None
+
+
+def known_before(run: AnyRun) -> dict[str, list[str]]:
+    """What failed before the run began, tests and preflight commands, and which of it passes since."""
+    setup = getattr(run.data, "setup", None)
+    failing = [*getattr(setup, "baseline", ()), *getattr(setup, "red_preflight", ())]
+    return {"failing": failing, "fixed": [each for each in failing if each in run.fixed]}
+
+
+def agent_at_work(app: App, run: AnyRun) -> str:
+    from detent.app.push import is_pushed
+    from detent.app.terms import driving
+
+    return driving(app, run.id).agent if is_pushed(run) else ""
+
+
+def stands(app: App, event: AnyEvent) -> dict[str, object]:
+    """Where a run stands after its newest event, as one JSON object."""
+    run_now, table = event.run, app.door.hands.tables[event.run.workflow]
+    step = table.step(run_now)
+    return {
+        "run": run_now.id,
+        "workflow": run_now.workflow,
+        "state": run_now.state,
+        "cause": run_now.cause or None,
+        "step": {"task": step.task, "type": step.type, "description": step.description} if step else None,
+        "agent": agent_at_work(app, run_now) or None,
+        "tests": workflow_of(run_now.workflow).tests(run_now) or None,
+        "counts": run_now.counts,
+        "limits": run_now.limits,
+        "branch": getattr(run_now.data, "branch", "") or None,
+        "events": run_now.seq,
+        "flags": [msgspec.to_builtins(flag) for flag in run_now.flags],
+        "accepted": run_now.accepted or None,
+        "known_failures": known_before(run_now),
+        "said": list(run_now.said),
+        "card": card_object(app.place.common_dir, run_now.id),
+        "last": {"on": event.on, "status": event.status, "reasons": list(event.verdict.reasons), "at": event.at},
+        "unproven": list(table.unproven(run_now)),
+        "owed": [o.effect for o in app.journal.owed(run_now.id)],
+    }
+
+
+def newest(app: App, run: str, count: int) -> list[AnyEvent]:
+    """The newest events of a run, in the order they happened."""
+    from detent.kernel.codec import from_entry
+
+    last = app.journal.heads(run)[0]
+    table = app.door.hands.tables[last.workflow]
+    return [from_entry(table, e) for e in app.journal.events(run, max(0, last.seq - count), count)]
+
+
+def history_of(app: App, run: str, count: int) -> dict[str, object]:
+    """The newest events of a run, and what its branch proves, as one JSON object."""
+    return {"run": run, "events": [event_row(e) for e in newest(app, run, count)], "card": card_object(app.place.common_dir, run)}
+
+
+def event_row(e: AnyEvent) -> dict[str, object]:
+    """An event as one JSON object."""
+    return {
+        "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
+        "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
+        "flags": [msgspec.to_builtins(flag) for flag in e.found.flagged], "note": e.sent.note, "who": e.sent.facts.get("who") or None,
+        "usage": json.loads(e.sent.facts.get("usage", "null")), "transcript": e.sent.facts.get("transcript") or None,
+    }  # fmt: skip

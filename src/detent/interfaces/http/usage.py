@@ -1,0 +1,23 @@
+"""What a run used, in the shapes of the page."""
+
+from collections.abc import Iterable
+
+from detent.app.tally import Budget
+from detent.drive.spent import Spent
+from detent.interfaces.http.shapes import Limit, Usage
+
+
+def usage_of(spent: Spent) -> Usage:
+    use = spent.usage
+    return Usage(
+        input_tokens=use.input_tokens + use.written_tokens,
+        output_tokens=use.output_tokens,
+        cached_tokens=use.cached_tokens,
+        usd=round(use.usd, 6),
+        seconds=round(spent.seconds, 1),
+        turns=spent.turns,
+    )
+
+
+def limits_of(budgets: Iterable[Budget]) -> tuple[Limit, ...]:
+    return tuple(Limit(name=each.name, used=each.used, most=each.most) for each in budgets)
