@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 import detent
-from detent.door import AnyEvent, AnyRun, Door, Hands
+from detent.door import AnyEvent, AnyRun, Door
 from detent.errors import Busy
 from detent.fakes import MemoryJudge, MemoryWorld
 from detent.gates.plan import open_entries
@@ -194,8 +194,7 @@ def live(folder: Path, death: Death) -> None:
     """One process: start the run or take it up, and go on to its end."""
     world = FileWorld(folder / "world.json", death)
     with closing(MortalJournal(folder / "git" / "detent" / "journal.db", death)) as journal:
-        hands = Hands(journal, {"pr": PR}, world, MemoryJudge(world), brief, lambda: "then", lambda doing: this_process("then", doing))
-        door = Door(hands)
+        door = Door(journal, {"pr": PR}, world, MemoryJudge(world), brief, lambda: "then", lambda doing: this_process("then", doing))
         door.start(Run(RUN, "pr", "INITIALIZING", 0, PrData()), Sent("start", by="human"))
         for _ in range(MOST_CALLS):
             task = door.next(RUN)

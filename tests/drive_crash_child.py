@@ -55,11 +55,8 @@ def fragile(folder: Path) -> App:
 
     worlds.of = world_of
     journal = Fragile(app.journal, ("append", "settled", "claim", "release"), POINTS)
-    hands = app.door.hands
-    app.door.journal = journal
-    app.door.hands = hands._replace(
-        journal=journal, world=Fragile(worlds, ("settle", "perform"), POINTS), judge=Fragile(worlds, ("judge",), POINTS)
-    )
+    app.door.journal, app.door.world = journal, Fragile(worlds, ("settle", "perform"), POINTS)
+    app.door.judge = Fragile(worlds, ("judge",), POINTS)
     return app
 
 

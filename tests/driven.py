@@ -99,7 +99,7 @@ class Driven:
 
     @property
     def events(self) -> list[AnyEvent]:
-        return list(self.app.worlds.gear.history(self.id))
+        return list(self.app.worlds.runs.history(self.id))
 
     @property
     def moves(self) -> list[str]:

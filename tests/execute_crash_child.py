@@ -14,7 +14,7 @@ from detent.door import AnyRun
 from detent.drive import drive
 from detent.kernel.model import Sent
 from detent.workflows.execute.execute_start import starter
-from detent.world import Kit
+from detent.world import RunConfig
 from tests.drive_crash_child import POINTS, fragile
 from tests.real_crash_child import Fragile
 
@@ -24,13 +24,13 @@ def main() -> None:
     POINTS.die_at = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     os.chdir(folder)
     app = fragile(folder)
-    kit_of = app.world.kit_of
+    config_of = app.world.config_of
 
-    def fragile_kit(run: AnyRun) -> Kit:
-        kit: Kit = kit_of(run)
-        return kit._replace(tracker=lambda: Fragile(kit.tracker(), ("items", "add", "claim", "change", "sync"), POINTS))
+    def fragile_kit(run: AnyRun) -> RunConfig:
+        config: RunConfig = config_of(run)
+        return config._replace(tracker=lambda: Fragile(config.tracker(), ("items", "add", "claim", "change", "sync"), POINTS))
 
-    app.world.kit_of = fragile_kit
+    app.world.config_of = fragile_kit
     known = app.journal.heads("execute-it-1-1")
     run = known[0].run if known else starter(app, Sent("start", by="human"), Terms(agent=agent))(item)
     crew = crew_of(app, run, lambda seen: None)

@@ -88,7 +88,7 @@ class Till:
 
     def events(self, id: str) -> list[AnyEvent]:
         with self.app() as app:
-            return list(app.worlds.gear.history(id))
+            return list(app.worlds.runs.history(id))
 
     def owed(self, id: str) -> list[str]:
         with self.app() as app:

@@ -84,8 +84,7 @@ def fragile(folder: Path, points: Points) -> App:
     app.world.git = git
     journal = Fragile(app.journal, ("append", "settled", "claim", "release"), points)
     world = Fragile(app.world, ("settle", "perform"), points)
-    app.door.journal = journal
-    app.door.hands = app.door.hands._replace(journal=journal, world=world)
+    app.door.journal, app.door.world = journal, world
     return app
 
 

@@ -19,7 +19,7 @@ from detent.app.conversation import briefed, told
 from detent.door import AnyRun
 from detent.evidence.own_traces import planted_file
 from detent.kernel.model import Briefing, Sent
-from detent.world import Kit
+from detent.world import RunConfig
 from tests.real_crash_child import Points, fragile
 
 PLAN, TITLE = "docs/plan.md", "feat: add numbers"
@@ -88,10 +88,10 @@ def work(folder: Path, briefing: Briefing, run: AnyRun) -> Sent:
 def rough(folder: Path, points: Points) -> App:
     """The machine with its points; while the tests run, it dies a little later."""
     app = fragile(folder, points)
-    kit_of = app.world.kit_of
+    config_of = app.world.config_of
 
-    def fragile_kit(run: AnyRun) -> Kit:
-        kit: Kit = kit_of(run)
+    def fragile_kit(run: AnyRun) -> RunConfig:
+        config: RunConfig = config_of(run)
 
         def start(*args: Any, **named: Any) -> Any:
             points()
@@ -99,13 +99,13 @@ def rough(folder: Path, points: Points) -> App:
             RUNNING.append(points.passed)
             if points.passed == points.die_at:
                 Timer(BEFORE_DEATH, os.kill, (os.getpid(), signal.SIGKILL)).start()
-            ran = kit.suite.start(*args, **named)
+            ran = config.suite.start(*args, **named)
             points()
             return ran
 
-        return kit._replace(suite=kit.suite._replace(start=start))
+        return config._replace(suite=config.suite._replace(start=start))
 
-    app.world.kit_of = fragile_kit
+    app.world.config_of = fragile_kit
     return app
 
 

@@ -47,7 +47,6 @@ def at_events(folder: Path) -> App:
     """The machine as it is, with a point before and after every event."""
     app = open_app(folder, create=True)
     app.door.journal = Fragile(app.journal, ("append",), POINTS)
-    app.door.hands = app.door.hands._replace(journal=app.door.journal)
     return app
 
 

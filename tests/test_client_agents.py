@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from detent.agents import AgentFailed, Budget, Turn, ask
-from detent.app.cell import cell_of
+from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.config.settings import Sandbox
 from detent.errors import DetentError
@@ -206,9 +206,9 @@ def folder(tmp_path: Path) -> Path:
 def inside(folder: Path, served: Served, **changes: object) -> Turn:
     """A turn in the sandbox, as a run has it; without one where there can be none."""
     settings = Settings(sandbox=Sandbox(level="none" if no_walls() else ""))
-    cell = cell_of(settings, True, served.env, folder)
+    inside = sandbox_of(settings, True, served.env, folder)
     env = {"PATH": served.env["PATH"], "LANG": "C.UTF-8"}
-    return turn(folder, env=env, start=cell.agent, apart=cell.apart, **changes)
+    return turn(folder, env=env, start=inside.agent, apart=inside.apart, **changes)
 
 
 def failed(call: Callable[[], object]) -> AgentFailed:

@@ -225,7 +225,7 @@ def test_the_second_driver_of_a_run_is_told_busy_and_by_whom(p: Project) -> None
 def test_a_driver_waits_for_who_holds_the_run_a_moment_and_throws_no_turn_away(p: Project) -> None:
     with driven(p, PLANS, fails("ModelUnavailable")) as d:
         waited: list[float] = []
-        claims = [d.app.journal.claim(d.id, d.app.door.hands.holder("settle"))]
+        claims = [d.app.journal.claim(d.id, d.app.door.holder("settle"))]
 
         def sleep(seconds: float) -> None:
             waited.append(seconds)
@@ -237,7 +237,7 @@ def test_a_driver_waits_for_who_holds_the_run_a_moment_and_throws_no_turn_away(p
 
         def ask(briefing: Any, turn: Any) -> Reply:
             if not claims:
-                claims.append(d.app.journal.claim(d.id, d.app.door.hands.holder("settle")))
+                claims.append(d.app.journal.claim(d.id, d.app.door.holder("settle")))
             return real.ask(briefing, turn)
 
         d.go(real._replace(ask=ask, sleep=sleep))

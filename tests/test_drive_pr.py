@@ -129,7 +129,7 @@ def test_the_reviewer_waits_for_its_usage_limit_counts_in_the_result_and_leaves_
     assert done["usage"] == usage
     with closing((app := open_app(p.root, env=p.env)).journal):
         run = app.door.load(done["run"]).run
-        moves = [e.on for e in app.worlds.gear.history(run.id)]
+        moves = [e.on for e in app.worlds.runs.history(run.id)]
         assert moves[moves.index("limited") :][:2] == ["limited", "approved"] and run.not_before == ""
         parked = replace(run, not_before="2099-01-01T00:00:00Z")
         assert JOBS["call_reviewer"](app.worlds.of(run), parked) is None  # nobody is asked before that

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from detent.app.cell import cell_of
+from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.kernel.codec import from_entry
 from detent.tools import Toolbox
@@ -82,7 +82,7 @@ def test_a_sandbox_that_breaks_while_an_agent_works_stops_the_run_and_nothing_go
 
         def turn_of(run: Any, briefing: Any) -> Any:
             turn = real.turn_of(run, briefing)
-            broken = cell_of(Settings(), True, p.env, p.root)
+            broken = sandbox_of(Settings(), True, p.env, p.root)
             broken.sandbox.program = Path("/usr/bin/false")  # type: ignore[attr-defined]
             shell = broken.shell(turn.workspace, {**turn.env}, 20, lambda: True)
             assert isinstance(turn.toolbox, Toolbox)
@@ -91,7 +91,7 @@ def test_a_sandbox_that_breaks_while_an_agent_works_stops_the_run_and_nothing_go
         try:
             done = d.go(real._replace(turn_of=turn_of))
         finally:
-            cell_of(Settings(), True, p.env, p.root).sandbox.program = Path("/usr/bin/bwrap")  # type: ignore[attr-defined]
+            sandbox_of(Settings(), True, p.env, p.root).sandbox.program = Path("/usr/bin/bwrap")  # type: ignore[attr-defined]
         assert (done["outcome"], d.run.cause) == ("halted", "agent")
         assert "the sandbox broke" in done["error"]
         assert not (Path(d.run.data.setup.workspace) / "ran.txt").exists()
@@ -133,12 +133,12 @@ def test_a_program_that_is_only_there_outside_is_named_with_the_line_that_shows_
 
 @walls
 def test_a_test_program_that_is_only_there_outside_is_named_too(p: Project, hidden: Path) -> None:
-    cell = cell_of(Settings(), True, {**p.env, "PATH": str(hidden)}, p.root)
+    inside = sandbox_of(Settings(), True, {**p.env, "PATH": str(hidden)}, p.root)
     with pytest.raises(OSError, match=r"`frob` is installed at .* but it is not visible inside the sandbox"):
-        cell.tests(["frob"], p.root, {"PATH": str(hidden)}, 20, lambda: True, ())
-    ran = cell.tests(["sh", "-c", "/bin/true; frob"], p.root, {"PATH": f"{hidden}:/usr/bin:/bin"}, 20, lambda: True, ())
+        inside.tests(["frob"], p.root, {"PATH": str(hidden)}, 20, lambda: True, ())
+    ran = inside.tests(["sh", "-c", "/bin/true; frob"], p.root, {"PATH": f"{hidden}:/usr/bin:/bin"}, 20, lambda: True, ())
     assert ran.exit_code == 127 and "[sandbox] mounts = " in ran.output
-    plain = cell.tests(["sh", "-c", "no-such-program"], p.root, {"PATH": "/usr/bin:/bin"}, 20, lambda: True, ())
+    plain = inside.tests(["sh", "-c", "no-such-program"], p.root, {"PATH": "/usr/bin:/bin"}, 20, lambda: True, ())
     assert plain.exit_code == 127 and "mounts" not in plain.output
 
 

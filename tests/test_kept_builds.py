@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.cell import Cell
+from detent.app.run_sandbox import RunSandbox
 from detent.effects.merge import Ways
 from detent.errors import CannotTell
 from detent.evidence.builds import RENEWED, Build
@@ -24,7 +24,7 @@ from detent.git.workspace import make_workspace
 from detent.sandbox import choose
 from detent.sandbox.process import run
 from detent.world.furnish import furnish, furnish_checkout
-from detent.world.kit import Kit
+from detent.world.run_config import RunConfig
 from tests.machine import need_runner
 from tests.patience import LONG
 from tests.project import PLAN, START, Project
@@ -163,9 +163,9 @@ def test_agents_build_elsewhere(kept: Kept) -> None:
     assert for_agents(kept.env)[kept.name] == str(kept.folder.parent / "of-agents" / kept.folder.name)
 
 
-def suite(runner: str = "cargo", cell: Cell | None = None, also: tuple[str, ...] = ()) -> Suite:
+def suite(runner: str = "cargo", inside: RunSandbox | None = None, also: tuple[str, ...] = ()) -> Suite:
     base = Suite(Command((runner, "test"), runner), LONG, os.environ["PATH"], also)
-    return base._replace(start=cell.tests, sandbox=cell.sandbox) if cell else base
+    return base._replace(start=inside.tests, sandbox=inside.sandbox) if inside else base
 
 
 def test_neither_a_preflight_command_nor_any_other_of_the_project_writes_there(tmp_path: Path) -> None:
@@ -188,10 +188,10 @@ def test_a_persons_own_folder_is_used_where_test_env_names_it(tmp_path: Path) ->
 
 @pytest.mark.needs("namespaces", "bubblewrap")
 def test_in_the_sandbox_what_is_kept_is_read_and_cannot_be_written(tmp_path: Path) -> None:
-    cell = Cell(choose("bubblewrap", os.environ), (), True)
+    held = RunSandbox(choose("bubblewrap", os.environ), (), True)
     project = tmp_path / "project"
     project.mkdir()
-    inside = suite("go", cell)
+    inside = suite("go", held)
     env = environment(inside, os.environ, tmp_path / "pycache", tmp_path / "builds")
     fills = run_line("mkdir $GOCACHE/00; echo base > $GOCACHE/00/1-d", inside._replace(fills=True), project, env, lambda: True)
     assert fills.exit_code == 0, fills
@@ -239,7 +239,7 @@ class SetUps:
         self.git = Git(find_place(self.root), {**os.environ, **PLAIN})
         start = lambda argv, cwd, env, timeout, wanted: run(argv, cwd, env, timeout, wanted)  # noqa: E731  it is short
         there = {"workspace.setup": "sh install.sh", "workspace.copy": "[]"}
-        self.kit = Kit(suite("go"), there, (), Ways("main", "origin", "auto", ""), "", "", start, self.root, self.root)
+        self.kit = RunConfig(suite("go"), there, (), Ways("main", "origin", "auto", ""), "", "", start, self.root, self.root)
 
     def furnished(self, name: str, commit: str = "main") -> Git:
         sh(self.root, "git", "branch", f"b-{name}", commit)

@@ -148,7 +148,7 @@ def test_questions_of_tasks_at_once_are_answered_each_by_its_name(p: Project) ->
         assert f"{s.id}.T-001  ASK_USER" in told and f"{s.id}.T-002  CODE" in told
         assert len(workspaces(p)) == 6  # of the session and its two tasks, each with its git dir
         assert s.app.door.submit(s.id, Sent("abort", by="human", channel="terminal")).status == "SUCCESS"
-        assert {run.state for run in s.app.worlds.gear.family(s.id)} == {"ABORTED"}
+        assert {run.state for run in s.app.worlds.runs.family(s.id)} == {"ABORTED"}
     assert not workspaces(p)
 
 

@@ -124,8 +124,8 @@ def play(p: Project, seed: int, turns: int, weights: tuple[int, ...], lean: bool
 
 
 def events_of(app: App, id: str) -> Iterator[AnyEvent]:
-    for run in app.worlds.gear.family(id):
-        yield from app.worlds.gear.history(run.id)
+    for run in app.worlds.runs.family(id):
+        yield from app.worlds.runs.history(run.id)
 
 
 def assert_done_is_deserved(p: Project, app: App, id: str, scratch: Path) -> bool:
@@ -139,7 +139,7 @@ def assert_done_is_deserved(p: Project, app: App, id: str, scratch: Path) -> boo
         return False
     data = run.data
     assert unproven(run) == () and data.tasks and {t.status for t in data.tasks} == {"completed"}
-    assert not [d for each in app.worlds.gear.family(id) for d in each.data.decisions if d.status == "pending"]
+    assert not [d for each in app.worlds.runs.family(id) for d in each.data.decisions if d.status == "pending"]
     assert p.git("rev-parse", "main^{tree}") == data.good_tree
     assert any(e.on in PASSED_REVIEW and e.status == "SUCCESS" and e.found.tree == data.good_tree for e in events), "reviewed as it is"
     scratch.mkdir()

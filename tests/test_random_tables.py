@@ -9,7 +9,7 @@ import pytest
 
 from detent.app.registry import all_tables
 from detent.app.registry import brief_of as brief
-from detent.door import Case, Door, Hands
+from detent.door import Case, Door
 from detent.fakes import MemoryJudge, MemoryLook, MemoryWorld, run_tests, tree_id
 from detent.gates.item import WorkItem
 from detent.gates.judge import judge
@@ -47,7 +47,7 @@ FORGED = [
 def open_door(folder: Path, world: MemoryWorld, eyes: Any) -> tuple[Door, SqliteJournal]:
     journal = SqliteJournal(folder / "git" / "detent" / "journal.db", create=True)
     clock = iter(range(10**9))
-    return Door(Hands(journal, TABLES, world, eyes, brief, lambda: f"t{next(clock)}", lambda doing: this_process("now", doing))), journal
+    return Door(journal, TABLES, world, eyes, brief, lambda: f"t{next(clock)}", lambda doing: this_process("now", doing)), journal
 
 
 def events_of(journal: SqliteJournal, run: str) -> list[Event[Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from detent.door import Door, Hands
+from detent.door import Door
 from detent.fakes import MemoryJudge, MemoryWorld, run_tests
 from detent.kernel.codec import from_entry
 from detent.kernel.holder import this_process
@@ -47,9 +47,7 @@ def play(folder: Path, seed: int, turns: int, weights: tuple[int, ...]) -> tuple
     journal = SqliteJournal(folder / "git" / "detent" / "journal.db", create=True)
     journal.db.execute("PRAGMA synchronous=OFF")
     clock = iter(range(10**9))
-    door = Door(
-        Hands(journal, {"pr": PR}, world, MemoryJudge(world), tiny, lambda: f"t{next(clock)}", lambda doing: this_process("now", doing))
-    )
+    door = Door(journal, {"pr": PR}, world, MemoryJudge(world), tiny, lambda: f"t{next(clock)}", lambda doing: this_process("now", doing))
     limits = {"debug": 6, "reduce_scope": 2, "escalate": 4, "review": 2}
     door.start(Run("r", "pr", "INITIALIZING", 0, PrData(), limits=limits), Sent("start", by="human"))
     team = Team(world, rng)

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.app.cell import cell_of
+from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.evidence.suite import Open, Suite, environment, run_suite
 from detent.git.workspace import borrow
@@ -26,6 +26,8 @@ def test_a_runner_works_in_a_workspace_with_borrowed_packages(tmp_path: Path, na
     each, home, workspace = FURTHER[name], PACKAGES.parent, tmp_path / "workspace"
     write(workspace, each.files)
     borrow(home, workspace)
-    suite = Suite(each.base, LONG, os.environ["PATH"], start=cell_of(SANDBOXED, True, os.environ, home).tests, sandbox=Open("bubblewrap"))
+    suite = Suite(
+        each.base, LONG, os.environ["PATH"], start=sandbox_of(SANDBOXED, True, os.environ, home).tests, sandbox=Open("bubblewrap")
+    )
     seen = run_suite(suite, (), home, workspace, environment(suite, os.environ, tmp_path / "pycache"), lambda: True)
     assert seen.outcomes == {each.stays: "passed", each.adds: "failed"}

@@ -8,8 +8,9 @@ import pytest
 
 from detent.evidence.bite import Marks
 from detent.evidence.collect import Collector
-from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.eyes import RepoLook
 from detent.evidence.runners import Command
+from detent.evidence.subject import Subject
 from detent.evidence.suite import Suite
 from detent.evidence.test_names import changed_tests
 from detent.kernel.model import Data, Run, Sent
@@ -55,10 +56,10 @@ def looked(folder: Path, language: str, was: str, now: str, code: tuple[str, str
     collect = Collector(git, Suite(base, 60, os.environ["PATH"], clean=True), "r", os.environ)
     marks = Marks(git.tree("HEAD~1"), (), git.head())
     run: Run[Data] = Run("r", "tdd", "RED", 1, Data())
-    scene = Scene(
+    subject = Subject(
         git, collect, run, Sent("submit"), git.tree("HEAD"), marks, {}, (), lambda name: None, lambda: (), (), lambda: True, quick=False
     )
-    look = RepoLook(scene)
+    look = RepoLook(subject)
     assert look.tests().bad == look.tests_before().bad == frozenset(), look.tests().output
     return look
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from detent.app import open_app
-from detent.app.cell import Cell, cell_of
 from detent.app.land import _question
 from detent.app.land_flags import Seen, _recorded
 from detent.app.rollback import roll_back
+from detent.app.run_sandbox import RunSandbox, sandbox_of
 from detent.blocks.open_flags import told_in_briefing
 from detent.config import load
 from detent.kernel.decide import MOST_SAID, heard, spoken
@@ -60,12 +60,12 @@ print(json.dumps([found, [ask("GET", "/api/runs"), ask("POST", "/api/token", b'{
 def searched(start: str, p: Project, to: Served, **env: str) -> tuple[list[str], list[int]]:
     """What a program finds that is started as tests are judged, or as an agent is driven."""
     outer = {**p.env, **env}
-    cell: Cell = cell_of(load(lambda path: None, outer), start == "driven", outer, p.root)
+    inside: RunSandbox = sandbox_of(load(lambda path: None, outer), start == "driven", outer, p.root)
     state = os.environ["XDG_STATE_HOME"]
     words = [sys.executable, "-c", SEARCH, sha256(to.token.encode()).hexdigest(), str(to.port)]
     roots = f"{state} {p.root.parent} /run /dev/shm"  # not among its words: what those name is shown to an agent, or refused
     given = {"PATH": outer["PATH"], "HOME": outer["HOME"], "ROOTS": roots}
-    ran = cell.agent(words, p.root, given, LONG) if start == "driven" else cell.tests(words, p.root, given, LONG, lambda: True, ())
+    ran = inside.agent(words, p.root, given, LONG) if start == "driven" else inside.tests(words, p.root, given, LONG, lambda: True, ())
     found, answers = json.loads(ran.output.splitlines()[-1])
     return found, answers
 

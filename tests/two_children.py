@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from detent.blocks.common import DRIVEN, PEOPLE, count, driven, people
-from detent.door import AnyEvent, AnyRun, Case, Door, Hands
+from detent.door import AnyEvent, AnyRun, Case, Door
 from detent.errors import Busy, Moved
 from detent.fakes import ScriptedJudge
 from detent.kernel.holder import Holder, this_process
@@ -142,7 +142,7 @@ def build(
     clock: Callable[[], str] = now,
 ) -> Door:
     world = world or LoggedWorld(log_of(journal.path))
-    return Door(Hands(journal, {"small": SMALL}, world, judge or ScriptedJudge(), brief, clock, holder))
+    return Door(journal, {"small": SMALL}, world, judge or ScriptedJudge(), brief, clock, holder)
 
 
 def log_of(path: Path) -> Path:

@@ -152,7 +152,7 @@ def remarks(p: Project, run: str, texts: Iterable[str], durable: bool = False) -
     if not durable:
         app.journal.db.execute("PRAGMA synchronous=OFF")
     event = app.door.load(run)
-    table = app.door.hands.tables[event.run.workflow]
+    table = app.door.tables[event.run.workflow]
     for seq, text in enumerate(texts, event.run.seq + 1):
         now = msgspec.structs.replace(event.run, seq=seq)
         said = Sent("steer", by="human", channel="web", note=text)
@@ -165,7 +165,7 @@ def copies(p: Project, run: str, count: int) -> None:
     app = open_app(p.root, env=p.env)
     assert isinstance(app.journal, SqliteJournal)
     app.journal.db.execute("PRAGMA synchronous=OFF")
-    table = app.door.hands.tables[app.door.load(run).run.workflow]
+    table = app.door.tables[app.door.load(run).run.workflow]
     event = from_entry(table, app.journal.events(run, 0, 1)[0])
     for n in range(count):
         now = msgspec.structs.replace(event.run, id=f"{event.run.workflow}-x{n:05}", worktree=f"/elsewhere/{n}")

@@ -6,6 +6,7 @@ Knows the order of these things; what they do is handed in.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -57,8 +58,15 @@ def always() -> bool:
     return True
 
 
-class Hands(NamedTuple):
-    """What the composition root hands to the door. `wanted` says whether the caller still waits: a call taken back marks nothing."""
+def _stay(run: AnyRun) -> dict[str, str]:
+    """The flags of a run that no later tree takes back, for its parent."""
+    kept = tuple(flag for flag in run.flags if flag.stays)
+    return {FLAGS: msgspec.json.encode(kept).decode()} if kept else {}
+
+
+@dataclass
+class Door:
+    """The one door. Values go in, a briefing or a verdict comes out. `wanted` says whether the caller still waits: a call taken back marks nothing."""
 
     journal: Journal
     tables: Mapping[str, Table[Any]]
@@ -69,20 +77,6 @@ class Hands(NamedTuple):
     holder: Callable[[str], Holder]
     wanted: Callable[[], bool] = always
 
-
-def _stay(run: AnyRun) -> dict[str, str]:
-    """The flags of a run that no later tree takes back, for its parent."""
-    kept = tuple(flag for flag in run.flags if flag.stays)
-    return {FLAGS: msgspec.json.encode(kept).decode()} if kept else {}
-
-
-class Door:
-    """The one door. Values go in, a briefing or a verdict comes out."""
-
-    def __init__(self, hands: Hands) -> None:
-        self.hands = hands
-        self.journal = hands.journal
-
     # -- starting and reading ------------------------------------------------------------------------------------------------
 
     def start(self, run: AnyRun, sent: Sent) -> AnyEvent:
@@ -92,7 +86,7 @@ class Door:
         table = self._table(run.workflow)
         first = msgspec.structs.replace(run, seq=1, limits={**table.limits, **run.limits})
         verdict = Verdict("SUCCESS", first.state, instruction="Call get_task.")
-        event = self._finish(table, Event(first, "start", "", self.hands.clock(), sent, Found(), "SUCCESS", verdict))
+        event = self._finish(table, Event(first, "start", "", self.clock(), sent, Found(), "SUCCESS", verdict))
         try:
             self.journal.append(to_entry(table, event), expect=0)
         except Moved:
@@ -133,7 +127,7 @@ class Door:
 
     def briefing(self, event: AnyEvent) -> Briefing:
         """The briefing for whoever acts after an event: as it was kept, or made anew where something is due first. Changes nothing."""
-        return event.briefing or self.hands.brief(self._table(event.run.workflow), event.run)
+        return event.briefing or self.brief(self._table(event.run.workflow), event.run)
 
     def tend(self, run: str) -> tuple[str, ...]:
         """Perform the system moves that are due in a run itself; its children at work, none where it waits for no children."""
@@ -171,13 +165,13 @@ class Door:
         return from_entry(self._table(entry.workflow), entry) if entry else None
 
     def _table(self, workflow: str) -> Table[Any]:
-        if workflow not in self.hands.tables:
-            raise DetentError(f"there is no workflow {workflow}", f"known: {', '.join(self.hands.tables)}")
-        return self.hands.tables[workflow]
+        if workflow not in self.tables:
+            raise DetentError(f"there is no workflow {workflow}", f"known: {', '.join(self.tables)}")
+        return self.tables[workflow]
 
     @contextmanager
     def _claimed(self, run: str, doing: str) -> Iterator[Claim]:
-        claim = self.journal.claim(run, self.hands.holder(doing))
+        claim = self.journal.claim(run, self.holder(doing))
         try:
             yield claim
         finally:
@@ -192,7 +186,7 @@ class Door:
             if owed.effect == STOP_CHILDREN:
                 self._stop_children(event)
             else:
-                self.hands.world.settle(owed.effect, event)
+                self.world.settle(owed.effect, event)
             self.journal.settled(owed)
 
     def _stop_children(self, event: AnyEvent) -> None:
@@ -231,7 +225,7 @@ class Door:
         if state.job is None:
             return None
         try:
-            return self.hands.world.perform(state.job.name, run)
+            return self.world.perform(state.job.name, run)
         except NotYet:
             raise
         except CannotTell as e:
@@ -297,7 +291,7 @@ class Door:
             before = event.run
             decision = decide(table, before, sent, row, found)
             verdict = answer(table, decision, decision.run, found)
-            after = Event(decision.run, on, before.state, self.hands.clock(), sent, found, decision.status, verdict, decision.owes)
+            after = Event(decision.run, on, before.state, self.clock(), sent, found, decision.status, verdict, decision.owes)
             after = self._finish(table, after)
             if is_worn(before, found):
                 return after
@@ -352,16 +346,16 @@ class Door:
             return on, row, Found(heard=len(run.steers), output=sent.output)
 
         def stands() -> bool:
-            return self.hands.wanted() and self.load(run.id).run.state == run.state
+            return self.wanted() and self.load(run.id).run.state == run.state
 
         try:
-            tree = "" if table.states[run.state].bare else self.hands.world.snapshot(run)
+            tree = "" if table.states[run.state].bare else self.world.snapshot(run)
         except CannotTell as e:
             return on, row, Found(unclear=str(e))
-        return on, row, self.hands.judge.judge(Case(run, sent, row, tree, stands))
+        return on, row, self.judge.judge(Case(run, sent, row, tree, stands))
 
     def _still_wanted(self, run: str) -> None:
-        if not self.hands.wanted():
+        if not self.wanted():
             raise Unwanted(f"the call to run {run} was taken back; nothing was marked", "call get_task to see where it stands")
 
     def _finish(self, table: Table[Any], event: AnyEvent) -> AnyEvent:
@@ -371,7 +365,7 @@ class Door:
         waits = state.end or (state.actor in ("agent", "human") and state.job is None and not table.kind(run, DUE))
         if not waits:
             return event
-        return msgspec.structs.replace(event, briefing=self.hands.brief(table, run))
+        return msgspec.structs.replace(event, briefing=self.brief(table, run))
 
     def _not_now(self, run: str, verdict: Verdict) -> Verdict:
         event = self.load(run)

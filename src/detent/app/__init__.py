@@ -1,7 +1,7 @@
 """The composition root: the only room that builds objects and hands them to each other."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from detent.app.clock import now
 from detent.app.opened import AnyJournal, App
 from detent.app.registry import brief_of, is_workflow, workflow_of
 from detent.app.shared import open_journal
-from detent.door import AnyEvent, AnyRun, Door, Hands, always
+from detent.door import AnyRun, Door, always
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place, find_place
 from detent.kernel.holder import this_process
@@ -28,37 +28,27 @@ def journal_at(start: Path) -> "AnyJournal":
 
 def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None, wanted: Callable[[], bool] = always) -> App:
     """Wire everything for the checkout that a folder is in. Once it is no longer wanted, what runs is ended and nothing is marked."""
-    from detent.app.kit import kit_of
+    from detent.app.run_configs import config_of
     from detent.app.worlds import Worlds
     from detent.git.repo import Git
-    from detent.kernel.codec import from_entry
-    from detent.world.repo import Gear
+    from detent.world.runs import Runs
 
     outer = dict(os.environ if env is None else env)
     place = find_place(start)
     journal = _journal(place, outer, create)
     tables = _LazyTables()
 
-    def history(run: str) -> Iterator[AnyEvent]:
-        return (from_entry(tables[e.workflow], e) for e in journal.events(run, limit=1_000_000))
-
-    def family(run: str) -> list[AnyRun]:
-        entries = (journal.last(r) for r in (run, *(h.run for h in journal.children(run))))
-        return [from_entry(tables[e.workflow], e).run for e in entries if e is not None]
-
-    def when(run: str, seq: int) -> str:
-        entry = journal.at(run, seq)
-        return entry.at if entry else ""
+    runs = Runs(journal, tables, outer, config_of(place, outer), workflow_of, now, wanted)
+    worlds = Worlds(Git(place, outer), runs)
+    door = Door(journal, tables, worlds, worlds, brief_of, now, lambda doing: this_process(now(), doing), wanted)
+    app = App(place, journal, door, worlds.own, worlds)
 
     def reviewer(run: AnyRun) -> "Asking":
         from detent.app.reviewing import asking_of  # most calls ask nobody
 
         return asking_of(app, run)
 
-    gear = Gear(outer, kit_of(place, outer), workflow_of, now, history, wanted, family, when, journal.has_report, reviewer)
-    worlds = Worlds(Git(place, outer), gear)
-    hands = Hands(journal, tables, worlds, worlds, brief_of, now, lambda doing: this_process(now(), doing), wanted)
-    app = App(place, journal, Door(hands), worlds.own, worlds)
+    runs.reviewer = reviewer
     return app
 
 

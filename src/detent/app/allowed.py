@@ -80,5 +80,5 @@ def _between(run: AnyRun) -> Briefing:
 
 def base_of(app: App, run: AnyRun) -> Command | None:
     """How the run's project is tested."""
-    found: Command | None = app.worlds.of(run).kit_of(run).suite.base
+    found: Command | None = app.worlds.of(run).config_of(run).suite.base
     return found

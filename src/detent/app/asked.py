@@ -24,9 +24,9 @@ def asked_of(app: App, run: str) -> list[dict[str, object]]:
     from detent.gates.human import DecisionData, decision_row
 
     found: list[dict[str, object]] = []
-    for each in app.worlds.gear.family(run):
+    for each in app.worlds.runs.family(run):
         if isinstance(each.data, DecisionData):
-            rows = [(d, decision_row(d, each.id, app.worlds.gear.when)) for d in each.data.decisions]
+            rows = [(d, decision_row(d, each.id, app.worlds.runs.when)) for d in each.data.decisions]
             found += [{"run": each.id, "kind": d.kind, **row, **_words(each, d), "shown": _shown(each, sorted(d.shown))} for d, row in rows]
     return found
 
@@ -54,7 +54,7 @@ def open_everywhere(app: App) -> list[dict[str, object]]:
 
 def waiting(app: App, run: str) -> Iterator[AnyRun]:
     """The runs of a family that wait for a person."""
-    return (each for each in at_work(app, run) if app.door.hands.tables[each.workflow].states[each.state].actor == "human")
+    return (each for each in at_work(app, run) if app.door.tables[each.workflow].states[each.state].actor == "human")
 
 
 def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
@@ -91,7 +91,7 @@ def choices(app: App, run: AnyRun) -> dict[str, Sent]:
     """The answers and the release that the run's table takes now from a person, by the word for each. Ending a run for good is none of them."""
     if workflow_of(run.workflow).has_decisions and (made := _of_decision(run)):
         return made
-    table = app.door.hands.tables[run.workflow]
+    table = app.door.tables[run.workflow]
     found: dict[str, Sent] = {}
     for row in table.at(run.state):
         move = table.moves[row.on]
@@ -105,7 +105,7 @@ def choices(app: App, run: AnyRun) -> dict[str, Sent]:
 
 def ways(app: App, run: AnyRun) -> dict[str, Sent]:
     """The choices, and with them the answer that ends the run for good, where its table takes one for what it asks."""
-    table, found = app.door.hands.tables[run.workflow], choices(app, run)
+    table, found = app.door.tables[run.workflow], choices(app, run)
     asked = {sent.decision for sent in found.values() if sent.verb == "answer" and not workflow_of(run.workflow).has_decisions}
     said = (Sent("answer", by="human", decision=name, value=END) for name in sorted(asked))
     return found | {sent.value: sent for sent in said if table.kind(run, sent) == END}

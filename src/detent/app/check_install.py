@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from detent.app.cell import OPEN, Cell, cell_of
 from detent.app.check_projects import Installs
+from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
 from detent.config import Settings
 from detent.errors import CannotTell
 from detent.evidence.bytecode import without
@@ -21,12 +21,12 @@ from detent.world.install import InstallOrder, install
 MOST_TOLD = 3
 
 
-def has(cell: Cell) -> str:
+def has(inside: RunSandbox) -> str:
     """What a command has there, in words."""
-    if cell.sandbox.name in OPEN:
+    if inside.sandbox.name in OPEN:
         return "without a sandbox, with this machine's network"
-    return f"in {cell.sandbox.name}, " + (
-        "with this machine's network" if cell.network else "without a network: [sandbox] network = true gives it one"
+    return f"in {inside.sandbox.name}, " + (
+        "with this machine's network" if inside.network else "without a network: [sandbox] network = true gives it one"
     )
 
 
@@ -40,9 +40,11 @@ def installed_for(
     wanted: Callable[[], bool],
 ) -> tuple[Installs, str]:
     """What the command made for each of the two trees, and what it had. CannotTell if it fails for one."""
-    cell = cell_of(settings, False, env, git.place.root)
+    inside = sandbox_of(settings, False, env, git.place.root)
     suite = Suite(None, 0.0, env.get("PATH", os.defpath), tuple(settings.test.env))
-    order = InstallOrder(command, cell.tests, without(environment(suite, env, git.place.git_dir / "detent" / "pycache")), has(cell), wanted)
+    order = InstallOrder(
+        command, inside.tests, without(environment(suite, env, git.place.git_dir / "detent" / "pycache")), has(inside), wanted
+    )
     redact, found = redactor(secrets_of(env)), {}
     for tree, of in ((change.before, "base"), (change.after, "change")):
         say(f"installing for the {of}: {command}")

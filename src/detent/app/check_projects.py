@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.app.cell import DEPENDENCIES, Cell, cell_of
 from detent.app.fit import patterns_at
+from detent.app.run_sandbox import DEPENDENCIES, RunSandbox, sandbox_of
 from detent.config import Settings
 from detent.config.settings import TestProject
 from detent.evidence.card import Change
@@ -133,9 +133,9 @@ def _affected(finding: Finding, folder: str, paths: tuple[str, ...], others: lis
     site = finding.site(folder)._replace(around=around, installed=installed)
     row = next((row for row in finding.settings.test.project if row.path == folder), None)
     command, patterns = _command(finding, site, (before, after), row, inner)
-    cell = _cell(finding, folder)
+    inside = _cell(finding, folder)
     timeout = float((row.timeout if row else 0) or finding.settings.test.timeout or finding.settings.bash.timeout)
-    suite = Suite(command, timeout, finding.search, tuple(finding.settings.test.env), cell.tests, cell.sandbox, patterns)
+    suite = Suite(command, timeout, finding.search, tuple(finding.settings.test.env), inside.tests, inside.sandbox, patterns)
     rest = not folder and command is None and bool(finding.settings.test.project or manifest_folders(finding.every))
     return Affected(site, suite, before, after, paths, rest)
 
@@ -166,12 +166,12 @@ def _not_its_own(finding: Finding, folder: str, inner: tuple[str, ...]) -> list[
     return list(inner) if any(is_manifest(path) for path in finding.every if "/" not in path) else [*manifest_folders(finding.every)]
 
 
-def _cell(finding: Finding, folder: str) -> Cell:
+def _cell(finding: Finding, folder: str) -> RunSandbox:
     """What programs of the project are kept in: they see what is installed for it, in its folder and above."""
     root = finding.git.place.root
-    cell = cell_of(finding.settings, False, finding.env, root)
+    inside = sandbox_of(finding.settings, False, finding.env, root)
     packages = {os.path.dirname(path) for path in finding.every if os.path.basename(path) == "package.json"}
     places = [root / each for each in (folder, *above(folder), *packages)] if folder else []
     lent = (place / name for place in places for name in DEPENDENCIES)
-    seen = dict.fromkeys((*cell.readable, *(path for path in lent if path.is_dir()), *(each.home for each in finding.installed.values())))
-    return cell._replace(readable=tuple(seen))
+    seen = dict.fromkeys((*inside.readable, *(path for path in lent if path.is_dir()), *(each.home for each in finding.installed.values())))
+    return inside._replace(readable=tuple(seen))

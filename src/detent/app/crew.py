@@ -13,12 +13,12 @@ from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
-from detent.app.cell import Cell, cell_of
 from detent.app.executions import is_execution
-from detent.app.kit import DEFAULT, home_of
 from detent.app.overtime import Worked, ends_of
 from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
+from detent.app.run_configs import DEFAULT, home_of
+from detent.app.run_sandbox import RunSandbox, sandbox_of
 from detent.app.terms import Driving, driving
 from detent.blocks.prompts import system_prompt
 from detent.config import Settings
@@ -51,9 +51,9 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
-        cell = cell_of(settings, True, outer, home_of(run, settings, app.place))
+        inside = sandbox_of(settings, True, outer, home_of(run, settings, app.place))
         gone = worked.seconds() if timed else 0.0
-        return _turn(app, run, briefing, settings, cell, settings.queue.timeout - gone)
+        return _turn(app, run, briefing, settings, inside, settings.queue.timeout - gone)
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         if (kept := kept_reply(given.transcript)) is not None:
@@ -75,8 +75,8 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
 
     def history(run: str) -> list[AnyEvent]:
         """The events of the run and its children, as they happened: a budget is one for all of them, also where a child is driven."""
-        gear = app.worlds.gear
-        return sorted((e for each in gear.family(run_id) for e in gear.history(each.id)), key=lambda e: e.at)
+        runs = app.worlds.runs
+        return sorted((e for each in runs.family(run_id) for e in runs.history(each.id)), key=lambda e: e.at)
 
     worked = Worked(history(run_id) if timed else ())
     ends = ends_of(app, run_id, settings, worked) if timed else lambda briefing: None
@@ -129,13 +129,13 @@ def _one_at_a_time(watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
     return see
 
 
-def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: Cell, left: float) -> Turn:
+def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside: RunSandbox, left: float) -> Turn:
     """One turn; `left` is what is left of the time of an execution."""
     world, flow = app.worlds.of(run), workflow_of(run.workflow)
     root: Path = world.place.root
-    cell = cell._replace(only=only(briefing, root))
+    inside = inside._replace(only=only(briefing, root))
     env = {**for_agents(world.collector(run).env), "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
-    shell = cell.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
+    shell = inside.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
     return Turn(
         briefing=msgspec.json.encode(briefing).decode(),
@@ -146,8 +146,8 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, cell: C
         env=env,
         timeout=left if flow.items else min(left, TURN),
         silence=float(settings.queue.silence if flow.items else min(settings.queue.silence, SILENCE)),
-        start=cell.agent,
-        apart=cell.apart,
+        start=inside.agent,
+        apart=inside.apart,
         model=settings.agents.model,
     )
 

@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 from detent.app import App, now
 from detent.app.executions import completed, executions, is_completed, the_items
-from detent.app.kit import CONFIGURED
 from detent.app.land_asked import Left, ask_about, forget
 from detent.app.land_flags import Accepts, Seen, look_at
 from detent.app.project import BranchData, items_of, project_settings, stand_in
+from detent.app.run_configs import CONFIGURED
 from detent.blocks.open_flags import question_of
 from detent.effects.landing import Landing, land_branch
 from detent.effects.merge import Ways
@@ -217,15 +217,15 @@ def _waits(app: App, each: Candidate) -> Told:
 def _prover(app: App) -> Prove:
     """How a merged tree is proved: by the tests that main configures, in a clean checkout, inside the sandbox."""
     probe = stand_in(app, "land", CONFIGURED, BranchData())
-    kit, collect = app.world.kit_of(probe), app.world.collector(probe)
-    if kit.suite.base is None:
+    config, collect = app.world.config_of(probe), app.world.collector(probe)
+    if config.suite.base is None:
         raise DetentError("no tests are known here, so no merge can be proved", 'set it in detent.toml on main: [test] command = "…"')
 
     def prove(tree: str, main: str) -> str | None:
-        if not (said := _wrong(collect.clean(tree, app.world.gear.wanted))):
+        if not (said := _wrong(collect.clean(tree, app.world.runs.wanted))):
             return None
         before = app.world.git.tree(main)
-        if old := _wrong(collect.passed(before) or collect.clean(before, app.world.gear.wanted)):
+        if old := _wrong(collect.passed(before) or collect.clean(before, app.world.runs.wanted)):
             raise CannotTell(f"main does not pass its own tests, so nothing can be proved on it: {old.splitlines()[0]}")
         return said
 

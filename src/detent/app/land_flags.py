@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from detent.app import App
 from detent.app.executions import made_by
-from detent.app.kit import CONFIGURED
 from detent.app.land_asked import asked_about
 from detent.app.policy import user
 from detent.app.project import BranchData, stand_in
+from detent.app.run_configs import CONFIGURED
 from detent.blocks.open_flags import line_of, said_in_trailers
 from detent.door import AnyRun
 from detent.errors import CannotTell
@@ -67,7 +67,7 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> See
 
 def _execution(app: App, branch: str) -> AnyRun | None:
     """The newest execution that made a branch, if one did."""
-    return max(made_by(app, branch), key=lambda run: app.worlds.gear.when(run.id, run.seq), default=None)
+    return max(made_by(app, branch), key=lambda run: app.worlds.runs.when(run.id, run.seq), default=None)
 
 
 def _recorded(flags: tuple[Flag, ...], how: str, said: tuple[str, ...]) -> str:

@@ -9,7 +9,8 @@ from detent.kernel.journal import Head, SqliteJournal
 
 if TYPE_CHECKING:
     from detent.kernel.journal_postgres import PostgresJournal
-    from detent.world.repo import Gear, RepoWorld
+    from detent.world.repo import RepoWorld
+from detent.world.runs import Runs
 
 AnyJournal = Union[SqliteJournal, "PostgresJournal"]
 
@@ -18,7 +19,7 @@ class Checkouts(Protocol):
     """The checkouts of a repository's runs: the person's own, and workspaces of the machine, made when they are needed."""
 
     own: "RepoWorld"
-    gear: "Gear"
+    runs: "Runs"
 
     def of(self, run: AnyRun) -> "RepoWorld": ...
     def leave(self, run: AnyRun) -> None: ...

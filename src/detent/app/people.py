@@ -41,10 +41,10 @@ def by_a_person(app: App, by: str) -> None:
 def wanted_of(app: App, run: str | None) -> str:
     """What is configured about where people must be."""
     if run and app.journal.heads(run):
-        return str(app.world.kit_of(app.door.load(run).run).settings.get("decisions.require", ""))
+        return str(app.world.config_of(app.door.load(run).run).settings.get("decisions.require", ""))
     if open_now := pulled(app):
-        return str(app.world.kit_of(app.door.load(open_now[0]).run).settings.get("decisions.require", ""))
-    from detent.app.kit import settings_at
+        return str(app.world.config_of(app.door.load(open_now[0]).run).settings.get("decisions.require", ""))
+    from detent.app.run_configs import settings_at
 
     return settings_at(app.world.git, "HEAD", app.world.outer).decisions.require
 

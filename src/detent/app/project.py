@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from detent.app.fit import ground
-from detent.app.kit import settings_at
 from detent.app.registry import FOR_ITEMS
+from detent.app.run_configs import settings_at
 from detent.app.trackers import tracker_of
 from detent.blocks.ground import Ground
 from detent.config import Settings

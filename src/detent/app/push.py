@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from detent.agents import must_be_ready
 from detent.app import App
 from detent.app.crew import only_driver, whole_crew
-from detent.app.kit import CONFIGURED, settings_at
 from detent.app.live import kept_live
 from detent.app.overtime import parking
 from detent.app.registry import workflow_of
+from detent.app.run_configs import CONFIGURED, settings_at
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
@@ -31,7 +31,7 @@ class Commit(NamedTuple):
 
 def fit_for_push(app: App, agent: str = "") -> str:
     """What must hold before a machine-driven run starts; the name of its sandbox."""
-    from detent.app.cell import must_hold
+    from detent.app.run_sandbox import must_hold
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
     for spec in (agent,) if agent else settings.agents.roles.values():
@@ -62,9 +62,9 @@ def is_pushed(run: AnyRun) -> bool:
 def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[str, Any]:
     """The result object of the contract."""
     run, acting = app.door.load(run_id).run, app.door.acting(run_id)
-    end = app.door.hands.tables[run.workflow].states[run.state].end
-    family = app.worlds.gear.family(run_id)
-    total = spent_in((e for each in family for e in app.worlds.gear.history(each.id)), whole=True).usage
+    end = app.door.tables[run.workflow].states[run.state].end
+    family = app.worlds.runs.family(run_id)
+    total = spent_in((e for each in family for e in app.worlds.runs.history(each.id)), whole=True).usage
     flow = workflow_of(run.workflow)
     stands = flow.tests(run) or {"completed": [], "pending": []}
     return {
@@ -91,9 +91,9 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
 def commits_of(app: App, run: AnyRun) -> list[Commit]:
     """The commits that the machine made for a run, in order, with the phase that each ended."""
     found = []
-    for each in app.worlds.gear.family(run.id):
+    for each in app.worlds.runs.family(run.id):
         made = phase_commits(app.world, each.id)
-        by_event = {event.run.seq: event for event in app.worlds.gear.history(each.id) if event.run.seq in made}
+        by_event = {event.run.seq: event for event in app.worlds.runs.history(each.id) if event.run.seq in made}
         found += [Commit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
     return _in_order(app, run, found)
 

@@ -194,7 +194,7 @@ def go_on(app: App, run: str) -> bool:
     if not has_queue(app.place, app.world.outer):
         return False
     acting = app.door.acting(run)
-    if app.door.hands.tables[acting.workflow].states[acting.state].actor == "human":
+    if app.door.tables[acting.workflow].states[acting.state].actor == "human":
         return False
     with closing(open_queue(app.place, app.world.outer)) as queue:
         waits = [e for e in _queued(queue, run) if e.id == run and e.state == "blocked"]

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from detent.app.cell import PULL, cell_of
-from detent.app.kit import DEFAULT, home_of
 from detent.app.opened import App
 from detent.app.registry import workflow_of
+from detent.app.run_configs import DEFAULT, home_of
+from detent.app.run_sandbox import PULL, sandbox_of
 from detent.app.terms import Driving, driving
 from detent.config import Settings
 from detent.door import AnyRun
@@ -25,8 +25,8 @@ def asking_of(app: App, run: AnyRun) -> Asking:
     """How the reviewer of a run is asked. What it takes counts among what the run may take."""
     from detent.drive.spent import left, limits_of, spent_in
 
-    terms, gear = driving(app, run.id), app.worlds.gear
-    events = (e for each in gear.family(run.parent or run.id) for e in gear.history(each.id))
+    terms, runs = driving(app, run.id), app.worlds.runs
+    events = (e for each in runs.family(run.parent or run.id) for e in runs.history(each.id))
     budget = left(limits_of(terms.settings.limits), spent_in(sorted(events, key=lambda e: e.at)))
     return asking_with(app, run, terms, budget)
 
@@ -41,9 +41,9 @@ def asking_with(app: App, run: AnyRun, terms: Driving, budget: "Budget") -> Aski
         from detent.tools import Toolbox
 
         own = replace(settings, sandbox=replace(settings.sandbox, pull=PULL))  # a person's own reviewer has its log-in in the person's home
-        cell = cell_of(own, bool(run.data.setup.agent), app.world.outer, home_of(run, settings, app.place))
-        shell = cell.shell(folder, env, float(settings.bash.timeout), app.worlds.gear.wanted)
-        kept_in = cell.sandbox.name != PULL  # a model gets no shell that nothing holds
+        inside = sandbox_of(own, bool(run.data.setup.agent), app.world.outer, home_of(run, settings, app.place))
+        shell = inside.shell(folder, env, float(settings.bash.timeout), app.worlds.runs.wanted)
+        kept_in = inside.sandbox.name != PULL  # a model gets no shell that nothing holds
         return Turn(
             briefing="",
             prompt="",
@@ -54,9 +54,9 @@ def asking_with(app: App, run: AnyRun, terms: Driving, budget: "Budget") -> Aski
             timeout=float(min(settings.queue.timeout, TURN)),
             silence=float(min(settings.queue.silence, SILENCE)),
             budget=budget,
-            wanted=app.worlds.gear.wanted,
-            start=cell.agent,
-            apart=cell.apart,
+            wanted=app.worlds.runs.wanted,
+            start=inside.agent,
+            apart=inside.apart,
             transcript=file,
             model=settings.agents.model,
         )

@@ -22,7 +22,7 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     git: Git = app.worlds.of(app.door.load(run).run).git
     head = app.journal.heads(run)[0]
     event = _event(app, git, run, to)
-    table = app.door.hands.tables[event.run.workflow]
+    table = app.door.tables[event.run.workflow]
     if table.states[event.run.state].end:
         raise DetentError(f"event {event.run.seq} ended the run; there is nothing to go on from", "choose an earlier one: `detent history`")
     now = app.door.load(run).run
@@ -45,7 +45,7 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
 
 def _event(app: App, git: Git, run: str, to: str) -> AnyEvent:
     """The event that a number or a commit means."""
-    table = app.door.hands.tables[app.journal.heads(run)[0].workflow]
+    table = app.door.tables[app.journal.heads(run)[0].workflow]
     if to.isdigit() and len(to) < 7:
         seq = int(to)
     else:

@@ -35,7 +35,7 @@ def agent_at_work(app: App, run: AnyRun) -> str:
 
 def stands(app: App, event: AnyEvent) -> dict[str, object]:
     """Where a run stands after its newest event, as one JSON object."""
-    run_now, table = event.run, app.door.hands.tables[event.run.workflow]
+    run_now, table = event.run, app.door.tables[event.run.workflow]
     step = table.step(run_now)
     return {
         "run": run_now.id,
@@ -65,7 +65,7 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
     from detent.kernel.codec import from_entry
 
     last = app.journal.heads(run)[0]
-    table = app.door.hands.tables[last.workflow]
+    table = app.door.tables[last.workflow]
     return [from_entry(table, e) for e in app.journal.events(run, max(0, last.seq - count), count)]
 
 

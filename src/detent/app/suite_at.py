@@ -3,8 +3,8 @@
 import os
 from collections.abc import Callable, Mapping
 
-from detent.app.cell import cell_of
 from detent.app.fit import patterns_at
+from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Folder, find_command
@@ -54,6 +54,6 @@ def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settin
     if command is None or not command.runner:
         said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"
         raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
-    cell = cell_of(settings, False, env, home)
+    inside = sandbox_of(settings, False, env, home)
     timeout = float(settings.test.timeout or settings.bash.timeout)
-    return Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox, patterns), settings
+    return Suite(command, timeout, path, tuple(settings.test.env), inside.tests, inside.sandbox, patterns), settings

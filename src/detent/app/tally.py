@@ -56,7 +56,7 @@ class Tally:
     def _further(self, app: App, run: str, sum: Sum) -> Sum:
         path, turns = Counter(sum.path), dict(sum.turns)
         for entry in app.journal.events(run, sum.seq, PAGE):
-            event = from_entry(app.door.hands.tables[entry.workflow], entry)
+            event = from_entry(app.door.tables[entry.workflow], entry)
             spent = spent_in([event], whole=True)
             granted = Spent() if event.on in GRANTS and event.status == "SUCCESS" else sum.granted
             if event.was and event.was != event.run.state:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from detent.app.kit import CONFIGURED
 from detent.app.opened import App
+from detent.app.run_configs import CONFIGURED
 from detent.config import Settings, load
 from detent.config.settings import Agents, Limits
 from detent.kernel.model import Value
@@ -38,7 +38,7 @@ def driving(app: App, run: str) -> Driving:
     first = app.door.load(run).run
     root = first if not first.parent else app.door.load(first.parent).run
     agent, settings = root.data.setup.agent, msgspec.json.decode(root.data.setup.settings, type=Settings)
-    events = (e for each in app.worlds.gear.family(root.id) for e in app.worlds.gear.history(each.id))
+    events = (e for each in app.worlds.runs.family(root.id) for e in app.worlds.runs.history(each.id))
     said = sorted((e for e in events if e.sent.by == "human" and e.status == "SUCCESS"), key=lambda e: e.at)
     for facts in (e.sent.facts for e in said):
         agent = facts.get("agent", agent)

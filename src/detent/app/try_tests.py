@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.app.cell import cell_of
 from detent.app.first_look import red_preflight, suite_at
 from detent.app.fit import patterns_at
+from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.collect import Collector
@@ -52,9 +52,9 @@ def try_tests(place: Place, settings: Settings, env: Mapping[str, str], prefligh
     command = find_command(Folder(place.root, path), settings.test.command)
     if not git.head() or command is None or not command.runner:
         return None
-    cell, timeout = cell_of(settings, False, env, place.root), float(settings.test.timeout or settings.bash.timeout)
+    inside, timeout = sandbox_of(settings, False, env, place.root), float(settings.test.timeout or settings.bash.timeout)
     patterns = patterns_at(command, Folder(place.root, path), settings.test.files)
-    suite = Suite(command, timeout, path, tuple(settings.test.env), cell.tests, cell.sandbox, patterns)
+    suite = Suite(command, timeout, path, tuple(settings.test.env), inside.tests, inside.sandbox, patterns)
     collector, tree = Collector(git, suite, "try", env), git.tree("HEAD")
     try:
         report = suite_at(collector, tree)

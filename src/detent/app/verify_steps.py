@@ -11,7 +11,8 @@ from detent.config import Settings
 from detent.errors import CannotTell
 from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks
-from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.eyes import RepoLook
+from detent.evidence.subject import Subject
 from detent.gates.judge import name_of
 from detent.gates.plan import ActivePr, PlanData, Step, Task
 from detent.gates.replay import found, gates_of
@@ -83,11 +84,11 @@ def _step(ground: Ground, links: tuple[Link, ...], n: int) -> Judged:
     return Judged(link, look, by_trees, None)
 
 
-def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Scene:
+def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Subject:
     link = links[n]
     run: Run[Any] = Run("verify", link.workflow, "", 0, _about(link))
     over = link.step.over if link.phase == "red" and link.step.over else link.start
-    return Scene(
+    return Subject(
         git=ground.git,
         collect=ground.apart,
         run=run,

@@ -13,7 +13,8 @@ from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
-from detent.world.repo import Gear, is_apart, root_of
+from detent.world.repo import is_apart, root_of
+from detent.world.runs import Runs
 
 LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
 COMMITS = ("commit_judged_tree", "checkpoint", "commit_plan")  # effects that make commits
@@ -23,9 +24,9 @@ CHILD = "work"  # the name of an execution's inner run
 class Worlds:
     """The worlds of one repository, made when they are needed."""
 
-    def __init__(self, git: Git, gear: Gear) -> None:
-        self.git, self.gear = git, gear
-        self.own = RepoWorld(git, gear)
+    def __init__(self, git: Git, runs: Runs) -> None:
+        self.git, self.runs = git, runs
+        self.own = RepoWorld(git, runs)
         self._made: dict[Path, RepoWorld] = {}
 
     def of(self, run: AnyRun) -> RepoWorld:
@@ -34,7 +35,7 @@ class Worlds:
             return self.own
         root = root_of(self.git.place.common_dir, run)
         if root not in self._made or not root.is_dir():
-            self._made[root] = RepoWorld(self._git(run, root), self.gear)
+            self._made[root] = RepoWorld(self._git(run, root), self.runs)
             self._furnish(run, self._made[root])
         return self._made[root]
 
@@ -44,7 +45,7 @@ class Worlds:
         from detent.world.furnish import furnish
 
         try:
-            furnish(world.git, self.gear.kit_of(run), self.git.place.root, world.collector(run).env, self.gear.wanted)
+            furnish(world.git, self.runs.config_of(run), self.git.place.root, world.collector(run).env, self.runs.wanted)
         except CannotTell as e:
             raise DetentError(
                 f"the workspace cannot be made ready: {e}", "mend [workspace] in detent.toml, then go on with `detent resume`"
@@ -57,7 +58,7 @@ class Worlds:
         place = workspace_place(self.git.place.common_dir, root_of(self.git.place.common_dir, run))
         if place.root.is_dir():
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
-                RepoWorld(Git(place, self.git.env), self.gear).snapshot(run)
+                RepoWorld(Git(place, self.git.env), self.runs).snapshot(run)
             remove_workspace(place)
         remove_beside(place)
 
@@ -70,7 +71,7 @@ class Worlds:
             return self._apart(run, root)
         if self._shared(run):
             with _or_error():
-                take_in(self.git, self.gear.kit_of(run).ways.remote, _runs(run), run.data.branch)
+                take_in(self.git, self.runs.config_of(run).ways.remote, _runs(run), run.data.branch)
         return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
@@ -84,7 +85,7 @@ class Worlds:
 
     def _main(self, run: AnyRun) -> str:
         """Where a workspace stands between two branches."""
-        return self.git.resolve(f"{main_branch(self.git, self.gear.kit_of(run).ways.main)}^{{commit}}")
+        return self.git.resolve(f"{main_branch(self.git, self.runs.config_of(run).ways.main)}^{{commit}}")
 
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 
@@ -123,11 +124,11 @@ class Worlds:
         """Whether another machine may have to go on with a run: an execution, or its inner run, of a queue that several machines share."""
         if not _is_execution(run):
             return False
-        kit = self.gear.kit_of(run)
-        return kit.settings.get("queue.url", "").startswith("postgres") and has_remote(self.git, kit.ways.remote)
+        config = self.runs.config_of(run)
+        return config.settings.get("queue.url", "").startswith("postgres") and has_remote(self.git, config.ways.remote)
 
     def _share(self, run: AnyRun) -> None:
-        share(self.git, self.gear.kit_of(run).ways.remote, _runs(run), self.of(run).git.branch())
+        share(self.git, self.runs.config_of(run).ways.remote, _runs(run), self.of(run).git.branch())
 
 
 @contextmanager

@@ -104,8 +104,8 @@ def drive(run: str, crew: Crew) -> Briefing:
 
 def _watch_parent(crew: Crew, run: str) -> None:
     """Whoever watches sees the run that the children belong to as well."""
-    at, hands = crew.door.load(run).run, crew.door.hands
-    crew.watch(Seen("state", at, hands.brief(hands.tables[at.workflow], at), spent_in(crew.history(run))))
+    at, door = crew.door.load(run).run, crew.door
+    crew.watch(Seen("state", at, door.brief(door.tables[at.workflow], at), spent_in(crew.history(run))))
 
 
 def _patiently(crew: Crew, ask: Callable[[], T]) -> T:

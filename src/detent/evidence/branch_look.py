@@ -19,7 +19,7 @@ from detent.evidence.cannot_run import hint_for, left_behind, not_fetched
 from detent.evidence.card import Card, Trial
 from detent.evidence.card_trials import Ran, places, trials, without_the_change
 from detent.evidence.collect import Collector
-from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.eyes import RepoLook
 from detent.evidence.generated import is_generated
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.no_proof import no_proof
@@ -31,6 +31,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.settling import runnable
 from detent.evidence.static_look import can_end_itself
+from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
 from detent.evidence.test_names import changed_tests
 from detent.evidence.testfiles import is_below_tests
@@ -158,7 +159,7 @@ def _eyes(span: Span) -> RepoLook:
         apart.run_all(missing, span.jobs, threading.Event(), lambda tree: None, span.wanted)
     run: Run[Any] = span.run or Run("look", "", "", 0, Data())
     return RepoLook(
-        Scene(
+        Subject(
             git=collector.git,
             collect=apart,
             run=run,

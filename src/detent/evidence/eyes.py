@@ -1,19 +1,16 @@
 """The machine's own eyes: a Look over a real repository. Answers from the judged tree, by running and reading, never by believing."""
 
 import shlex
-from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import PROBE_SECONDS, Marks, Teeth, changed_tests_bite, new_tests_bite
+from detent.evidence.bite import PROBE_SECONDS, Teeth, changed_tests_bite, new_tests_bite
 from detent.evidence.canary import TAMPERED
 from detent.evidence.changes import Changes
-from detent.evidence.collect import Collects
 from detent.evidence.ids import behind_links, selects
 from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
@@ -23,9 +20,10 @@ from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
+from detent.evidence.subject import Subject
 from detent.evidence.tree_files import TreeFiles
-from detent.git.repo import Git, GitError
-from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
+from detent.git.repo import GitError
+from detent.kernel.model import Evidence, Flag, Record, Tally
 from detent.kernel.seal import drawing_key
 
 LARGEST_DOCUMENT = 1_000_000
@@ -33,33 +31,12 @@ QUICK = 3.0  # seconds for a probe while someone waits
 MOST_IDS = 20  # that an event keeps; all of them stand in the report
 
 
-class Scene(NamedTuple):
-    """What is to be looked at, and with what."""
-
-    git: Git
-    collect: Collects
-    run: Run[Any]
-    sent: Sent
-    tree: str
-    marks: Marks
-    settings: Mapping[str, str]
-    preflight: tuple[str, ...]
-    published: Callable[[str], Path | None]  # where a published file stands, if the name is one
-    tampered: Callable[[], tuple[str, ...]]
-    left_out: tuple[str, ...]
-    wanted: Callable[[], bool]
-    red_preflight: tuple[str, ...] = ()  # commands of it that failed before the work began
-    quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
-    toolchain: Callable[[], tuple[str, ...] | None] = tuple  # files of the test runner that changed since the run began
-    keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
-
-
 class RepoLook:
     """One submit, looked at."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        self.run, self.sent, self.tree = scene.run, scene.sent, scene.tree
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.run, self.sent, self.tree = subject.run, subject.sent, subject.tree
         self._tests: TestReport | None = None
         self._outcomes: Outcomes | None = None
         self._first: TestReport | None = None  # of the commit that the work began from
@@ -69,22 +46,22 @@ class RepoLook:
         self._said = ""
         self._passing: tuple[str, ...] = ()  # preflight commands that failed before the work began, and pass now
         self._branch: Branch | None = None
-        self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree, scene.preflight)
-        self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
-        self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
+        self.changes = Changes(subject.git, subject.collect, subject.marks.good, subject.tree, subject.preflight)
+        self._runner = subject.collect.suite.base.runner if subject.collect.suite.base else ""  # empty: only an exit code can be read
+        self._head = subject.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
 
     # -- settings and documents ----------------------------------------------------------------------------------------------
 
     def setting(self, name: str) -> str:
-        return self.scene.settings.get(name, "")
+        return self.subject.settings.get(name, "")
 
     def read(self, path: str) -> str | None:
         """A file of the judged tree, a published one, or one of an earlier tree, which is not remembered."""
-        earlier = {"GOOD": self.scene.marks.good, "BASE": self.scene.marks.base}
+        earlier = {"GOOD": self.subject.marks.good, "BASE": self.subject.marks.base}
         tree, _, name = path.rpartition(":")
-        file = self.scene.published(path)
-        data = _read_file(file) if file else self._at(earlier[tree], name) if tree in earlier else self.scene.git.read(self.tree, path)
+        file = self.subject.published(path)
+        data = _read_file(file) if file else self._at(earlier[tree], name) if tree in earlier else self.subject.git.read(self.tree, path)
         if data is None:
             return None
         if len(data) > LARGEST_DOCUMENT:
@@ -95,25 +72,25 @@ class RepoLook:
         return text
 
     def _at(self, tree: str, path: str) -> bytes | None:
-        return self.scene.git.read(tree, path) if tree else None
+        return self.subject.git.read(tree, path) if tree else None
 
     def documents(self) -> dict[str, str]:
         return {**self._read, "HEAD^{tree}": self._head[1]}
 
     def tampered(self) -> tuple[str, ...]:
         if self._tampered is None:
-            self._tampered = self.scene.tampered()
+            self._tampered = self.subject.tampered()
         return self._tampered
 
     def toolchain(self) -> tuple[str, ...] | None:
-        return self.scene.toolchain()
+        return self.subject.toolchain()
 
     # -- tests ---------------------------------------------------------------------------------------------------------------
 
     def tests(self) -> TestReport:
         if self._tests is None:
             try:
-                self._tests = self._believed(self.scene.collect.here(self.tree, self.scene.wanted, self._own_command(), self._near()))
+                self._tests = self._believed(self.subject.collect.here(self.tree, self.subject.wanted, self._own_command(), self._near()))
             except CannotTell as e:
                 self._tests = self._blame(e)
             self._said = self._tests.output
@@ -124,14 +101,14 @@ class RepoLook:
         if self._tests is None and (files := runnable(self.changed(), self.tests_before())):
             gone = {c.path for c in self.changed() if c.how == "deleted"}
             try:
-                part = self._believed(self.scene.collect.selection(self.tree, files, self.scene.wanted, near=self._near()))
+                part = self._believed(self.subject.collect.selection(self.tree, files, self.subject.wanted, near=self._near()))
             except CannotTell as e:
                 part = self._blame(e)
             if part.fault:
                 self._said, self._tests = part.output, part
             elif part.ids:
                 self._said, self._part = part.output, part
-                self._tests = self.scene.collect.keep(self.tree, laid_over(self.tests_before(), part, {*files, *gone}))
+                self._tests = self.subject.collect.keep(self.tree, laid_over(self.tests_before(), part, {*files, *gone}))
         return self.tests()
 
     def outcomes(self) -> Outcomes:
@@ -146,15 +123,15 @@ class RepoLook:
     def _at_start(self) -> TestReport:
         """What is known of the tests before the work began."""
         if self._first is None:
-            base = self.scene.marks.base
-            known = self.scene.collect.known(self.scene.git.tree(base)) if base and self._runner else None
+            base = self.subject.marks.base
+            known = self.subject.collect.known(self.subject.git.tree(base)) if base and self._runner else None
             self._first = known or TestReport()
         return self._first
 
     def known_failures(self) -> frozenset[str]:
-        marks = self.scene.marks
+        marks = self.subject.marks
         known = marks.baseline if marks.owes_green else marks.baseline | self._at_start().bad
-        return known - set(self.scene.run.fixed)
+        return known - set(self.subject.run.fixed)
 
     def known_skips(self) -> frozenset[str]:
         return self._at_start().having("skipped")
@@ -171,24 +148,24 @@ class RepoLook:
         """Whether a module that is missing is a package of others; what the tree has or begins with is the project's own."""
         from detent.evidence.dependencies import declared_dependencies, is_foreign  # only a test that misses a module asks
 
-        files = TreeFiles(self.scene.git, self.scene.marks.good)
+        files = TreeFiles(self.subject.git, self.subject.marks.good)
         top = name.partition(".")[0].partition("/")[0]
         ours = top and any(files.exists(path) for path in (top, f"{top}.py", f"src/{top}", f"src/{top}.py", f"lib/{top}"))
         return not ours and is_foreign(declared_dependencies(files))(name)
 
     def restoring(self, path: str) -> str:
-        return f"git restore --source={self.scene.marks.good[:12]} -- {shlex.quote(path)}"
+        return f"git restore --source={self.subject.marks.good[:12]} -- {shlex.quote(path)}"
 
     def _own_command(self) -> str:
         """The agent's own command, where the project says nothing of how it is tested."""
-        return "" if self.scene.collect.suite.base else self.sent.test_command
+        return "" if self.subject.collect.suite.base else self.sent.test_command
 
     def _blame(self, trouble: CannotTell) -> TestReport:
         """If the same command works on the last good tree, the trouble came with the change: it is a failure, not an error."""
         if isinstance(trouble, Disturbed):
             raise trouble
         try:
-            self.scene.collect.clean(self.scene.marks.good, self.scene.wanted)
+            self.subject.collect.clean(self.subject.marks.good, self.subject.wanted)
         except (CannotTell, GitError, OSError):
             raise trouble from None
         return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
@@ -204,20 +181,20 @@ class RepoLook:
         """
         if report.canary != "broken":
             return report
-        marks = self.scene.marks
-        known = self.scene.collect.known(marks.good)
-        good = self.scene.git.tree(marks.base) if known is not None and known.canary == "held" and marks.base else marks.good
-        if self.scene.collect.clean(good, self.scene.wanted, near=self._near()).canary != "held":
+        marks = self.subject.marks
+        known = self.subject.collect.known(marks.good)
+        good = self.subject.git.tree(marks.base) if known is not None and known.canary == "held" and marks.base else marks.good
+        if self.subject.collect.clean(good, self.subject.wanted, near=self._near()).canary != "held":
             return msgspec.structs.replace(report, canary="unsupported")
         return report if report.outcomes else msgspec.structs.replace(report, fault=f"{TAMPERED}: {report.canary_said}")
 
     def tests_before(self) -> TestReport:
         if not self._runner:
             return TestReport()  # an exit code has no tests to compare
-        known = self.scene.collect.known(self.scene.marks.good)
+        known = self.subject.collect.known(self.subject.marks.good)
         if known is not None:
             return known
-        return self.scene.collect.clean(self.scene.marks.good, self.scene.wanted)
+        return self.subject.collect.clean(self.subject.marks.good, self.subject.wanted)
 
     def selected(self) -> TestReport:
         if self._picked is None:
@@ -225,30 +202,30 @@ class RepoLook:
         return self._picked
 
     def _select(self) -> TestReport:
-        base, whole = self.scene.collect.suite.base, self.tests()
+        base, whole = self.subject.collect.suite.base, self.tests()
         if base is None or not base.runner or whole.fault:
             return whole
         wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
         if any(w.startswith("-") for w in wanted):
-            return self._believed(self.scene.collect.selection(self.tree, wanted, self.scene.wanted, near=self._near()))
-        places = [name for w in wanted for name in (w, behind_links(w, self.scene.git.place.root))]
+            return self._believed(self.subject.collect.selection(self.tree, wanted, self.subject.wanted, near=self._near()))
+        places = [name for w in wanted for name in (w, behind_links(w, self.subject.git.place.root))]
         ids = [i for i in whole.ids if not wanted or any(selects(w, i) for w in places)]
         return msgspec.structs.replace(whole, outcomes={i: whole.outcomes[i] for i in ids})
 
     def tests_laid_over(self, tree: str) -> TestReport:
         overlay = self.changes.overlay(tree)
-        return self.scene.collect.clean(tree, self.scene.wanted, tuple(overlay), overlay)
+        return self.subject.collect.clean(tree, self.subject.wanted, tuple(overlay), overlay)
 
     def tests_when_clean(self) -> TestReport | None:
-        return self.scene.collect.clean(self.tree, self.scene.wanted) if self.scene.collect.suite.base else None
+        return self.subject.collect.clean(self.tree, self.subject.wanted) if self.subject.collect.suite.base else None
 
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
-        base, whole = self.scene.collect.suite.base, self.tests()
+        base, whole = self.subject.collect.suite.base, self.tests()
         files = tuple(sorted({whole.files.get(i, _file_of(i)) for i in tests}))
         if base is None or not base.runner or not files:
             return whole
-        seen = self.scene.collect.selection(self.tree, files, self.scene.wanted, near=files if watched else None)
+        seen = self.subject.collect.selection(self.tree, files, self.subject.wanted, near=files if watched else None)
         return self._believed(seen)
 
     def late(self) -> bool:
@@ -256,10 +233,12 @@ class RepoLook:
 
     def teeth(self, seconds: float = 0.0) -> Teeth:
         """What probes work with; they take as long as is given, or what the one who waits can spare."""
-        scene = self.scene
-        seconds = seconds or (max(QUICK, self.tests().seconds / 2) if scene.quick else PROBE_SECONDS)
+        subject = self.subject
+        seconds = seconds or (max(QUICK, self.tests().seconds / 2) if subject.quick else PROBE_SECONDS)
         key = drawing_key(self.tree)
-        return Teeth(scene.git, scene.collect, scene.wanted, self.changes.sort, self.tree, scene.marks, self.changed(), seconds, key)
+        return Teeth(
+            subject.git, subject.collect, subject.wanted, self.changes.sort, self.tree, subject.marks, self.changed(), seconds, key
+        )
 
     def bites(self) -> bool:
         return changed_tests_bite(self.teeth(), frozenset(self.tests().files.values()))
@@ -284,7 +263,7 @@ class RepoLook:
     def refactored(self) -> Probed:
         from detent.evidence.probe import probe_refactored
 
-        base = self.scene.collect.suite.base
+        base = self.subject.collect.suite.base
         return probe_refactored(self.teeth(self._asked("unnoticed")), self.tests()) if base is not None and base.runner else Probed()
 
     def untested(self, all_of_it: bool = True) -> tuple[str, ...]:
@@ -296,20 +275,20 @@ class RepoLook:
 
     def preflight(self) -> str | None:
         """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
-        scene = self.scene
+        subject = self.subject
         seen = own_checks(
-            Asked(scene.preflight, scene.red_preflight, {c.path for c in self.changed()}),
-            lambda commands: scene.collect.preflight(self.tree, commands, scene.wanted),
+            Asked(subject.preflight, subject.red_preflight, {c.path for c in self.changed()}),
+            lambda commands: subject.collect.preflight(self.tree, commands, subject.wanted),
         )
         self._passing, self._said = seen.passing, seen.output or self._said
         return seen.wrong
 
     def fixed(self) -> tuple[str, ...]:
         passed = self._tests.having("passed") if self._tests else frozenset[str]()
-        return (*sorted(self.scene.marks.baseline & passed), *self._passing)
+        return (*sorted(self.subject.marks.baseline & passed), *self._passing)
 
     def refused_command(self, command: str) -> str | None:
-        return refuse(command, self.scene.collect.suite.base)
+        return refuse(command, self.subject.collect.suite.base)
 
     # -- the tree and the branch ---------------------------------------------------------------------------------------------
 
@@ -319,13 +298,13 @@ class RepoLook:
     def only_stubs(self, path: str) -> bool:
         from detent.evidence.stubs import only_stubs
 
-        base = self.scene.collect.suite.base
-        return base is not None and only_stubs(base.runner, *map(self.changes.text(path), (self.scene.marks.good, self.tree)))
+        base = self.subject.collect.suite.base
+        return base is not None and only_stubs(base.runner, *map(self.changes.text(path), (self.subject.marks.good, self.tree)))
 
     def keys_added(self) -> tuple[str, ...]:
         from detent.evidence.keys import keys_added
 
-        return keys_added(self.changes.patch(), self.scene.keys)
+        return keys_added(self.changes.patch(), self.subject.keys)
 
     def substance(self) -> tuple[Changed, ...]:
         from detent.evidence.nothing_said import is_no_substance
@@ -335,11 +314,11 @@ class RepoLook:
     def read_through(self) -> tuple[Flag, ...]:
         from detent.evidence.static_look import static_flags
 
-        return static_flags(self.changes, self.scene.keys)
+        return static_flags(self.changes, self.subject.keys)
 
     def branch(self) -> Branch:
         if self._branch is None:
-            git, base = self.scene.git, self.scene.marks.base
+            git, base = self.subject.git, self.subject.marks.base
             head, tree, message = self._head
             over = git.count(base, head) if base and head else 0
             self._branch = Branch(git.branch(), head, tree, message, over, tree == self.tree)
@@ -349,14 +328,14 @@ class RepoLook:
 
     def output(self) -> str:
         told = told_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""
-        left = f"\n[not part of the change: {', '.join(self.scene.left_out)}]" if self.scene.left_out else ""
+        left = f"\n[not part of the change: {', '.join(self.subject.left_out)}]" if self.subject.left_out else ""
         known = "".join(
             f"\n[`{command}` failed before the work began, and is not held against it]"
-            for command in self.scene.red_preflight
+            for command in self.subject.red_preflight
             if command not in self._passing
         )
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
-        open_ = getattr(self.scene.collect.suite.sandbox, "because", "") if self._tests or self._part else ""
+        open_ = getattr(self.subject.collect.suite.sandbox, "because", "") if self._tests or self._part else ""
         walls = f"\n[the tests ran with all of your rights: {open_}; `detent doctor` says more]" if open_ else ""
         return told + self._said + left + known + walls + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
 
@@ -373,11 +352,11 @@ class RepoLook:
             Tally(of["passed"], of["failed"], of["error"], of["skipped"]),
             self.tree,
             seen.canary,
-            sandbox=self.scene.collect.suite.sandbox.name,
+            sandbox=self.subject.collect.suite.sandbox.name,
         )
 
     def record(self) -> Record | None:
-        seen, kept = self._part or self._tests, dict(self.scene.collect.digests)
+        seen, kept = self._part or self._tests, dict(self.subject.collect.digests)
         if seen is None:
             return Record(reports=kept) if kept else None
         ids = [*sorted(seen.bad), *sorted(seen.ids - seen.bad)][:MOST_IDS]

@@ -3,7 +3,7 @@
 How a thing is done is in effects/ and git/. Nothing here decides, and nothing here knows a workflow by name.
 """
 
-from detent.world.kit import Kit
 from detent.world.repo import RepoWorld
+from detent.world.run_config import RunConfig
 
-__all__ = ["Kit", "RepoWorld"]
+__all__ = ["RepoWorld", "RunConfig"]

@@ -80,17 +80,17 @@ def _with_versions(git: Git, card: Card, flag: Flag) -> Flag:
 
 def _is_in_main(world: RepoWorld, run: AnyRun, tip: str) -> bool:
     """Whether somebody has merged a branch of the run's own already. It lands then whatever was found; its flags are asked about all the same."""
-    git, main = world.git, main_branch(world.git, world.kit_of(run).ways.main)
+    git, main = world.git, main_branch(world.git, world.config_of(run).ways.main)
     return run.data.branch not in ("", main) and git.is_ancestor(tip, git.resolve(main))
 
 
 def _flagged(world: RepoWorld, run: AnyRun, card: Card) -> Sent:
     """The flags, for a person to look at; or the word of the reviewer who answers for them."""
     facts = {FLAGS: msgspec.json.encode(card.flags).decode(), "tree": card.tip}
-    if world.kit_of(run).settings.get("flags.answered_by") != "reviewer":
+    if world.config_of(run).settings.get("flags.answered_by") != "reviewer":
         return outcome("flagged", **facts)
     accepts, said, took = _reviewer_says(world, run, card)
-    who = world.kit_of(run).reviewer
+    who = world.config_of(run).reviewer
     if accepts:
         return outcome("flags-accepted", f"{who} accepts the flags: {said}", tree=card.tip, who=who, **took)
     return outcome("flagged", f"The reviewer ({who}) does not accept them: {said}", **facts, **took)
@@ -103,7 +103,7 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
     """Whether the reviewer accepts, why, and what that took. Asked once for a tree; one that has to wait leaves it to a person."""
     file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-flags-{card.tip}.json"
     try:
-        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.gear.reviewer(run), _question(world, run, card)))
+        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.runs.reviewer(run), _question(world, run, card)))
     except Limited as e:
         return False, str(e), dict(e.sent.facts)
     said = json.loads(text)

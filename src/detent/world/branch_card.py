@@ -11,7 +11,7 @@ from detent.world.repo import RepoWorld
 
 def checked_branch(world: RepoWorld, run: AnyRun, tip: str, card: Card) -> Checked:
     """What was found of a run's branch, whose tip is this commit."""
-    git, suite = world.git, world.kit_of(run).suite
+    git, suite = world.git, world.config_of(run).suite
     commits = tuple(commits_between(git, run.data.base, tip)) if run.data.base else ()
     paths = paths_between(git, card.base, card.tip) if card.base else ()
     change = Change(_name(world, run), run.data.base, card.base, card.tip, commits, "", paths)
@@ -28,7 +28,7 @@ def _name(world: RepoWorld, run: AnyRun) -> str:
     """The range as people say it. Work on main itself, or where there is no main, is named by the commit that it began from."""
     branch = run.data.branch or world.git.branch()
     try:
-        main = main_branch(world.git, world.kit_of(run).ways.main)
+        main = main_branch(world.git, world.config_of(run).ways.main)
     except DetentError:
         main = branch
     return f"{short(main) if branch != main else run.data.base[:12]}…{short(branch) or 'HEAD'}"

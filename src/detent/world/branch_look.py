@@ -33,27 +33,27 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     card = _looked(world, run, base, tip, wish)
     card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
-    return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.kit_of(run).settings)
+    return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.config_of(run).settings)
 
 
 def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> Card:
     from detent.evidence.branch_look import Span  # most submits land nothing
 
-    kit = world.kit_of(run)
-    settings = dict(kit.settings)
+    config = world.config_of(run)
+    settings = dict(config.settings)
     span = Span(
         base,
         tip,
         world.collector(run),
         settings,
-        world.gear.wanted,
+        world.runs.wanted,
         seconds=float(settings.get("evidence.seconds") or 60),
         jobs=os.cpu_count() or 1,
         run=run,
         commit=run.data.base,
         known=frozenset(run.data.setup.baseline),
         reds=run.data.reds,
-        preflight=kit.preflight,
+        preflight=config.preflight,
         keys=keys_of(world.outer),
         about=about,
     )

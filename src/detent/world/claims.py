@@ -20,7 +20,7 @@ WENT_BACK = re.compile(r"from event (\d+) of (\S+)")
 
 def whole_history(world: RepoWorld, run: str) -> list[AnyEvent]:
     """The events of a run; before them, where it began by going back, those that it went back to."""
-    events = list(world.gear.history(run))
+    events = list(world.runs.history(run))
     first = events[0].sent if events else None
     back = WENT_BACK.fullmatch(first.note) if first and first.verb == "rollback" else None
     return (
@@ -32,13 +32,13 @@ def _histories(world: RepoWorld, run: str) -> list[list[AnyEvent]]:
     """The events of a run, and those of each child that it has or went back to: a session's tasks make its commits."""
     own = whole_history(world, run)
     parents = dict.fromkeys((run, *(e.run.id for e in own)))
-    return [own, *(list(world.gear.history(child.id)) for parent in parents for child in world.gear.family(parent) if child.id != parent)]
+    return [own, *(list(world.runs.history(child.id)) for parent in parents for child in world.runs.family(parent) if child.id != parent)]
 
 
 def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
     """Every claim of a run and of its children as the journal says it, by commit. Few git calls, however long the run was."""
     collect, each_of = world.collector(run), dict[str, Proved]()
-    steps = [each for events in _histories(world, run.id) for each in proved(events, lambda name: world.gear.workflow(name).claims)]
+    steps = [each for events in _histories(world, run.id) for each in proved(events, lambda name: world.runs.workflow(name).claims)]
     made = {name: commit for of in {each.run for each in steps} for name, commit in _made(world, of).items()}
     for each in steps:
         commit = each.commit or made.get(marker(each.run, each.seq, each.made), "")

@@ -16,34 +16,34 @@ from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow
 from detent.kernel.seal import keep, kept
-from detent.world.kit import Kit
+from detent.world.run_config import RunConfig
 from detent.world.setups import MADE, brought, caches, keep_made
 
 PATIENCE = 1800.0  # seconds for a set-up
 
 
-def furnish_checkout(git: Git, kit: Kit, folder: Path) -> None:
+def furnish_checkout(git: Git, config: RunConfig, folder: Path) -> None:
     """Lay into a clean checkout what its project needs beside dependencies, which are lent: copies, and what a set-up made for the same lock files."""
-    command, copies = kit.settings.get("workspace.setup", ""), json.loads(kit.settings.get("workspace.copy", "") or "[]")
-    lay_copies(git, kit.origin, copies, folder)
-    places = _caches(git, kit, command, kept(_mark(git)) or "") if command else []
+    command, copies = config.settings.get("workspace.setup", ""), json.loads(config.settings.get("workspace.copy", "") or "[]")
+    lay_copies(git, config.origin, copies, folder)
+    places = _caches(git, config, command, kept(_mark(git)) or "") if command else []
     there = [cache for cache in places if kept(cache / MADE) is not None]
     if there and not brought(there, folder):
         raise CannotTell(f"the set-up that is kept in {there[0]} was changed since it was made; remove that folder and start a new run")
 
 
-def furnish(git: Git, kit: Kit, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
+def furnish(git: Git, config: RunConfig, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
     """Make a fresh checkout ready to be worked in; `origin` is the person's own. CannotTell if it cannot be. Doing it again changes nothing."""
-    command, copies = kit.settings.get("workspace.setup", ""), json.loads(kit.settings.get("workspace.copy", "") or "[]")
+    command, copies = config.settings.get("workspace.setup", ""), json.loads(config.settings.get("workspace.copy", "") or "[]")
     mark = _mark(git)
     if not command:
-        borrow(kit.home, git.place.root)
+        borrow(config.home, git.place.root)
     if mark.exists() or not (command or copies):
         return
     lay_copies(git, origin, copies, git.place.root)
-    own = _not_landed(git, kit.ways) if command else ""
+    own = _not_landed(git, config.ways) if command else ""
     if command:
-        _set_up(git, kit, command, _caches(git, kit, command, own), env, wanted)
+        _set_up(git, config, command, _caches(git, config, command, own), env, wanted)
     keep(mark, own)
 
 
@@ -85,12 +85,12 @@ def named_in(origin: Path, name: str) -> list[Path]:
 # -- the set-up --------------------------------------------------------------------------------------------------------------
 
 
-def _set_up(git: Git, kit: Kit, command: str, places: list[Path], env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
+def _set_up(git: Git, config: RunConfig, command: str, places: list[Path], env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
     if brought(places, git.place.root):
         return
     before = _ignored(git)
     try:
-        ran = kit.start(["sh", "-c", command], git.place.root, for_agents(env), PATIENCE, wanted)
+        ran = config.start(["sh", "-c", command], git.place.root, for_agents(env), PATIENCE, wanted)
     except OSError as e:
         raise CannotTell(f"[workspace] setup could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
@@ -100,8 +100,8 @@ def _set_up(git: Git, kit: Kit, command: str, places: list[Path], env: Mapping[s
         keep_made(places[-1], git.place.root, [path for path in _ignored(git) if path not in before])
 
 
-def _caches(git: Git, kit: Kit, command: str, own: str) -> list[Path]:
-    return caches(git, "HEAD", (command, kit.suite.path, kit.suite.sandbox.name), own)
+def _caches(git: Git, config: RunConfig, command: str, own: str) -> list[Path]:
+    return caches(git, "HEAD", (command, config.suite.path, config.suite.sandbox.name), own)
 
 
 def _ignored(git: Git) -> list[str]:

@@ -33,7 +33,7 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
         world.git,
         run.data.branch,
         world.clock(),
-        world.kit_of(run).ways,
+        world.config_of(run).ways,
         verify,
         lambda argv: open_pr(world, run, collect, argv),
         said_in_trailers(_said(world, run)),
@@ -54,7 +54,7 @@ def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str 
     """What is wrong with a tree in a clean checkout, which is run once for each tree that passes."""
     if collect.suite.base is None:
         return None
-    report = collect.passed(tree, clean=True) or collect.clean(tree, world.gear.wanted)
+    report = collect.passed(tree, clean=True) or collect.clean(tree, world.runs.wanted)
     bad = report.bad - frozenset(run.data.setup.baseline)
     fault = report.fault or (f"{TAMPERED}: {report.canary_said}" if _broke(collect, run, report) else "")
     if fault or bad or not report.ids:
@@ -67,7 +67,7 @@ def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) 
     body = _body(world, run)
     env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
     try:
-        ran = run_program([word.replace(BODY, str(body)) for word in argv], world.place.root, env, 120, world.gear.wanted)
+        ran = run_program([word.replace(BODY, str(body)) for word in argv], world.place.root, env, 120, world.runs.wanted)
     except OSError as e:
         raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
@@ -89,7 +89,7 @@ def _body(world: RepoWorld, run: AnyRun) -> Path:
 
 def _said(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
     """What people said to a run and to its children."""
-    return tuple(line for each in world.gear.family(run.id) for line in each.said) or run.said
+    return tuple(line for each in world.runs.family(run.id) for line in each.said) or run.said
 
 
 def _broke(collect: Collector, run: AnyRun, report: TestReport) -> bool:

@@ -1,21 +1,20 @@
 """One checkout, real: its snapshots, its stamps, and how a submit is judged in it. Who performs an effect or a job is handed in."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, Protocol
 
 import msgspec
 
-from detent.blocks.proved import Fold
 from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import CannotTell
 from detent.evidence.bite import Marks
-from detent.evidence.collect import Collector, Stands, nothing_stands
-from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.collect import Collector
+from detent.evidence.eyes import RepoLook
 from detent.evidence.own_traces import planted_file
+from detent.evidence.subject import Subject
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
 from detent.git.repo import Git, GitError
@@ -23,8 +22,8 @@ from detent.git.snapshot import Snapshot, stamp, take
 from detent.git.workspace import local_root, remove_beside, remove_workspace
 from detent.kernel.model import Flag, Found, Sent
 from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
-from detent.world.kit import Kit
-from detent.world.reviewer import Asking
+from detent.world.run_config import RunConfig
+from detent.world.runs import Runs
 
 FINDINGS = "FINDINGS.json"
 NOWHERE = Path("/nonexistent")
@@ -33,40 +32,6 @@ ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace;
 
 Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
 Jobs = Mapping[str, Callable[["RepoWorld", AnyRun], Sent | None]]
-
-
-def no_reviewer(run: AnyRun) -> Asking:
-    raise CannotTell("there is no reviewer to ask")
-
-
-class Carried(Protocol):
-    """What is asked of the workflow of a run: who performs what, its published files, and what its events may claim."""
-
-    @property
-    def effects(self) -> Effects: ...
-    @property
-    def jobs(self) -> Jobs: ...
-    @property
-    def files(self) -> Callable[[AnyRun], Mapping[str, str | None]]: ...
-    @property
-    def claims(self) -> Fold: ...
-    @property
-    def being_written(self) -> Callable[[AnyRun], tuple[str, ...]]: ...
-
-
-class Gear(NamedTuple):
-    """What the composition root hands to a world: how to make a run's configuration and files, its history, and who performs what."""
-
-    outer: Mapping[str, str]
-    kit_of: Callable[[AnyRun], Kit]
-    workflow: Callable[[str], Carried]
-    clock: Callable[[], str]
-    history: Callable[[str], Iterable[AnyEvent]]
-    wanted: Callable[[], bool] = always  # whoever asked still waits
-    family: Callable[[str], Sequence[AnyRun]] = lambda run: ()  # a run and its children as they stand, oldest first
-    when: Callable[[str, int], str] = lambda run, seq: ""  # the time of an event
-    stands: Stands = nothing_stands  # whether an event has this digest for the report of a tree
-    reviewer: Callable[[AnyRun], Asking] = no_reviewer  # how the reviewer of a run is asked
 
 
 def is_apart(run: AnyRun) -> bool:
@@ -83,25 +48,33 @@ def root_of(common: Path, run: AnyRun) -> Path:
 class RepoWorld:
     """One checkout, as the door sees it."""
 
-    def __init__(self, git: Git, gear: Gear) -> None:
-        self.git, self.gear = git, gear
-        self.outer, self.kit_of, self.clock = gear.outer, gear.kit_of, gear.clock
+    def __init__(self, git: Git, runs: Runs) -> None:
+        self.git, self.runs = git, runs
+        self.outer, self.config_of, self.clock = runs.outer, runs.config_of, runs.clock
         self.place = git.place
         self.newest = Snapshot("")
 
     def files_of(self, run: AnyRun) -> Mapping[str, str | None]:
         """The published files of a run as they should be."""
-        return self.gear.workflow(run.workflow).files(run)
+        return self.runs.workflow(run.workflow).files(run)
 
     def collector(self, run: AnyRun) -> Collector:
-        kit = self.kit_of(run)
-        return Collector(self.git, kit.suite, run.id, self.outer, kit.home, self.gear.stands, lambda folder: self._furnish(kit, folder))
+        config = self.config_of(run)
+        return Collector(
+            self.git,
+            config.suite,
+            run.id,
+            self.outer,
+            config.home,
+            self.runs.journal.has_report,
+            lambda folder: self._furnish(config, folder),
+        )
 
-    def _furnish(self, kit: Kit, folder: Path) -> None:
-        if kit.settings.get("workspace.setup") or kit.settings.get("workspace.copy", "[]") != "[]":
+    def _furnish(self, config: RunConfig, folder: Path) -> None:
+        if config.settings.get("workspace.setup") or config.settings.get("workspace.copy", "[]") != "[]":
             from detent.world.furnish import furnish_checkout  # few projects need it
 
-            furnish_checkout(self.git, kit, folder)
+            furnish_checkout(self.git, config, folder)
 
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 
@@ -114,12 +87,12 @@ class RepoWorld:
         return self.newest.tree
 
     def settle(self, effect: str, event: AnyEvent) -> None:
-        self.gear.workflow(event.run.workflow).effects[effect](self, event)
+        self.runs.workflow(event.run.workflow).effects[effect](self, event)
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         fingerprint.check(self.place)
         try:
-            return self.gear.workflow(run.workflow).jobs[job](self, run)
+            return self.runs.workflow(run.workflow).jobs[job](self, run)
         except OSError as e:
             raise CannotTell(f"{e.strerror}: {e.filename}") from e
 
@@ -152,18 +125,18 @@ class RepoWorld:
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
         """Eyes on a tree of this checkout."""
-        kit, collect = self.kit_of(run), self.collector(run)
+        config, collect = self.config_of(run), self.collector(run)
         if tree == self.newest.tree:
             collect.there = self.newest.unknown
-        scene = Scene(
+        subject = Subject(
             git=self.git,
             collect=collect,
             run=run,
             sent=sent,
             tree=tree,
             marks=_marks(run, self.git),
-            settings=kit.settings,
-            preflight=kit.preflight,
+            settings=config.settings,
+            preflight=config.preflight,
             published=lambda name: self._published_at(name, run),
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
@@ -172,7 +145,7 @@ class RepoWorld:
             toolchain=lambda: self._toolchain(run),
             keys=keys_of(self.outer),
         )
-        return RepoLook(scene)
+        return RepoLook(subject)
 
     def _toolchain(self, run: AnyRun) -> tuple[str, ...] | None:
         """The files of the test runner that are neither as the run found them nor as a person accepted them since."""
@@ -180,13 +153,13 @@ class RepoWorld:
             return ()
         from detent.evidence.toolchain import changed, is_accepted, listing, place_of, records
 
-        kit, collect = self.kit_of(run), self.collector(run)
+        config, collect = self.config_of(run), self.collector(run)
         digest, _, place = run.data.setup.toolchain.partition("@")
-        if place != place_of(kit.home):
+        if place != place_of(config.home):
             return ()  # on another machine, or in a copy
-        now = listing(kit.suite.base, kit.home, {"PATH": kit.suite.path}, collect.store)
+        now = listing(config.suite.base, config.home, {"PATH": config.suite.path}, collect.store)
         since = changed(digest, now, records(self.place.common_dir))
-        return () if since != () and is_accepted(kit.home, now) else since
+        return () if since != () and is_accepted(config.home, now) else since
 
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")
@@ -201,7 +174,7 @@ class RepoWorld:
         """
         if planted_file(self.place).exists():
             self.collector(run).sweep()
-        theirs = self.gear.workflow(run.workflow).being_written(run)
+        theirs = self.runs.workflow(run.workflow).being_written(run)
         return edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
 
 

@@ -58,7 +58,7 @@ def _stuck(app: App, run: str) -> list[str]:
 
     mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK and each.cause != CAUSE]
     more = "" if mine and mine.run == run else f" --run {run}"
-    ways = {each.id: app.door.hands.tables[each.workflow].instruction(each).replace(" --run ID", "") for each in found}
+    ways = {each.id: app.door.tables[each.workflow].instruction(each).replace(" --run ID", "") for each in found}
     return [f"{id} waits to be released: {way.replace('detent resume', f'detent resume{more}')}" for id, way in ways.items()]
 
 

@@ -65,7 +65,7 @@ def _may_accept() -> None:
 def _accept_installed(place: Place) -> None:
     """What is installed for the tests is as a person wants it."""
     from detent.app.fit import accept_installed
-    from detent.app.kit import settings_at
+    from detent.app.run_configs import settings_at
     from detent.git.repo import Git
 
     git = Git(place, os.environ)

@@ -151,7 +151,7 @@ def _pull_requests(settings: Settings) -> list[Check]:
 
 def _sandbox(settings: Settings) -> Check:
     """Whether agents that Detent drives are kept in: the attacks are tried."""
-    from detent.app.cell import must_hold
+    from detent.app.run_sandbox import must_hold
 
     try:
         level = must_hold(settings, os.environ)

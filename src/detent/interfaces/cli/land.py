@@ -94,8 +94,8 @@ def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Ac
 
 def _fit() -> "App":
     """This repository, if its branches may be landed: nothing was planted in it, and its tests can be run apart."""
-    from detent.app.cell import must_hold
     from detent.app.project import project_settings
+    from detent.app.run_sandbox import must_hold
     from detent.git import fingerprint
     from detent.interfaces.cli.runner import here
 

@@ -26,8 +26,8 @@ class Moves:
         for id in (root, *(head.run for head in self.app.journal.children(root))):
             for entry in self.app.journal.events(id, self.told.get(id, 0)):
                 self.told[id] = entry.seq
-                event = from_entry(self.app.door.hands.tables[entry.workflow], entry)
-                move = self.app.door.hands.tables[entry.workflow].moves.get(event.on)
+                event = from_entry(self.app.door.tables[entry.workflow], entry)
+                move = self.app.door.tables[entry.workflow].moves.get(event.on)
                 if move is not None and event.sent.by == "system" and move.by == ("system",) and event.on not in QUIET:
                     yield (
                         event.status,

@@ -28,7 +28,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
 
         return stay(app, app.chosen(run))
     event = app.door.load(app.chosen(run))
-    run_now, table = event.run, app.door.hands.tables[event.run.workflow]
+    run_now, table = event.run, app.door.tables[event.run.workflow]
     step = table.step(run_now)
     if as_json:
         click.echo(json.dumps(stands(app, event)))
@@ -50,7 +50,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
     for line in card_lines(app.place.common_dir, run_now.id, run_now.accepted):
         click.echo(f"  {line}")
-    told = app.door.hands.tables[acting.workflow].instruction(acting)
+    told = app.door.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {told or 'the run has ended'}")
     return 0
 

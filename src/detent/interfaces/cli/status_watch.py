@@ -36,7 +36,7 @@ def _numbers(app: App, run: str) -> Iterator[int]:
     while True:
         yield app.journal.heads(run)[0].seq
         acting = app.door.acting(run)
-        if app.door.hands.tables[acting.workflow].states[acting.state].actor in ("human", "none"):
+        if app.door.tables[acting.workflow].states[acting.state].actor in ("human", "none"):
             return
         time.sleep(EVERY)
 
@@ -90,7 +90,7 @@ def _drawn(app: App, tally: Tally, run: str) -> "RenderableType":
     from rich.text import Text
 
     now, acting = app.door.load(run).run, app.door.acting(run)
-    step = app.door.hands.tables[acting.workflow].step(acting)
+    step = app.door.tables[acting.workflow].step(acting)
     parts: list[RenderableType] = []
     if step:
         parts.append(Text(plain(f"{step.type}: {step.description}"), style="bold"))

@@ -79,8 +79,8 @@ def _answer(app: App, run: str, asked: dict[str, object], said: Said) -> None:
 
 def _summary(app: App, run: str, env: Mapping[str, str], done: dict[str, Any], seconds: float) -> None:
     root = app.door.load(run).run
-    family = app.worlds.gear.family(run)
-    events = [e for each in family for e in app.worlds.gear.history(each.id)]
+    family = app.worlds.runs.family(run)
+    events = [e for each in family for e in app.worlds.runs.history(each.id)]
     repairs = [f"{name} ({sum(e.run.state == name != e.was for e in events)})" for name in REPAIRS if any(e.was == name for e in events)]
     proofs = [f"{p.check.removeprefix('cmd: ')} {p.outcome}" for p in root.data.proofs]
     log = ["git", "log", "--graph", "--oneline", "main"]
@@ -106,7 +106,7 @@ def _turns(app: App, events: Iterable[AnyEvent]) -> dict[str, int]:
     """How many turns each role had."""
     found = Counter[str]()
     for event in events:
-        state = app.door.hands.tables[event.run.workflow].states.get(event.was)
+        state = app.door.tables[event.run.workflow].states.get(event.was)
         if state is not None and state.role and (event.sent.verb == "submit" or "usage" in event.sent.facts):
             found[state.role] += int(event.sent.facts.get("turns", "1"))
     return dict(found)

@@ -74,7 +74,7 @@ def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple
 def _machine(app: App, run: str, seen: int) -> None:
     """What the machine did by itself before the agent's turn."""
     for entry in app.journal.events(run, seen):
-        event = from_entry(app.door.hands.tables["pr"], entry)
+        event = from_entry(app.door.tables["pr"], entry)
         said = "; ".join(f.description for f in read_findings(event.sent.findings)) if event.sent.findings else ""
         moved = f"{event.was:<{WIDTHS[0]}} {'':<{WIDTHS[1]}} the machine: {event.on}" + (f" ({said})" if said else "")
         click.echo(click.style(moved, dim=True))

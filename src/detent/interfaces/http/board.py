@@ -78,7 +78,7 @@ class Board:
 
     def configured(self, app: App) -> str:
         """The agents that the configuration names."""
-        from detent.app.kit import settings_at
+        from detent.app.run_configs import settings_at
 
         if time.monotonic() - self._agent[0] > SETTINGS_FOR:
             roles = settings_at(app.world.git, "HEAD", app.world.outer).agents.roles
@@ -116,15 +116,15 @@ def _group(app: App, stamp: Stamp) -> Group:
     if head.ended:
         return "ended"
     at = app.door.acting(head.run) if any(not child.ended for child in stamp.children) else head
-    return "waiting" if app.door.hands.tables[at.workflow].states[at.state].actor == "human" else "working"
+    return "waiting" if app.door.tables[at.workflow].states[at.state].actor == "human" else "working"
 
 
 def run_row(app: App, tally: Tally, stamp: Stamp) -> shapes.RunRow:
     head = stamp.head
     event = app.door.load(head.run)
-    run, table = event.run, app.door.hands.tables[head.workflow]
+    run, table = event.run, app.door.tables[head.workflow]
     acting = run if head.ended else app.door.acting(run.id)
-    step, parts = app.door.hands.tables[acting.workflow].step(acting), plan_of(run)
+    step, parts = app.door.tables[acting.workflow].step(acting), plan_of(run)
     sums = [tally.of(app, h.run, h.seq) for h in (head, *stamp.children)]
     return shapes.RunRow(
         run=run.id,

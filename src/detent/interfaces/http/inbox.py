@@ -69,11 +69,11 @@ def open_questions(app: App, head: Head) -> list[shapes.DecisionRow]:
 
 def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes.DecisionRow]:
     top = app.door.load(head.run).run
-    for run in app.worlds.gear.family(head.run) if every else ():
+    for run in app.worlds.runs.family(head.run) if every else ():
         if isinstance(run.data, DecisionData):
             yield from (_row(app, top, run, d) for d in run.data.decisions if d.status != "pending")
     for acting in () if head.ended else at_work(app, head.run):
-        if app.door.hands.tables[acting.workflow].states[acting.state].actor == "human":
+        if app.door.tables[acting.workflow].states[acting.state].actor == "human":
             asked = pending(acting.data) if isinstance(acting.data, DecisionData) else None
             yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
 
@@ -88,7 +88,7 @@ def _row(app: App, top: AnyRun, run: AnyRun, asked: Decision) -> shapes.Decision
         kind=asked.kind,
         decision=asked.decision_id,
         question=asked.question,
-        asked_at=app.worlds.gear.when(run.id, asked.asked),
+        asked_at=app.worlds.runs.when(run.id, asked.asked),
         security=asked.security,
         status=asked.status,
         answer=asked.answer or asked.resolution_reason,

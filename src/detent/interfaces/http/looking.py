@@ -116,7 +116,7 @@ def transcripts(app: App, tally: Tally, run: str, asked: shapes.TranscriptsAsked
 def _judged(app: App, run: str, seq: int) -> shapes.EventRow | None:
     """The event that a turn ended in, if it has ended."""
     entry = app.journal.at(run, seq) if seq else None
-    return event_row(app, from_entry(app.door.hands.tables[entry.workflow], entry), None) if entry else None
+    return event_row(app, from_entry(app.door.tables[entry.workflow], entry), None) if entry else None
 
 
 def _transcript(file: Path, row: shapes.EventRow | None) -> shapes.TranscriptRow:
@@ -217,7 +217,7 @@ def _note(app: App, blob: str) -> str:
 def workflow(app: App, name: str) -> shapes.Workflow:
     if not is_workflow(name):
         raise NotThere(f"there is no workflow {name}", f"known: {', '.join(workflow_names())}")
-    table = app.door.hands.tables[name]
+    table = app.door.tables[name]
     states = tuple(shapes.StateRow(name=n, actor=s.actor, role=s.role, end=s.end, start=n in table.starts) for n, s in table.states.items())
     drawn = tuple(shapes.Arrow(at=at, to=to, on=tuple(on)) for (at, to), on in arrows(table).items())
     return shapes.Workflow(name=name, title=table.title, states=states, arrows=drawn, table=as_table(table))

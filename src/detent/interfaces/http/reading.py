@@ -24,10 +24,10 @@ def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:
     head = head_of(app, run_id)
     stamp = stamp_of(app, head)
     event = app.door.load(run_id)
-    run, table = event.run, app.door.hands.tables[head.workflow]
+    run, table = event.run, app.door.tables[head.workflow]
     acting = run if head.ended else app.door.acting(run_id)
     briefing = app.door.load(acting.id).briefing
-    inner = app.door.hands.tables[acting.workflow]
+    inner = app.door.tables[acting.workflow]
     sums = board.tally.of(app, run_id, head.seq)
     return shapes.RunShown(
         run=board.row(app, stamp),
@@ -94,13 +94,13 @@ def events(app: App, run: str, after: int, limit: int) -> shapes.Events:
 
 def event_rows(app: App, run: str, after: int, limit: int) -> list[shapes.EventRow]:
     start = max(0, after - 1)  # the one before says which step was at hand
-    found = [from_entry(app.door.hands.tables[e.workflow], e) for e in app.journal.events(run, start, limit + min(1, max(0, after)))]
+    found = [from_entry(app.door.tables[e.workflow], e) for e in app.journal.events(run, start, limit + min(1, max(0, after)))]
     return [event_row(app, e, found[i - 1] if i else None) for i, e in enumerate(found) if e.run.seq > after]
 
 
 def event_row(app: App, event: AnyEvent, before: AnyEvent | None) -> shapes.EventRow:
     sent, facts = event.sent, event.sent.facts
-    step = app.door.hands.tables[event.run.workflow].step((before or event).run)
+    step = app.door.tables[event.run.workflow].step((before or event).run)
     said = sent.summary or sent.note or sent.guidance or sent.report[:200] or sent.value or (sent.output[:200] if sent.outcome else "")
     return shapes.EventRow(
         seq=event.run.seq,
@@ -132,7 +132,7 @@ def _used(event: AnyEvent) -> shapes.Usage:
 def two_events(app: App, run: str, seq: int) -> Sequence[AnyEvent]:
     """The event, and before it the one that it followed, where there is one."""
     head_of(app, run)
-    found = [from_entry(app.door.hands.tables[e.workflow], e) for e in app.journal.events(run, max(0, seq - 2), 2 if seq > 1 else 1)]
+    found = [from_entry(app.door.tables[e.workflow], e) for e in app.journal.events(run, max(0, seq - 2), 2 if seq > 1 else 1)]
     if not found or found[-1].run.seq != seq:
         raise NotThere(f"run {run} has no event {seq}", f"GET /api/runs/{run}/events lists them")
     return found

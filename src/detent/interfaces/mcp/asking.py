@@ -17,7 +17,7 @@ def question(app: App, briefing: Briefing) -> Question | None:
     if briefing.actor != "human":
         return None
     run = app.door.load(briefing.run).run
-    require = app.world.kit_of(run).settings.get("decisions.require", "")
+    require = app.world.config_of(run).settings.get("decisions.require", "")
     open_now = choices(app, run)
     if require not in ("", "anywhere", CHANNEL) or not open_now:
         return None

@@ -55,7 +55,7 @@ def branch_wanted(item: str, title: str) -> str:
 def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
     """Look at the item; if it may run, claim it, and make branch and workspace."""
     with reached():
-        tracker = world.kit_of(run).tracker()
+        tracker = world.config_of(run).tracker()
         try:
             item = tracker.items(run.data.item.id)[0]
         except UnknownItem as e:
@@ -93,7 +93,7 @@ def _failures(world: RepoWorld, run: AnyRun) -> int:
     if run.data.again:
         return 0
     for n in range(int(number) - 1, 0, -1):
-        earlier = next(iter(world.gear.family(f"{name}-{n}")), None)
+        earlier = next(iter(world.runs.family(f"{name}-{n}")), None)
         if earlier is None or earlier.state not in (*FAILED, "CANCELLED"):
             break
         failures += earlier.state in FAILED
@@ -103,7 +103,7 @@ def _failures(world: RepoWorld, run: AnyRun) -> int:
 
 
 def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping[str, str]) -> Sent:
-    git, ways, item = world.git, world.kit_of(run).ways, run.data.item
+    git, ways, item = world.git, world.config_of(run).ways, run.data.item
     wanted = branch_wanted(item.id, item.title)
 
     def choose() -> str:
@@ -117,7 +117,7 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping
     onto = held(git, made.base, git.resolve(f"refs/remotes/{ways.remote}/{short(main)}") or git.resolve(main), needed)
     root = choose_root(world.place, run.id)
     inner = make_workspace(git, root, made.branch, made.base)
-    furnish(inner, world.kit_of(run), world.place.root, world.collector(run).env, world.gear.wanted)
+    furnish(inner, world.config_of(run), world.place.root, world.collector(run).env, world.runs.wanted)
     plan = lay_plan(root, run) if _wants_plan(run) else ""
     where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan, "onto": " ".join(onto)}
     return outcome("started", **facts, **where, at=world.clock())
@@ -133,7 +133,7 @@ def lay_plan(root: Path, run: AnyRun) -> str:
 
 
 def _push(world: RepoWorld, run: AnyRun) -> Sent:
-    git, remote, branch = world.git, world.kit_of(run).ways.remote, run.data.branch
+    git, remote, branch = world.git, world.config_of(run).ways.remote, run.data.branch
     tip = _tip(git, run)
     if (stop := held_up(world, run, failed="red-look")) is not None:
         return stop
@@ -157,7 +157,7 @@ def _tip(git: Git, run: AnyRun) -> str:
 def _rebase(world: RepoWorld, run: AnyRun) -> Sent:
     """Replay the branch on what the remote has of it. One that is on top of it already was rebased before a crash."""
     git, data = world.git, run.data
-    tip, theirs = git.resolve(f"{data.branch}^{{commit}}"), fetch_branch(git, world.kit_of(run).ways.remote, data.branch)
+    tip, theirs = git.resolve(f"{data.branch}^{{commit}}"), fetch_branch(git, world.config_of(run).ways.remote, data.branch)
     if theirs and not git.is_ancestor(theirs, tip):
         base = git.run("merge-base", theirs, tip).text
         done = replay(git, base, tip, theirs, world.clock())
@@ -196,7 +196,7 @@ def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
 
 def _update_item(world: RepoWorld, event: AnyEvent) -> None:
     """Set the item as the end says, and let go of it."""
-    run, tracker = event.run, world.kit_of(event.run).tracker()
+    run, tracker = event.run, world.config_of(event.run).tracker()
     try:
         now = tracker.items(run.data.item.id)[0]
     except UnknownItem:
@@ -211,7 +211,7 @@ def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
     follow = follow_up_of(event.run)
     if follow is None:
         return
-    tracker, redact = world.kit_of(event.run).tracker(), redactor(secrets_of(world.outer))  # a tracker's data may be pushed
+    tracker, redact = world.config_of(event.run).tracker(), redactor(secrets_of(world.outer))  # a tracker's data may be pushed
     follow = msgspec.structs.replace(follow, title=redact(follow.title), description=redact(follow.description))
     new = NewItem(follow.title, follow.description, type="bug", labels=("follow-up",), found_in=follow.linked_to, key=KEY + follow.key)
     filed = tracker.add(new)
@@ -222,13 +222,13 @@ def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
 def _note(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
     text = f"{run.data.setup.strategy}: {run.data.item.title} [DONE] {world.git.resolve(run.data.branch)[:12]} on {run.data.branch}"
-    world.kit_of(run).tracker().change(run.data.item.id, Change(note=f"{text} (execution {run.id})"))
+    world.config_of(run).tracker().change(run.data.item.id, Change(note=f"{text} (execution {run.id})"))
 
 
 def _sync(world: RepoWorld, event: AnyEvent) -> None:
     """Persist the tracker's data. That it fails is kept for whoever looks at the execution, and stops nothing."""
     file = warnings_file(world.place.common_dir, event.run.id)
-    if said := world.kit_of(event.run).tracker().sync():
+    if said := world.config_of(event.run).tracker().sync():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps([f"the tracker could not persist its data: {said}"]), "utf-8")
 

@@ -14,7 +14,7 @@ from detent.world.repo import RepoWorld
 
 def finished(world: RepoWorld, run: AnyRun, items: Sequence[str]) -> dict[str, str]:
     """The branches of the newest completed executions of these items, with their commits. One that is gone has landed, by whatever way."""
-    git, remote = world.git, world.kit_of(run).ways.remote
+    git, remote = world.git, world.config_of(run).ways.remote
     branches = [branch for item in items if (branch := _branch(world, item))]
     far = has_remote(git, remote)
     tips = {branch: fetch_branch(git, remote, branch) if far else git.resolve(f"{branch}^{{commit}}") for branch in branches}
@@ -23,7 +23,7 @@ def finished(world: RepoWorld, run: AnyRun, items: Sequence[str]) -> dict[str, s
 
 def _branch(world: RepoWorld, item: str) -> str:
     found, n = "", 1
-    while family := world.gear.family(f"{stem(item)}-{n}"):
+    while family := world.runs.family(f"{stem(item)}-{n}"):
         found, n = (str(family[0].data.branch) if family[0].state == "COMPLETED" else found), n + 1
     return found
 

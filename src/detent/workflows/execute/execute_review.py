@@ -69,7 +69,7 @@ def review_branch(world: RepoWorld, run: AnyRun) -> Sent | None:
     about = About(run.id, short(data.branch), data.base, data.pushed, item.id, item.title, item.description, run.guidance, run.flags)
     file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{data.pushed}.json"
     try:
-        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.gear.reviewer(run), question_about(world.git, about)))
+        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.runs.reviewer(run), question_about(world.git, about)))
     except Limited as e:
         return e.sent
     return outcome("ready" if read_review(text).pr_ready else "not-ready", findings=text, **took)
@@ -83,7 +83,7 @@ def filed(tracker: Tracker, review: BranchReview, about: str, branch: str, found
 def file_issues(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
     if run.data.review is not None:
-        filed(world.kit_of(run).tracker(), run.data.review, run.data.item.id, short(run.data.branch), run.data.item.id)
+        filed(world.config_of(run).tracker(), run.data.review, run.data.item.id, short(run.data.branch), run.data.item.id)
 
 
 def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
@@ -91,14 +91,14 @@ def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
     review, branch = run.data.review, short(run.data.branch)
     keys = {of_issue(issue, run.data.item.id, branch).key for issue in review.issues} if review else set()
     with reached():
-        mine = [item for item in world.kit_of(run).tracker().items() if item.key in keys]
+        mine = [item for item in world.config_of(run).tracker().items() if item.key in keys]
     done = keys and {item.key for item in mine if item.status == "closed"} == keys
     return outcome("items-closed") if done else None
 
 
 def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
     """Open it once: what was offered at this commit is open."""
-    git, ways, branch = world.git, world.kit_of(run).ways, run.data.branch
+    git, ways, branch = world.git, world.config_of(run).ways, run.data.branch
     mark = offered(git, branch)
     if kept(mark) != run.data.pushed:
         if not ways.pr_command:

@@ -50,7 +50,7 @@ def _publish(world: RepoWorld, event: AnyEvent) -> None:
         bring_back(world, run)
         if (own := _own_documents(event)) is not None:
             take_back(world, run, own)
-        for path, text in published(world.gear.family(root_id(run)), world.gear.when, event.at).items():
+        for path, text in published(world.runs.family(root_id(run)), world.runs.when, event.at).items():
             write_document(world.place.root, path, text)
         keep_documents(world, run)
         show(world, run)
@@ -67,7 +67,7 @@ def _own_documents(event: AnyEvent) -> tuple[str, ...] | None:
 
 def _history(world: RepoWorld, event: AnyEvent) -> None:
     """One line for every change that was asked for, from the journal."""
-    lines = [json.dumps(_line(e), ensure_ascii=False) for e in world.gear.history(event.run.id) if "append_design_history" in e.owes]
+    lines = [json.dumps(_line(e), ensure_ascii=False) for e in world.runs.history(event.run.id) if "append_design_history" in e.owes]
     write_document(world.place.root, f"{event.run.data.session}/{HISTORY}", "".join(f"{line}\n" for line in lines))
 
 
@@ -123,8 +123,8 @@ def _undo(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _report(world: RepoWorld, event: AnyEvent) -> None:
-    family = world.gear.family(event.run.id)
-    events = [e for run in family for e in world.gear.history(run.id)]
+    family = world.runs.family(event.run.id)
+    events = [e for run in family for e in world.runs.history(run.id)]
     with alone(world, event.run):
         write_document(world.place.root, f"{event.run.data.session}/{REPORT}", report_of(event.run, events, _commits(world, event.run)))
         keep_documents(world, event.run)
@@ -188,13 +188,13 @@ def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:
 
 def _checks(world: RepoWorld, run: AnyRun) -> Sent:
     """Tests, preflight, every check of every task and every acceptance command, at the tree as it stands."""
-    tree, kit, collect = world.snapshot(run), world.kit_of(run), world.collector(run)
+    tree, config, collect = world.snapshot(run), world.config_of(run), world.collector(run)
     wrong = [tests_of(world, run, collect, tree)]
-    said, output = collect.preflight(tree, kit.preflight, world.gear.wanted)
+    said, output = collect.preflight(tree, config.preflight, world.runs.wanted)
     wrong.append(f"{said}\n{output}" if said else "")
     data = run.data
     lines = (*(c for t in data.tasks for c in t.acceptance_checks), *(v for c in data.criteria for v in c.verify))
-    done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), world.gear.wanted)
+    done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), world.runs.wanted)
     wrong += [f"`{c.command}` fails:\n{c.output}" for c in done if not c.passed]
     faults = [text for text in wrong if text]
     proofs = msgspec.json.encode([_proof(c, tree) for c in done]).decode()

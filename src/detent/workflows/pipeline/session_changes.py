@@ -30,7 +30,7 @@ def changed_files(world: RepoWorld, run: AnyRun, tree: str, since: str = "") -> 
 
 def touched(world: RepoWorld, run: AnyRun, tree: str) -> str:
     """What sorts of files a task has changed so far, by their names: docs, tests, code."""
-    git, data, base = world.git, run.data, world.kit_of(run).suite.base
+    git, data, base = world.git, run.data, world.config_of(run).suite.base
     since = getattr(data, "start_tree", "") or git.tree(tip_of(git, root_id(run), data.base))
     is_test = RUNNERS[base.runner].is_test if base and base.runner in RUNNERS else lambda path: False
     paths = (file.path for file in changed_files(world, run, tree, since))
@@ -46,11 +46,11 @@ def instructions_changed(world: RepoWorld, changed: list[ChangedFile], tree: str
 def tests_of(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str:
     """What is wrong by the whole suite; trouble that the tree before the session does not have is the session's own."""
     try:
-        report = collect.passed(tree) or collect.clean(tree, world.gear.wanted)
+        report = collect.passed(tree) or collect.clean(tree, world.runs.wanted)
     except Disturbed:
         raise
     except CannotTell as e:
-        collect.clean(world.git.tree(run.data.base), world.gear.wanted)
+        collect.clean(world.git.tree(run.data.base), world.runs.wanted)
         return f"the tests cannot be run on this tree: {e}"
     before = collect.known(world.git.tree(run.data.base)) if report.canary == "broken" else None
     tampered = f"{TAMPERED}: {report.canary_said}" if before is not None and before.canary == "held" else ""

@@ -38,10 +38,10 @@ def _merged(world: RepoWorld, run: AnyRun, tree: str) -> Sent:
 
 def _fault(world: RepoWorld, run: AnyRun, tree: str) -> str:
     """What is wrong with a merged tree: by the whole suite, by preflight, by the checks of the task."""
-    collect, wanted = world.collector(run), world.gear.wanted
+    collect, wanted = world.collector(run), world.runs.wanted
     if said := tests_of(world, run, collect, tree):
         return said
-    missed, output = collect.preflight(tree, world.kit_of(run).preflight, wanted)
+    missed, output = collect.preflight(tree, world.config_of(run).preflight, wanted)
     if missed:
         return f"{missed}\n{output}"
     lines = next((t.acceptance_checks for t in run.data.tasks if t.id == run.data.merging.task_id), ())

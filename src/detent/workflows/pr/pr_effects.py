@@ -87,25 +87,25 @@ EFFECTS: Effects = {
 
 
 def _create_branch(world: RepoWorld, run: AnyRun) -> Sent:
-    ways = world.kit_of(run).ways
+    ways = world.config_of(run).ways
     made = create_branch(world.git, run.id, run.seq, run.data.plan.prTitle, ways.main, ways.remote)
     return outcome("branched", branch=made.branch, base=made.base, tree=made.tree)
 
 
 def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
     """The configured reviewer, in a fresh context. Where there is none: findings at the root, or else the agent is asked for them."""
-    kit, file = world.kit_of(run), where(world.place, FINDINGS)
-    by_hand = file.is_file() and kit.settings.get("review.require_independent") != "true"
-    if is_parked(run.not_before, world.clock()) if kit.reviewer else not by_hand:
+    config, file = world.config_of(run), where(world.place, FINDINGS)
+    by_hand = file.is_file() and config.settings.get("review.require_independent") != "true"
+    if is_parked(run.not_before, world.clock()) if config.reviewer else not by_hand:
         return None
     if changed := world.git.changes(run.data.good_tree, world.snapshot(run)):
         raise (CannotTell if run.data.setup.agent else NotYet)(unproved(changed[0][1]))  # a driven agent is not asked without end
     try:
-        text, took = _ask_reviewer(world, run) if kit.reviewer else (file.read_text("utf-8", "replace"), {})
+        text, took = _ask_reviewer(world, run) if config.reviewer else (file.read_text("utf-8", "replace"), {})
     except Limited as e:
         return e.sent
-    blocked = blocking(read_findings(text), kit.settings.get("review.block_at", "MINOR"))
-    return outcome("findings" if blocked else "approved", findings=text, by=kit.reviewer or ROOT_FILE, **took)
+    blocked = blocking(read_findings(text), config.settings.get("review.block_at", "MINOR"))
+    return outcome("findings" if blocked else "approved", findings=text, by=config.reviewer or ROOT_FILE, **took)
 
 
 def _findings_prompt() -> str:
@@ -126,11 +126,11 @@ def _ask_reviewer(world: RepoWorld, run: AnyRun) -> tuple[str, dict[str, str]]:
     goal, attempt = "Review this change against its plan", f"{run.id}.{run.seq}.review"
     question = Question(run.id, run.state, tree, goal, prompt, _findings_prompt(), findings_in, attempt, parts)
     file = world.place.git_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{tree}.json"
-    return kept_review(file, lambda: ask_reviewer(git, world.gear.reviewer(run), question))
+    return kept_review(file, lambda: ask_reviewer(git, world.runs.reviewer(run), question))
 
 
 def _squash(world: RepoWorld, run: AnyRun) -> Sent | None:
-    if world.kit_of(run).squash != "auto":
+    if world.config_of(run).squash != "auto":
         return None
     data = run.data
     commit = squash(world.git, run.id, run.seq, data.base, data.reviewed_tree, data.plan.prTitle, world.clock())

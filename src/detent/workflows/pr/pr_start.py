@@ -12,8 +12,8 @@ import msgspec
 from detent.app import App, now
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
-from detent.app.kit import settings_at
 from detent.app.policy import kinds_of, may_answer
+from detent.app.run_configs import settings_at
 from detent.config import Settings
 from detent.effects.branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where

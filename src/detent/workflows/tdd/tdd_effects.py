@@ -64,7 +64,7 @@ def notes_of(world: RepoWorld, run: AnyRun) -> Mapping[str, str]:
     commits, notes = phase_commits(world, run.id), {}
     first = min(commits, default=0)
     at = world.git.resolve(f"{commits[first]}^") if first else tip_of(world.git, run.id, run.data.base)
-    for event in world.gear.history(run.id):
+    for event in world.runs.history(run.id):
         at = commits.get(event.run.seq, at)
         if "write_note" in event.owes and at:
             notes[at] = msgspec.json.format(msgspec.json.encode(note_of(event.run)), indent=2).decode() + "\n"
@@ -104,7 +104,7 @@ def _land(world: RepoWorld, run: AnyRun) -> Sent:
     """As it is configured. In a person's own checkout the work is on its branch already; a child's is its parent's to push."""
     if run.parent:
         return outcome("offered", branch=run.data.branch)
-    lands = bool(run.data.setup.workspace) and world.kit_of(run).ways.merge != "branch"
+    lands = bool(run.data.setup.workspace) and world.config_of(run).ways.merge != "branch"
     if (stop := held_up(world, run)) is not None:
         return stop
     landed = bring_in(world, run) if lands else offer(world, run)

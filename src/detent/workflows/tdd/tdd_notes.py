@@ -8,7 +8,7 @@ import msgspec
 
 from detent.app import App
 from detent.app.fit import checkout_is_fit, ground, is_clean
-from detent.app.kit import settings_at
+from detent.app.run_configs import settings_at
 from detent.door import Case
 from detent.effects.publish import write_whole
 from detent.errors import DetentError

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from detent.app.cell import OUTER, cell_of
 from detent.app.registry import workflow_of
+from detent.app.run_sandbox import OUTER, sandbox_of
 from detent.config import Settings, load
 from detent.door import AnyRun
 from detent.effects.merge import Ways
@@ -16,7 +16,7 @@ from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
-from detent.world import Kit
+from detent.world import RunConfig
 from detent.world.repo import root_of
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
     return settings
 
 
-def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
-    """How to make the kit of a run; made once per run and call, as soon as it is known how its tests are run."""
-    made: dict[tuple[str, bool], Kit] = {}
+def config_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], RunConfig]:
+    """How to make the config of a run; made once per run and call, as soon as it is known how its tests are run."""
+    made: dict[tuple[str, bool], RunConfig] = {}
 
-    def kit(run: AnyRun) -> Kit:
+    def config(run: AnyRun) -> RunConfig:
         key = (run.id, bool(run.data.setup.workspace) and root_of(place.common_dir, run).is_dir())
         if key in made:
             return made[key]
@@ -67,7 +67,7 @@ def kit_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], Kit]:
             made[key] = fresh
         return fresh
 
-    return kit
+    return config
 
 
 def home_of(run: AnyRun, settings: Settings, place: Place) -> Path:
@@ -81,7 +81,7 @@ def origin_of(run: AnyRun, place: Place) -> Path:
     return place.root if run.worktree in ("", run.data.setup.workspace) else Path(run.worktree)
 
 
-def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
+def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> RunConfig:
     setup = run.data.setup
     settings = msgspec.json.decode(setup.settings, type=Settings) if setup.settings else Settings()
     home = home_of(run, settings, place)
@@ -90,23 +90,23 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
         msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
     )
     timeout = float(settings.test.timeout or settings.bash.timeout)
-    cell = cell_of(settings, bool(setup.agent), outer, home)
+    inside = sandbox_of(settings, bool(setup.agent), outer, home)
     also, clean = tuple(settings.test.env), settings.evidence.clean
-    suite = Suite(base, timeout, setup.path, also, cell.tests, cell.sandbox, setup.patterns, clean)
+    suite = Suite(base, timeout, setup.path, also, inside.tests, inside.sandbox, setup.patterns, clean)
     merge = settings.git.merge or workflow_of(run.workflow).merge
     ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
     squash = settings.git.squash or ("auto" if setup.agent else "agent")
-    return Kit(
+    return RunConfig(
         suite,
         settings.flat(),
         tuple(setup.preflight),
         ways,
         squash,
         settings.review.agent,
-        cell.agent,
+        inside.agent,
         home,
         origin_of(run, place),
-        cell.apart,
+        inside.apart,
         lambda: _tracker(settings.tracker.kind, place, outer),
     )
 

@@ -17,7 +17,7 @@ def no_tracker() -> "Tracker":
     raise DetentError("this run has no tracker", "only executions have one")
 
 
-class Kit(NamedTuple):
+class RunConfig(NamedTuple):
     """How a run's tests are run, its work is landed and its agents are asked."""
 
     suite: Suite

@@ -26,7 +26,7 @@ NOT_FOUND = 127  # the exit code by which a shell says that there is no such pro
 MOST_WORDS = 50
 
 
-class Cell(NamedTuple):
+class RunSandbox(NamedTuple):
     """A sandbox, and what is visible in it beyond the workspace."""
 
     sandbox: Sandbox
@@ -133,8 +133,8 @@ def level_of(settings: Settings, driven: bool) -> str:
     return level if level not in ("", AUTO) else PUSH if driven else settings.sandbox.pull
 
 
-def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> Cell:
-    """The cell of a run. What cannot be had as it is configured is an error: never a weaker one."""
+def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> RunSandbox:
+    """The sandbox of a run. What cannot be had as it is configured is an error: never a weaker one."""
     from detent.evidence.runners.lines import REPORTERS  # what writes the reports of tests, in their own room
     from detent.sandbox.visible import toolchains
 
@@ -144,14 +144,14 @@ def cell_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Pa
         _auto(frozenset(outer.items())) if level == AUTO else _chosen(level, outer.get("HOME", ""), known.memory, known.cpus, known.image)
     )
     if level in OPEN:
-        return Cell(sandbox, (), True)
+        return RunSandbox(sandbox, (), True)
     kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
     mounts = tuple(Path(m).expanduser() for m in settings.sandbox.mounts)
     own = (*kept, *mounts, REPORTERS.parent)
     if level != AUTO:
-        return Cell(sandbox, (*toolchains(outer), *own), settings.sandbox.network)
+        return RunSandbox(sandbox, (*toolchains(outer), *own), settings.sandbox.network)
     person = Path(outer.get("HOME") or Path.home())
-    return Cell(
+    return RunSandbox(
         sandbox, own, True, more=cache(lambda: (*toolchains(outer), *(p for p in _beside(home) if not closed(p.resolve(), person))))
     )
 
@@ -183,11 +183,11 @@ def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
     """Try the attacks before a run relies on the sandbox; its name. A hole is an error. What a person answers for is not tried."""
     from detent.sandbox.probe import probe
 
-    cell = cell_of(settings, True, outer, Path("/nonexistent"))
-    if cell.sandbox.name in OPEN:
-        return cell.sandbox.name
-    if holes := probe(cell.sandbox, outer, cell.network):
+    inside = sandbox_of(settings, True, outer, Path("/nonexistent"))
+    if inside.sandbox.name in OPEN:
+        return inside.sandbox.name
+    if holes := probe(inside.sandbox, outer, inside.network):
         raise DetentError(
             f"the sandbox does not hold: {holes[0]}", f"nothing was run ({len(holes)} in all); see `detent doctor` and docs/sandbox.md"
         )
-    return cell.sandbox.name
+    return inside.sandbox.name

@@ -1,0 +1,78 @@
+"""The runs of one repository as the world asks for them: their events, their configuration, their workflow, and who reviews them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from detent.blocks.proved import Fold
+from detent.door import AnyEvent, AnyRun, always
+from detent.errors import CannotTell
+from detent.kernel.codec import from_entry
+from detent.kernel.model import Sent
+from detent.kernel.table import Table
+from detent.world.reviewer import Asking
+from detent.world.run_config import RunConfig
+
+if TYPE_CHECKING:
+    from detent.kernel.journal import Entry, Head
+
+
+class Carried(Protocol):
+    """What is asked of the workflow of a run: who performs what, its published files, and what its events may claim."""
+
+    @property
+    def effects(self) -> Mapping[str, Callable[[Any, AnyEvent], None]]: ...  # on the checkout that is handed in
+    @property
+    def jobs(self) -> Mapping[str, Callable[[Any, AnyRun], Sent | None]]: ...
+    @property
+    def files(self) -> Callable[[AnyRun], Mapping[str, str | None]]: ...
+    @property
+    def claims(self) -> Fold: ...
+    @property
+    def being_written(self) -> Callable[[AnyRun], tuple[str, ...]]: ...
+
+
+class Journaled(Protocol):
+    """What is read of a journal."""
+
+    def events(self, run: str, after: int = 0, limit: int = 1000) -> "Sequence[Entry]": ...
+    def last(self, run: str) -> "Entry | None": ...
+    def at(self, run: str, seq: int) -> "Entry | None": ...
+    def children(self, parent: str) -> "Sequence[Head]": ...
+    def has_report(self, tree: str, digest: str) -> bool: ...
+
+
+def no_reviewer(run: AnyRun) -> Asking:
+    raise CannotTell("there is no reviewer to ask")
+
+
+class Runs:
+    """The runs of one repository. `config_of`, `workflow` and `reviewer` are built above and handed in."""
+
+    reviewer: Callable[[AnyRun], Asking] = staticmethod(no_reviewer)
+
+    def __init__(
+        self,
+        journal: Journaled,
+        tables: Mapping[str, Table[Any]],
+        outer: Mapping[str, str],
+        config_of: Callable[[AnyRun], RunConfig],
+        workflow: Callable[[str], Carried],
+        clock: Callable[[], str],
+        wanted: Callable[[], bool] = always,
+    ) -> None:
+        self.journal, self.tables, self.outer = journal, tables, outer
+        self.config_of, self.workflow, self.clock, self.wanted = config_of, workflow, clock, wanted
+
+    def history(self, run: str) -> Iterator[AnyEvent]:
+        """Every event of a run, in order."""
+        return (from_entry(self.tables[e.workflow], e) for e in self.journal.events(run, limit=1_000_000))
+
+    def family(self, run: str) -> list[AnyRun]:
+        """A run and its children as they stand, oldest first."""
+        entries = (self.journal.last(r) for r in (run, *(h.run for h in self.journal.children(run))))
+        return [from_entry(self.tables[e.workflow], e).run for e in entries if e is not None]
+
+    def when(self, run: str, seq: int) -> str:
+        """The time of an event."""
+        entry = self.journal.at(run, seq)
+        return entry.at if entry else ""
