@@ -14,7 +14,7 @@ from typing import Any
 
 from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
-from detent.app.fit import Terms
+from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.drive import drive
 from detent.git.repo import Git, Out

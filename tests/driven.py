@@ -14,8 +14,8 @@ import pytest
 
 from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
-from detent.app.fit import Terms
 from detent.app.push import result
+from detent.blocks.terms import Terms
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen, drive
 from detent.kernel.model import Sent

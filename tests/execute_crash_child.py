@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from detent.app.crew import crew_of, only_driver
-from detent.app.fit import Terms
+from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.drive import drive
 from detent.kernel.model import Sent

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
-from detent.app.fit import Terms
+from detent.blocks.terms import Terms
 from detent.interfaces.cli.tell import exit_code
 from detent.kernel.anchor import anchor_file
 from detent.kernel.model import Flag, Run, Sent, Verdict

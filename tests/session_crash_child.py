@@ -12,7 +12,7 @@ from pathlib import Path
 
 from detent.app import App, open_app
 from detent.app.crew import crew_of, only_driver
-from detent.app.fit import Terms
+from detent.blocks.terms import Terms
 from detent.drive import drive
 from detent.gates.human import pending
 from detent.kernel.model import Sent

@@ -8,8 +8,8 @@ from typing import Any
 
 from detent.app import App, open_app
 from detent.app.crew import only_driver, whole_crew
-from detent.app.fit import Terms
 from detent.app.push import result
+from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.kernel.model import Sent, Verdict

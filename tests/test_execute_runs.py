@@ -9,9 +9,9 @@ import pytest
 
 from detent.app import App, queueing
 from detent.app.crew import crew_of, only_driver
-from detent.app.fit import Terms
 from detent.app.live import live_file, read_from
 from detent.app.overtime import Worked
+from detent.blocks.terms import Terms
 from detent.drive import Seen, drive
 from detent.kernel.model import Sent
 from detent.workflows.execute.execute_start import starter

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from detent.app import App, open_app
-from detent.app.fit import Terms
+from detent.blocks.terms import Terms
 from detent.door import AnyEvent, AnyRun
 from detent.gates.human import pending
 from detent.kernel.model import Briefing, Sent

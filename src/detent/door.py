@@ -6,7 +6,6 @@ Knows the order of these things; what they do is handed in.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -64,18 +63,22 @@ def _stay(run: AnyRun) -> dict[str, str]:
     return {FLAGS: msgspec.json.encode(kept).decode()} if kept else {}
 
 
-@dataclass
 class Door:
     """The one door. Values go in, a briefing or a verdict comes out. `wanted` says whether the caller still waits: a call taken back marks nothing."""
 
-    journal: Journal
-    tables: Mapping[str, Table[Any]]
-    world: World
-    judge: Judge
-    brief: Callable[[Table[Any], AnyRun], Briefing]
-    clock: Callable[[], str]
-    holder: Callable[[str], Holder]
-    wanted: Callable[[], bool] = always
+    def __init__(
+        self,
+        journal: Journal,
+        tables: Mapping[str, Table[Any]],
+        world: World,
+        judge: Judge,
+        brief: Callable[[Table[Any], AnyRun], Briefing],
+        clock: Callable[[], str],
+        holder: Callable[[str], Holder],
+        wanted: Callable[[], bool] = always,
+    ) -> None:
+        self.journal, self.tables, self.world, self.judge = journal, tables, world, judge
+        self.brief, self.clock, self.holder, self.wanted = brief, clock, holder, wanted
 
     # -- starting and reading ------------------------------------------------------------------------------------------------
 

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from detent.app import App
 from detent.app.allowed import base_of, rules
-from detent.app.fit import Terms
 from detent.app.people import allowed, by_a_person
 from detent.app.plain_text import shown
 from detent.app.registry import FOR_PLANS
 from detent.app.starting import start_of
+from detent.blocks.terms import Terms
 from detent.kernel.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
@@ -72,9 +72,9 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
 
     `terms` is what changes in who works and for how much; resuming a driven run looks for that itself.
     """
+    from detent.app.driving import renewed
     from detent.app.policy import user
     from detent.app.push import is_pushed
-    from detent.app.terms import renewed
 
     allowed(app, by, app.chosen(run))
     now = app.door.load(app.chosen(run)).run

@@ -13,13 +13,13 @@ from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
+from detent.app.driving import Driving, driving
 from detent.app.executions import is_execution
 from detent.app.overtime import Worked, ends_of
 from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
 from detent.app.run_configs import DEFAULT, home_of
 from detent.app.run_sandbox import RunSandbox, sandbox_of
-from detent.app.terms import Driving, driving
 from detent.blocks.prompts import system_prompt
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun

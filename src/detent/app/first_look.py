@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.app import App
-from detent.app.fit import Terms
 from detent.blocks.ground import Ground
+from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command

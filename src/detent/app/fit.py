@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -20,22 +19,6 @@ from detent.git.snapshot import hidden_changes, untracked, why_left_out
 from detent.git.workspace import choose_root
 
 IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
-
-
-class Terms(NamedTuple):
-    """How a run is to be started."""
-
-    request: str = ""  # what is wanted; for `pr` the path of the plan
-    adopt: bool = False  # take over what is not committed
-    baseline: bool = False  # accept the tests that fail now
-    lean: bool = False  # the short way of `pipeline`
-    policies: Mapping[str, str] = {}  # answers that a person gives beforehand; about flags in every workflow, the others in `pipeline`
-    agent: str = ""  # the agent that the machine drives, in a workspace of its own; empty: an agent calls by itself, in this checkout
-    context: str = ""  # of `execute`: what the user adds to the prompt
-    again: bool = False  # of `execute`: a person wants this attempt, whatever became of earlier ones
-    research: bool = False  # of `pipeline`: a person wants the Researcher to work, whatever SpecAgent says
-    ui: bool = False  # and the Designer
-    parallel: int = 1  # of `pipeline`: how many tasks may be at work at once
 
 
 def no_run_is_open(app: App) -> None:

@@ -258,8 +258,8 @@ def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -
 
 def _give_back(app: App, each: Candidate, done: Landing, agent: str, sent: Sent) -> str:
     """A new execution of the branch's item, told what happened; the branch stays. Done twice, it is the same execution."""
-    from detent.app.fit import Terms
     from detent.app.queueing import Asked, add, open_queue
+    from detent.blocks.terms import Terms
 
     note = f"The branch {each.branch} could not be landed: {done.reason}"
     items_of(app).change(each.item, Change(status="open", assignee="", note=note))

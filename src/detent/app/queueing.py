@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import AnyJournal, App, journal_at, open_app
-from detent.app.fit import Terms
 from detent.app.overtime import seconds_until
 from detent.app.policy import policies_of
 from detent.app.registry import workflow_of
 from detent.app.shared import queue_settings, shared_url
 from detent.blocks.open_flags import CAUSE
+from detent.blocks.terms import Terms
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.git.place import Place

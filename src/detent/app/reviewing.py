@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from detent.app.driving import Driving, driving
 from detent.app.opened import App
 from detent.app.registry import workflow_of
 from detent.app.run_configs import DEFAULT, home_of
 from detent.app.run_sandbox import PULL, sandbox_of
-from detent.app.terms import Driving, driving
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.evidence.runners.kept import for_agents

@@ -27,8 +27,8 @@ def known_before(run: AnyRun) -> dict[str, list[str]]:
 
 
 def agent_at_work(app: App, run: AnyRun) -> str:
+    from detent.app.driving import driving
     from detent.app.push import is_pushed
-    from detent.app.terms import driving
 
     return driving(app, run.id).agent if is_pushed(run) else ""
 

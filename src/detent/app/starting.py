@@ -7,8 +7,8 @@ from detent.app.registry import startable, workflow_names, workflow_of
 from detent.errors import DetentError
 
 if TYPE_CHECKING:
-    from detent.app.fit import Terms
     from detent.app.workflow import Start
+    from detent.blocks.terms import Terms
 
 PAGE = "page"
 COMMANDS = {"start": "detent start", "run": "detent run", PAGE: "the page"}

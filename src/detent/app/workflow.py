@@ -21,8 +21,8 @@ from detent.kernel.rows import Child, T
 from detent.kernel.table import Table
 
 if TYPE_CHECKING:
-    from detent.app.fit import Terms
     from detent.app.opened import App
+    from detent.blocks.terms import Terms
     from detent.config import Settings
     from detent.world.repo import Effects, Jobs, RepoWorld
 

@@ -85,11 +85,11 @@ def add(
     """
     if not items and not ready:
         raise click.UsageError("name the items, or say --ready; `detent items list` shows them")
-    from detent.app.fit import Terms
     from detent.app.policy import flags_alone, read_policies
     from detent.app.push import said_agent
     from detent.app.queueing import Asked
     from detent.app.queueing import add as add_items
+    from detent.blocks.terms import Terms
 
     policies = read_policies(yes_to)
     flags_alone(policies, "a queue")

@@ -61,10 +61,10 @@ def command(
     The agents work in a workspace of their own, inside the sandbox; your checkout stays as it is. The result is on a branch. Stop it with
     Ctrl-C at any time: `detent resume` goes on from the last event.
     """
-    from detent.app.fit import Terms
     from detent.app.policy import read_policies
     from detent.app.push import fit_for_push, said_agent
     from detent.app.starting import options_fit, policies_fit
+    from detent.blocks.terms import Terms
     from detent.interfaces.cli.runner import begin_or_ask, here
 
     asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
@@ -79,8 +79,8 @@ def command(
 
 def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
     """Go on with a run. It waits for a person still, if it did."""
+    from detent.app.driving import driving
     from detent.app.push import fit_for_push, is_pushed
-    from detent.app.terms import driving
     from detent.interfaces.cli.runner import here
 
     app = here()

@@ -10,7 +10,7 @@ from detent.interfaces.cli.tell import channel
 from detent.kernel.model import Briefing, Sent, Verdict
 
 if TYPE_CHECKING:
-    from detent.app.fit import Terms
+    from detent.blocks.terms import Terms
 
 MOST_SHOWN = 10
 

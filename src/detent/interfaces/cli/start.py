@@ -23,8 +23,8 @@ def command(
     For `tdd` and `pipeline`, REQUEST says what is wanted; for `pr` it may be the path of the plan (else [pr] plan).
     The checkout must be clean, on a branch, with at least one commit.
     """
-    from detent.app.fit import Terms
     from detent.app.starting import options_fit
+    from detent.blocks.terms import Terms
     from detent.interfaces.cli.runner import begin_or_ask, here
 
     terms = Terms(" ".join(request), adopt, baseline, lean, research=research, ui=ui)

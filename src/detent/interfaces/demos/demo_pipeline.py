@@ -13,9 +13,9 @@ import click
 
 from detent.app import App, open_app
 from detent.app.asked import asked_of, who_asks
-from detent.app.fit import Terms
 from detent.app.push import push
 from detent.app.starting import start_of
+from detent.blocks.terms import Terms
 from detent.door import AnyEvent
 from detent.interfaces.cli.live import COLOURS, Terminal
 from detent.interfaces.cli.tell import plain

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.app import App, open_app
-from detent.app.fit import Terms
 from detent.app.starting import start_of
+from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.evidence.runners.kept import folder_of
 from detent.interfaces.gatebench import Agent, Language, Sort, Step, Try

@@ -134,8 +134,8 @@ def one(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
 
 def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions:
     """Queue items."""
-    from detent.app.fit import Terms
     from detent.app.queueing import Asked, add
+    from detent.blocks.terms import Terms
 
     if not asked.items and not asked.ready:
         raise DetentError("there is nothing to queue", "name items, or say ready")

@@ -7,7 +7,6 @@ from detent.app import App
 from detent.app.conversation import begin, spoken
 from detent.app.crew import driver_of
 from detent.app.executions import is_execution
-from detent.app.fit import Terms
 from detent.app.land_asked import accept
 from detent.app.people import allowed
 from detent.app.policy import read_policies, user
@@ -15,6 +14,7 @@ from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.open_flags import ACCEPT
+from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.interfaces.http import shapes
 from detent.interfaces.http.heads import Changed, head_of

@@ -6,9 +6,9 @@ import msgspec
 
 from detent.agents import Budget
 from detent.app import App
+from detent.app.driving import Driving
 from detent.app.project import BranchData, project_settings, stand_in
 from detent.app.reviewing import asking_with
-from detent.app.terms import Driving
 from detent.app.trackers import tracker_of
 from detent.door import AnyRun
 from detent.errors import CannotTell, DetentError

@@ -6,11 +6,11 @@ import msgspec
 
 from detent.app import App
 from detent.app.first_look import accepted
-from detent.app.fit import Terms
 from detent.app.policy import kinds_of, may_answer
 from detent.app.project import ground_of_main, project_settings
 from detent.app.registry import is_workflow, workflow_of
 from detent.app.trackers import tracker_of
+from detent.blocks.terms import Terms
 from detent.config import Settings
 from detent.effects.publish import exclude
 from detent.errors import DetentError

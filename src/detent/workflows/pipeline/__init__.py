@@ -16,7 +16,7 @@ from detent.workflows.pipeline.task_table import TASK
 
 if TYPE_CHECKING:
     from detent.app import App
-    from detent.app.fit import Terms
+    from detent.blocks.terms import Terms
 
 HERE = Path(__file__).parent
 SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs

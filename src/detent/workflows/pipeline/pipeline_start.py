@@ -9,9 +9,10 @@ import msgspec
 
 from detent.app import App, now
 from detent.app.first_look import accepted, said_at_start
-from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open
+from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import FLAGS, kinds_of, may_answer
 from detent.app.run_configs import settings_at
+from detent.blocks.terms import Terms
 from detent.effects.publish import exclude
 from detent.errors import DetentError
 from detent.git import fingerprint

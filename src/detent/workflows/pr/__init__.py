@@ -14,7 +14,7 @@ from detent.workflows.pr.pr_table import PR
 
 if TYPE_CHECKING:
     from detent.app import App
-    from detent.app.fit import Terms
+    from detent.blocks.terms import Terms
     from detent.config import Settings
 
 

@@ -11,9 +11,10 @@ import msgspec
 
 from detent.app import App, now
 from detent.app.first_look import accepted, said_at_start
-from detent.app.fit import Terms, checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
+from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
 from detent.app.policy import kinds_of, may_answer
 from detent.app.run_configs import settings_at
+from detent.blocks.terms import Terms
 from detent.config import Settings
 from detent.effects.branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where

@@ -17,7 +17,7 @@ from detent.workflows.tdd.tdd_table import TDD
 
 if TYPE_CHECKING:
     from detent.app import App
-    from detent.app.fit import Terms
+    from detent.blocks.terms import Terms
     from detent.config import Settings
     from detent.world.repo import RepoWorld
 
