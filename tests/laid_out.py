@@ -45,7 +45,8 @@ class Places:
         cls.taken = cls.taken + 1 if test == cls.test else 1
         cls.test = test
         place = home() / "now" / str(cls.taken)
-        shutil.rmtree(place, ignore_errors=True)
+        if place.exists():  # a program of the test before may still write there: its folder moves away with it
+            place.rename(Path(tempfile.mkdtemp(dir=home())) / "before")
         place.mkdir(parents=True)
         folder.symlink_to(place / folder.name)
         return place / folder.name

@@ -12,7 +12,7 @@ from tests import warm_pytest
 from tests.project import INI, Ran
 from tests.test_check import BASE, CALC, HALF, ODD, TESTS, Branch
 
-PROBED = {"DETENT_EVIDENCE_MUTATION": "warn"}
+PROBED = {"DETENT_EVIDENCE_MUTATION": "warn", "DETENT_EVIDENCE_SECONDS": "3600"}  # however busy the machine is
 THIRD = "\n\ndef third(n):\n    return n / 3\n"
 ENV = "import os\n\n\ndef at_home():\n    return 'PYTEST_CURRENT_TEST' not in os.environ\n"
 FLAGGED = {

@@ -28,6 +28,7 @@ from detent.kernel.seal import drawing_key
 
 LARGEST_DOCUMENT = 1_000_000
 QUICK = 3.0  # seconds for a probe while someone waits
+STARTS, USUAL_START = 4, 1.0  # runs of a probe that there is time for, where one start takes longer than this
 MOST_IDS = 20  # that an event keeps; all of them stand in the report
 
 
@@ -231,10 +232,15 @@ class RepoLook:
     def late(self) -> bool:
         return self._tests is not None and self._tests.late
 
+    def _quick(self) -> float:
+        """Half a suite at most, or a few seconds; on a machine where starting the tests alone takes long, time for a few starts."""
+        seen = self.tests()
+        return max(QUICK, seen.seconds / 2) + STARTS * max(0.0, seen.wall - seen.seconds - USUAL_START)
+
     def teeth(self, seconds: float = 0.0) -> Teeth:
         """What probes work with; they take as long as is given, or what the one who waits can spare."""
         subject = self.subject
-        seconds = seconds or (max(QUICK, self.tests().seconds / 2) if subject.quick else PROBE_SECONDS)
+        seconds = seconds or (self._quick() if subject.quick else PROBE_SECONDS)
         key = drawing_key(self.tree)
         return Teeth(
             subject.git, subject.collect, subject.wanted, self.changes.sort, self.tree, subject.marks, self.changed(), seconds, key

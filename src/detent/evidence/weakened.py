@@ -23,29 +23,34 @@ MOST_TRIED = 40
 
 
 def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
-    """The tests that were changed, pass before and now, and no longer fail for anything that they failed for."""
+    """The tests that were changed, pass before and now, and no longer fail for anything that they failed for.
+
+    Where time runs out, a test counts only if that was seen often enough: that it was changed is shown in any case.
+    """
     changed = _changed(teeth, now, before)
     if not changed:
         return ()
     files = tuple(sorted({file_of(now, test) for test in changed}))
     older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in files}
-    changed -= _failing(teeth, files, older)  # what the older one asks for is not so any more: that is shown, and is nothing to notice
+    changed -= _failing(teeth, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
     missed: dict[str, int] = {}
     until, open_ = time.monotonic() + teeth.seconds, set(changed)
     for path, text in _mutants(teeth, files):
         if not open_ or time.monotonic() > until:
             break
-        failed = open_ & _failing(teeth, files, {**older, path: text.encode()})
-        if not failed:
+        failed = open_ & (_failing(teeth, files, {**older, path: text.encode()}) or frozenset())
+        noticing = _failing(teeth, files, {path: text.encode()}) if failed else None
+        if noticing is None:
             continue
-        noticing = _failing(teeth, files, {path: text.encode()})
         open_ -= noticing
         for test in failed - noticing:
             missed[test] = missed.get(test, 0) + 1
         _note(teeth, [test for test in sorted(failed - noticing) if missed[test] == 1], files, older, (path, text))
         open_ -= {test for test, n in missed.items() if n >= MOST_NOTICED}
         missed = {test: n for test, n in missed.items() if test not in noticing}
-    return tuple(sorted(missed))
+    else:
+        return tuple(sorted(missed))  # everything was tried
+    return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED))
 
 
 def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:
@@ -65,14 +70,14 @@ def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[st
         teeth.tried(trial_of(teeth, tests, "the same change, and the tests as they are now", "they pass", {path: text.encode()}, files))
 
 
-def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str]:
-    """The tests of some files that fail on the judged tree where files of it say something else."""
+def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str] | None:
+    """The tests of some files that fail on the judged tree where files of it say something else; None where that cannot be told."""
     try:
         return teeth.collect.probe(teeth.tree, teeth.wanted, files, overlay, teeth.seconds).bad
     except Disturbed:
         raise
     except CannotTell:
-        return frozenset()  # what does not even run says nothing
+        return None  # what does not even run says nothing
 
 
 def _changed(teeth: Teeth, now: TestReport, before: TestReport) -> frozenset[str]:
