@@ -17,6 +17,7 @@ from detent.evidence.test_names import changed_tests
 from detent.evidence.trials import trial_of
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
+PATIENCE = 9  # times the usual time, where a test missed something and it is not yet known whether that is all
 MOST_FILES = 20
 MOST_WORDS = 60
 MOST_TRIED = 40
@@ -36,7 +37,7 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
     missed: dict[str, int] = {}
     until, open_ = time.monotonic() + teeth.seconds, set(changed)
     for path, text in _mutants(teeth, files):
-        if not open_ or time.monotonic() > until:
+        if not open_ or time.monotonic() > (until + PATIENCE * teeth.seconds if open_ & missed.keys() else until):
             break
         failed = open_ & (_failing(teeth, files, {**older, path: text.encode()}) or frozenset())
         noticing = _failing(teeth, files, {path: text.encode()}) if failed else None
