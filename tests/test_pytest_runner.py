@@ -13,7 +13,7 @@ from detent.errors import CannotTell
 from detent.evidence.formats import junit, xml
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
-from detent.evidence.runners.words import split
+from detent.evidence.runners.command_words import split
 
 PYTEST = RUNNERS["pytest"]
 HERE = Command((sys.executable, "-m", "pytest"), "pytest", "environment")

@@ -11,7 +11,7 @@ import pytest
 from detent.evidence.reasons import Reason, declared_dependencies, is_foreign, reason
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.cargo_report import _place
+from detent.evidence.runners.rust.cargo_report import _place
 from detent.evidence.suite import placed
 from detent.evidence.testfiles import test_files as looked_up
 from tests.dialects import lend_runners

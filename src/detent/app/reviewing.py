@@ -10,7 +10,7 @@ from detent.app.kit import DEFAULT, home_of
 from detent.app.terms import Driving, Wired, driving
 from detent.config import Settings
 from detent.door import AnyRun
-from detent.evidence.runners.kept import for_agents
+from detent.evidence.runners.build_caches import for_agents
 from detent.world.reviewer import Asking
 
 if TYPE_CHECKING:

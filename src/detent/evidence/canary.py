@@ -15,8 +15,8 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners.nest import words_in, words_of
-from detent.evidence.runners.protocol import Canary, Command, Files, Nest, Runner, Watched
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, Runner, Watched
+from detent.evidence.runners.canary_words import words_in, words_of
 
 V = TypeVar("V")
 TAMPERED = "the test runner was tampered with"

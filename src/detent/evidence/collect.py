@@ -26,7 +26,7 @@ from detent.evidence.lay import lay
 from detent.evidence.own_traces import left_planted, made_by_tests, note_made, planted_file
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
-from detent.evidence.runners.kept import builds, folder_of
+from detent.evidence.runners.build_caches import builds, folder_of
 from detent.evidence.site import Site
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.repo import Git

@@ -18,8 +18,8 @@ from detent.evidence.canary import BESIDE, judged, planted
 from detent.evidence.ids import without_root
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
-from detent.evidence.runners.kept import lent, settings
-from detent.evidence.runners.protocol import Canary
+from detent.evidence.runners.adapter import Canary
+from detent.evidence.runners.build_caches import lent, settings
 from detent.git.snapshot import FOLDERS
 from detent.kernel.scratch import scratch_folder
 from detent.sandbox.process import Ran, run

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from detent.evidence.patterns import SOURCES, is_outside, said
-from detent.evidence.runners.protocol import Command, Files, Patterned, Runner
+from detent.evidence.runners.adapter import Command, Files, Patterned, Runner
 
 MOST_READ = 500
 FOLDER = re.compile(

@@ -3,25 +3,25 @@
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from detent.evidence.runners.protocol import Command, Files, Folder, Runner
+from detent.evidence.runners.adapter import Command, Files, Folder, Runner
 
 __all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
 
 WHERE = {  # in the order in which they are asked whether a configured command is theirs
-    "pytest": "pytest:Pytest",
-    "node": "node:Node",
-    "vitest": "vitest:Vitest",
-    "jest": "jest:Jest",
-    "mocha": "mocha:Mocha",
-    "unittest": "unittest:Unittest",
-    "go": "go:Go",
-    "cargo": "cargo:Cargo",
-    "rspec": "rspec:RSpec",
-    "phpunit": "phpunit:PHPUnit",
-    "ctest": "ctest:CTest",
-    "maven": "maven:Maven",
-    "gradle": "gradle:Gradle",
-    "dotnet": "dotnet:Dotnet",
+    "pytest": "python.pytest:Pytest",
+    "node": "javascript.node:Node",
+    "vitest": "javascript.vitest:Vitest",
+    "jest": "javascript.jest:Jest",
+    "mocha": "javascript.mocha:Mocha",
+    "unittest": "python.unittest:Unittest",
+    "go": "go.go:Go",
+    "cargo": "rust.cargo:Cargo",
+    "rspec": "ruby.rspec:RSpec",
+    "phpunit": "php.phpunit:PHPUnit",
+    "ctest": "cmake.ctest:CTest",
+    "maven": "jvm.maven:Maven",
+    "gradle": "jvm.gradle:Gradle",
+    "dotnet": "dotnet.dotnet:Dotnet",
 }
 UNSEEN = frozenset({"dotnet"})  # adapters that were never tried with the real program
 
@@ -49,9 +49,9 @@ def find_command(files: Files, configured: str = "") -> Command | None:
 
     A configured command that no adapter understands is run by a shell, and only its exit code says something.
     """
+    from detent.evidence.runners.command_words import split
     from detent.evidence.runners.detect import detect
-    from detent.evidence.runners.node_package import is_npm_test, script_words
-    from detent.evidence.runners.words import split
+    from detent.evidence.runners.javascript.node_package import is_npm_test, script_words
 
     if not configured.strip():
         return detect(files)
@@ -64,7 +64,7 @@ def find_command(files: Files, configured: str = "") -> Command | None:
 
 def refuse(command: str, base: Command | None) -> str | None:
     """Why an agent's test command is not taken. Only where nothing is configured or detected, any command is."""
-    from detent.evidence.runners.words import split
+    from detent.evidence.runners.command_words import split
 
     if base is not None and base.runner:
         return RUNNERS[base.runner].refuse(command, base)

@@ -3,22 +3,22 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from detent.evidence.runners.cargo import Cargo
-from detent.evidence.runners.ctest import CTest
-from detent.evidence.runners.dotnet import Dotnet
-from detent.evidence.runners.go import Go
-from detent.evidence.runners.gradle import Gradle
-from detent.evidence.runners.jest import Jest
-from detent.evidence.runners.maven import Maven
-from detent.evidence.runners.mocha import Mocha
-from detent.evidence.runners.node import Node
-from detent.evidence.runners.node_package import npm_test, test_script
-from detent.evidence.runners.phpunit import PHPUnit
-from detent.evidence.runners.protocol import Command, Files
-from detent.evidence.runners.pytest import Pytest
-from detent.evidence.runners.rspec import RSpec
-from detent.evidence.runners.unittest import Unittest
-from detent.evidence.runners.vitest import Vitest
+from detent.evidence.runners.adapter import Command, Files
+from detent.evidence.runners.cmake.ctest import CTest
+from detent.evidence.runners.dotnet.dotnet import Dotnet
+from detent.evidence.runners.go.go import Go
+from detent.evidence.runners.javascript.jest import Jest
+from detent.evidence.runners.javascript.mocha import Mocha
+from detent.evidence.runners.javascript.node import Node
+from detent.evidence.runners.javascript.node_package import npm_test, test_script
+from detent.evidence.runners.javascript.vitest import Vitest
+from detent.evidence.runners.jvm.gradle import Gradle
+from detent.evidence.runners.jvm.maven import Maven
+from detent.evidence.runners.php.phpunit import PHPUnit
+from detent.evidence.runners.python.pytest import Pytest
+from detent.evidence.runners.python.unittest import Unittest
+from detent.evidence.runners.ruby.rspec import RSpec
+from detent.evidence.runners.rust.cargo import Cargo
 
 
 class Sign(NamedTuple):

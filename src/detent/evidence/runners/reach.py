@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from detent.evidence.patterns import said
 from detent.evidence.runners import RUNNERS, Command, Files
-from detent.evidence.runners.protocol import Patterned
-from detent.evidence.runners.pytest_ini import read_ini
+from detent.evidence.runners.adapter import Patterned
+from detent.evidence.runners.python.pytest_ini import read_ini
 
 
 class Inner(NamedTuple):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from detent.app import App, open_app
 from detent.app.start import start_pr
 from detent.errors import DetentError
-from detent.evidence.runners.kept import folder_of
+from detent.evidence.runners.build_caches import folder_of
 from detent.interfaces.gatebench import Agent, Language, Sort, Step, Try
 from detent.kernel.model import Briefing, Sent, Verdict
 

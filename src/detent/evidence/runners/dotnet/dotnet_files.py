@@ -1,0 +1,54 @@
+"""What the adapter of .NET and its program tell each other, and which file of a project declares which class. Starts no process."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from detent.evidence.runners.jvm.jvm_files import below
+
+CODE = frozenset({".cs", ".fs", ".vb"})
+NAMESPACE = re.compile(r"^\s*namespace\s+([\w.]+)", re.MULTILINE | re.IGNORECASE)
+DECLARED = re.compile(r"\b(?:class|record|struct|module|type)\s+(\w+)", re.IGNORECASE)
+BUILT = re.compile(r"(?:^|/)(?:bin|obj)/")
+
+
+class Order(msgspec.Struct):
+    """What is to be run."""
+
+    program: list[str]
+    paths: list[str] = []
+    filters: list[str] = []
+
+
+class Report(msgspec.Struct):
+    """Everything that was asked and said."""
+
+    code: int
+    reports: list[str] = []  # the text of each TRX file
+    classes: dict[str, str] = {}  # the file that declares each class
+    broken: dict[str, list[str]] = {}  # what the compiler said, by file
+    project: str = ""  # stands for a class that no file declares
+
+
+def classes(root: Path) -> dict[str, str]:
+    """The file that declares each class, by its full name."""
+    found: dict[str, str] = {}
+    for path in below(root):
+        if PurePosixPath(path).suffix not in CODE or BUILT.search(path):
+            continue
+        text = (root / path).read_text("utf-8", "replace")
+        space = NAMESPACE.search(text)
+        for name in DECLARED.findall(text):
+            found.setdefault(f"{space[1]}.{name}" if space else name, path)
+    return found
+
+
+def wanted(order: Order, declared: dict[str, str]) -> str:
+    """The one filter for everything that was selected: names as they are, files by the classes that they declare."""
+    plain = [path.removeprefix("./").rstrip("/") for path in order.paths]
+    named = [
+        name for name, file in declared.items() if any(file == path or path in ("", ".") or file.startswith(f"{path}/") for path in plain)
+    ]
+    parts = [*(f"({each})" for each in order.filters), *(f"FullyQualifiedName~{name}." for name in named)]
+    return "|".join(parts) or ("FullyQualifiedName=" if plain else "")

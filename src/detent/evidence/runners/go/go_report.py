@@ -1,0 +1,217 @@
+"""What `go test -json` said, into outcomes by id. Knows go's events; knows neither commands nor the project. Starts no process.
+
+An id is `file::TestName` or `file::TestName/sub`. A test that has subtests is no test of its own: they are listed, and it only if it
+failed without any of them failing. A file that cannot be built is one id, the file, with the outcome `error`. What go takes for a pass
+only because the process ended well is none: a test ends with its own line, and a package with its own word.
+"""
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.ids import readable
+from detent.evidence.report import Outcome, TestReport
+from detent.evidence.runners.go.go_build import faults
+
+LARGEST = 64 * 1024 * 1024
+OLDEST = (1, 20)  # the first that marks its own lines
+LONGEST_MESSAGE = 2000
+ENDS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
+END = re.compile(r"\s*--- (PASS|FAIL|SKIP): (\S+) \(")
+NOT_BUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]", re.MULTILINE)
+
+
+class Order(msgspec.Struct):
+    """What is to be run."""
+
+    flags: list[str] = []
+    paths: list[str] = []  # patterns, folders and files
+    run: str = ""
+
+
+class Event(msgspec.Struct):
+    """One line of go's."""
+
+    Action: str = ""
+    Package: str = ""
+    Test: str = ""
+    Output: str = ""
+    OutputType: str = ""
+    ImportPath: str = ""
+    Elapsed: float = 0.0
+
+
+class Round(msgspec.Struct):
+    """One call of `go test`, with the test files that were left out."""
+
+    code: int
+    stdout: str
+    stderr: str
+    hidden: list[str] = []
+
+    def events(self) -> list[Event]:
+        lines = [line for line in self.stdout.splitlines() if line.startswith("{")]
+        try:
+            return [msgspec.json.decode(line, type=Event) for line in lines]
+        except msgspec.DecodeError as e:
+            raise CannotTell(f"the test report cannot be read: {e}") from e
+
+    def text(self) -> str:
+        """What a person would have seen."""
+        return "".join(each.Output for each in self.events()) + self.stderr
+
+    def built(self) -> str:
+        """What was said while building."""
+        return "".join(each.Output for each in self.events() if each.Action == "build-output") + self.stderr
+
+    def not_built(self) -> list[str]:
+        """The packages that could not be built: go says so itself, and no test of theirs began."""
+        events = self.events()
+        begun = {each.Package for each in events if each.Action == "run"}
+        said = "".join(each.Output for each in events if not each.Test) + "\n" + self.stdout
+        return [each for each in dict.fromkeys(NOT_BUILT.findall(said)) if each not in begun]
+
+
+class Package(msgspec.Struct):
+    """A package, its folder, and the tests that each of its files defines."""
+
+    path: str
+    folder: str
+    tests: dict[str, list[str]]
+    must: list[str] = []  # those that are run whatever happens
+
+
+class Report(msgspec.Struct):
+    """Everything that was asked and said."""
+
+    version: str
+    code: int
+    rounds: list[Round]
+    packages: list[Package]
+
+
+class Seen(NamedTuple):
+    """What is known of one test."""
+
+    file: str
+    outcome: Outcome
+    message: str = ""
+    kind: str = ""
+    missing: bool = False
+    place: str = ""
+    seconds: float = 0.0
+
+
+def read_report(data: bytes) -> Report:
+    """A whole report, of a go that can be believed."""
+    if len(data) > LARGEST:
+        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
+    try:
+        report = msgspec.json.decode(data, type=Report)
+    except msgspec.DecodeError as e:
+        raise CannotTell(f"the test report cannot be read: {e}") from e
+    found = re.match(r"go(\d+)\.(\d+)", report.version)
+    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+        raise CannotTell(f"{report.version or 'this go'} is too old: older than 1.20, it cannot tell its own words from those of a test")
+    return report
+
+
+def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
+    """The outcomes of all rounds: of each package the last one counts, and what was left out stands as a file."""
+    seen: dict[str, Seen] = {}
+    for each in report.rounds:
+        again = [
+            package for later in report.rounds if later.hidden and set(each.hidden) < set(later.hidden) for package in each.not_built()
+        ]
+        events = each.events()
+        for package in report.packages:
+            ours = [event for event in events if event.Package == package.path]
+            if ours and package.path not in again:
+                seen.update(_package(package, ours, each))
+        seen.update(
+            {f.file: Seen(f.file, "error", f.says, "BuildError", f.missing, f.place) for f in faults(each.built()) if "/../" not in f.file}
+        )
+    return TestReport(
+        {test: each.outcome for test, each in seen.items()},
+        {test: each.file for test, each in seen.items()},
+        tuple(test for test, each in seen.items() if each.missing),
+        output,
+        exit_code,
+        runner="go",
+        messages={test: each.message[:LONGEST_MESSAGE] for test, each in seen.items() if each.message},
+        kinds={test: each.kind for test, each in seen.items() if each.kind},
+        places={test: each.place or _place(each) for test, each in seen.items() if each.place or _place(each)},
+        seconds=round(sum(each.seconds for each in seen.values()), 3),
+    )
+
+
+def _place(seen: Seen) -> str:
+    """Where a test failed: of a panic the innermost line outside of go's own library, else the line that the test's words begin with."""
+    if seen.outcome not in ("failed", "error"):
+        return ""
+    trace = re.findall(r"^\t(/\S+\.go):(\d+)(?: \+0x|$)", seen.message, re.MULTILINE) if seen.kind == "panic" else []
+    ours = [f"{file}:{line}" for file, line in trace if not re.search(r"/src/(?:runtime|testing)/|/pkg/mod/|/go/src/", file)]
+    own = re.search(r"^\s*(\w[\w.-]*\.go):(\d+): ", seen.message, re.MULTILINE)
+    folder = seen.file.rpartition("/")[0]
+    return ours[0] if ours else f"{folder}/{own[1]}:{own[2]}".lstrip("/") if own else ""
+
+
+def _package(package: Package, events: list[Event], said: Round) -> dict[str, Seen]:
+    """The tests of one package that was run."""
+    home = {name: file for file, names in package.tests.items() for name in names}
+    begun = list(dict.fromkeys(event.Test for event in events if event.Action == "run"))
+    ended = _ended(package, events)
+    parents = {test.rpartition("/")[0] for test in begun}
+    bad = {test for test in begun if ended.get(test, ("error",))[0] in ("failed", "error")}
+    found: dict[str, Seen] = {}
+    for test in begun:
+        file = home.get(test.partition("/")[0], f"{package.folder}/{test}".lstrip("/"))
+        alone = test not in parents or (test in bad and not any(other.startswith(f"{test}/") for other in bad))
+        if alone:
+            found[readable(f"{file}::{test}")] = Seen(file, *ended.get(test, ("error", "the process ended before the test did", "Exit")))
+    failed = any(event.Action == "fail" and not event.Test for event in events)
+    found.update(_never(package, home, begun, said, failed))
+    if failed and package.path not in said.not_built() and not any(each.outcome in ("failed", "error") for each in found.values()):
+        name = next(iter(package.tests))
+        found[name] = Seen(name, "error", "".join(e.Output for e in events if not e.Test), "Exit")  # a race, TestMain, or an exit
+    return found
+
+
+def _never(package: Package, home: dict[str, str], begun: list[str], said: Round, failed: bool) -> dict[str, Seen]:
+    """Tests that were built and never began: the process ended before, or TestMain ran none."""
+    left = [name for name in package.must if name not in begun and home[name] not in said.hidden]
+    if package.path in said.not_built():
+        return {}
+    if not begun and not failed:
+        return {f"{home[name]}::{name}": Seen(home[name], "skipped", "the package ended without running its tests") for name in left}
+    return {f"{home[name]}::{name}": Seen(home[name], "error", "the process ended before the test began", "Exit") for name in left}
+
+
+End = tuple[Outcome, str, str]
+
+
+def _ended(package: Package, events: list[Event]) -> dict[str, End]:
+    """How tests ended, by the line that each prints at its end. Two ends of one test tell nothing."""
+    framed = any(event.OutputType == "frame" for event in events)
+    lines: dict[str, str] = {}
+    ended: dict[str, End] = {}
+    for event in events:
+        if event.Action == "output" and event.Test and (event.OutputType == "frame" or not framed) and (found := END.match(event.Output)):
+            lines[event.Test] = found[1].lower()
+        if event.Action in ENDS and event.Test:
+            if event.Test in ended:
+                raise CannotTell(f"{event.Test} of {package.path} ended twice in the report")
+            if lines.get(event.Test) == event.Action:
+                said = [each for each in events if each.Test == event.Test and each.Action == "output" and each.OutputType != "frame"]
+                ended[event.Test] = _end(ENDS[event.Action], "".join(each.Output for each in said))
+    return ended
+
+
+def _end(outcome: Outcome, said: str) -> End:
+    text = "\n".join(line for line in said.splitlines() if not line.startswith(("=== ", "--- "))).strip()
+    if outcome == "passed":
+        return "passed", "", ""
+    panic = re.search(r"^panic: ", said, re.MULTILINE)
+    return outcome, text, "" if outcome == "skipped" else "panic" if panic else "AssertionError"
