@@ -10,7 +10,8 @@ import pytest
 from detent.evidence import testfiles
 from detent.evidence.documents import is_document
 from detent.evidence.patterns import matches, said, telling
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command
 from tests.repos import write
 
 

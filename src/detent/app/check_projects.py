@@ -16,7 +16,8 @@ from detent.config.settings import TestProject
 from detent.evidence.card import Change
 from detent.evidence.documents import is_document
 from detent.evidence.projects import Outside, chain, is_manifest, manifest_folders, nearest, owner
-from detent.evidence.runners import Command, Files, Folder, find_command
+from detent.evidence.runners import Command, Files, Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.site import Installed, Site, above
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout, part_of

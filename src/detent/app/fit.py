@@ -11,7 +11,8 @@ from detent.app import App
 from detent.app.preflight import default_preflight
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
+from detent.evidence.runners import RUNNERS, Command, Files, Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.testfiles import patterns_of
 from detent.evidence.toolchain import Listing, accept, listing, place_of, records, take
 from detent.git.repo import Git

@@ -11,7 +11,8 @@ from detent.config import Settings, load
 from detent.door import AnyRun
 from detent.effects.merge import Ways
 from detent.errors import DetentError
-from detent.evidence.runners import Command, Folder, find_command
+from detent.evidence.runners import Command, Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git

@@ -7,7 +7,8 @@ from detent.app.cell import cell_of
 from detent.app.fit import patterns_at
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout
 from detent.git.commits import main_branch

@@ -21,7 +21,8 @@ from detent.evidence.own_checks import Asked, own_checks
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
-from detent.evidence.runners import RUNNERS, refuse
+from detent.evidence.runners import RUNNERS
+from detent.evidence.runners.detect import refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
 from detent.evidence.tree_files import TreeFiles
 from detent.git.repo import Git, GitError
@@ -228,7 +229,7 @@ class RepoLook:
         base, whole = self.scene.collect.suite.base, self.tests()
         if base is None or not base.runner or whole.fault:
             return whole
-        wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
+        wanted = RUNNERS[base.runner].parse(self.sent.test_command, base).selectors
         if any(w.startswith("-") for w in wanted):
             return self._believed(self.scene.collect.selection(self.tree, wanted, self.scene.wanted, near=self._near()))
         places = [name for w in wanted for name in (w, behind_links(w, self.scene.git.place.root))]

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from detent.evidence.patterns import SOURCES, is_outside, said
-from detent.evidence.runners.adapter import Command, Files, Patterned, Runner
+from detent.evidence.runners.adapter import Command, Files, Runner
 
 MOST_READ = 500
 FOLDER = re.compile(
@@ -65,7 +65,7 @@ def test_files(
 
 def patterns_of(runner: Runner, files: Files, configured: tuple[str, ...], base: Command | None = None) -> tuple[str, ...]:
     """The project's own patterns, and those of `[test] files` after them: the last one that fits decides."""
-    return (*(runner.test_patterns(base, files) if isinstance(runner, Patterned) else ()), *configured)
+    return (*runner.test_patterns(base, files), *configured)
 
 
 def looked_up(runner: Runner, patterns: tuple[str, ...], files: Files, collected: Iterable[str]) -> TestFiles:

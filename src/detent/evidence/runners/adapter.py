@@ -1,13 +1,14 @@
-"""What a test runner's adapter offers, and what it may look at. Adapters build and read; they start no process."""
+"""A test runner as Detent knows it, what it may look at, and the values it speaks in. Builds and reads; starts no process."""
 
 import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol
 
 from detent.evidence.report import TestReport
+from detent.evidence.runners.shared_config import is_shared_config
 from detent.kernel.model import Value
 
 REPORTERS = Path(__file__).with_name("reporters")  # what runs inside the runners themselves and writes reports
@@ -39,42 +40,6 @@ class Command(Value, frozen=True):
         return self.argv[2] if not self.runner and self.argv[:2] == ("sh", "-c") else shlex.join(self.argv)
 
 
-class Runner(Protocol):
-    """An adapter to one test runner."""
-
-    name: str
-
-    def adopt(self, words: tuple[str, ...]) -> Command | None:
-        """The configured test command, if it calls this runner."""
-
-    def detect(self, files: Files) -> Command | None:
-        """How the project calls this runner, if there is any sign that it does."""
-
-    def refuse(self, command: str, base: Command) -> str | None:
-        """Why an agent's test command is not taken, in one sentence that names what is; None if it is."""
-
-    def selectors(self, command: str, base: Command) -> tuple[str, ...]:
-        """What an agent's test command selects; everything else it says is dropped. Empty means the full suite."""
-
-    def full(self, base: Command) -> list[str]:
-        """The full test command, as a person would call it."""
-
-    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-        """The machine's own call: a report for machines at report_path, nothing written into the project. `files`: where it runs."""
-
-    def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
-        """The report of such a call; None stands for a report that was not written. Raises CannotTell."""
-
-    def is_test(self, path: str) -> bool:
-        """Whether a file is a test or serves tests only."""
-
-    def is_config(self, path: str) -> bool:
-        """Whether a file decides how tests are run."""
-
-    def runner_part(self, path: str, text: str) -> str:
-        """What of such a file concerns the test run, as text that can be compared."""
-
-
 class Nest(NamedTuple):
     """One file with a test that must pass and one that must fail. All words are made anew for each run, and nobody can guess them."""
 
@@ -97,27 +62,61 @@ class Canary(NamedTuple):
     counts: bool = False  # the exit code is the number of failures
 
 
-@runtime_checkable
-class Watched(Protocol):
-    """The one member that an adapter may have besides: a runner without it is "unsupported", and everything else works.
+class Parsed(NamedTuple):
+    """What a command says, measured by the project's own."""
 
-    How: choose folders that tests are collected from (those of `near` first: test files that the step changed), make a `Nest` for each
-    with the words of nest.py, in the form of the project's own tests, and see to it that the call collects them: a run without
+    selectors: tuple[str, ...] = ()  # what an agent's command selects; everything else it says is dropped. Empty means the full suite
+    fault: str = ""  # why it is not taken, in one sentence that names what is
+    kept: tuple[str, ...] = ()  # further words of a configured command that the machine's own call has too
+
+
+class Call(Protocol):
+    """The machine's own call: a report for machines at report_path, nothing written into the project. `files`: where it runs."""
+
+    def __call__(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]: ...
+
+
+def _no_canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+    return "the adapter of this runner has no canary"
+
+
+class Runner(NamedTuple):
+    """One test runner that Detent understands: a row of patterns and functions, all of them pure.
+
+    A canary: choose folders that tests are collected from (those of `near` first: test files that the step changed), make a `Nest` for each
+    with the words of canary_files.py, in the form of the project's own tests, and see to it that the call collects them: a run without
     paths by the file's name alone, one with paths or with a filter by name through `base` and `selectors`. The runner's exit code will
     be that of a failing test. Where a failing test would hide something (a coverage limit told by the exit code only) or end the run
     early, answer with a sentence that says so instead.
     """
 
-    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
-        """The canary of such a run, or why there is none."""
+    name: str
+    # Asked where the project's command is found, and where an agent's is checked.
+    adopt: Callable[[tuple[str, ...]], Command | None]  # the configured test command, if it calls this runner
+    detect: Callable[[Files], Command | None]  # how the project calls it, if there is any sign that it does
+    parse: Callable[[str, Command], Parsed]  # an agent's test command
+    # Asked where tests are run.
+    argv: Call
+    read: Callable[[bytes | None, int | None, str], TestReport]  # report (None: none was written), exit code, output. Raises CannotTell
+    # Asked where files are sorted.
+    tests: Callable[[str], object]  # whether a path is a test, or serves tests only
+    config: Callable[[str], object]  # whether a file decides how tests are run
+    runner_part: Callable[[str, str], str] = lambda path, text: text  # what of such a file concerns the test run, to be compared
+    test_patterns: Callable[[Command | None, Files], tuple[str, ...]] = (
+        lambda base, files: ()
+    )  # which files the project itself says are tests
+    tests_like: tuple[str, ...] = ()  # globs that every test fits: for a quick no
+    # And besides.
+    canary: Callable[[Command, tuple[str, ...], Files, tuple[str, ...]], Canary | str] = _no_canary  # or why there is none
+    scratch: tuple[str, ...] = ()  # folders beside installed packages that it writes to while it starts
 
+    def is_config(self, path: str) -> bool:
+        """Whether a file decides how tests are run, for this runner or for any."""
+        return bool(self.config(path)) or is_shared_config(path)
 
-@runtime_checkable
-class Patterned(Protocol):
-    """Another member that an adapter may have: which files the project itself says are tests. A runner without it has names only."""
-
-    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
-        """The project's own patterns, as its configuration or its command says them without being run; see evidence/patterns.py."""
+    def is_test(self, path: str) -> bool:
+        """Whether a file is a test or serves tests only."""
+        return not self.is_config(path) and bool(self.tests(path))
 
 
 class Folder:

@@ -51,12 +51,6 @@ def parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def below(path: str, scope: str) -> bool:
-    """Whether a file is a path that a command names, or lies below it."""
-    plain = scope.removeprefix("./").rstrip("/")
-    return plain in ("", ".", path) or path.startswith(f"{plain}/")
-
-
 def named_like(name: str, word: str) -> str:
     """A file name with this word that every pattern takes in which takes the other: what makes it a test's stays."""
     found = SHAPE.fullmatch(name)

@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command
+from detent.evidence.runners.adapter import Command, Files, Parsed
 from detent.evidence.runners.command_words import path_fault, split
+from detent.evidence.runners.wrapper import Order
 
 
 class Shape(NamedTuple):
@@ -21,14 +22,8 @@ class Shape(NamedTuple):
     shown_values: frozenset[str]
     allowed: str  # what an agent may say, as words
     location: str = r"(?!)"  # what may follow a file: a line, an id
-
-
-class Parsed(NamedTuple):
-    """What a command says."""
-
-    selectors: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()  # those of the selectors that are paths, as they were written
-    fault: str = ""
+    narrow: bool = False  # a configured command may name paths
+    either: str = ""  # an option that selects by name and does not go together with paths
 
 
 def program_end(words: Sequence[str], shape: Shape) -> int:
@@ -36,23 +31,32 @@ def program_end(words: Sequence[str], shape: Shape) -> int:
     return next((len(call) for call in shape.programs if tuple(words[: len(call)]) == call), 0)
 
 
-def parse(command: str | tuple[str, ...], shape: Shape, base: Command | None = None) -> Parsed:
-    """The selectors of a command, or the one sentence that refuses it. Words without a base are those after the program."""
-    if not isinstance(command, str):
-        return _options(command, shape)
-    words, fault = split(command)
-    assert base is not None, "an agent's command is measured by the project's own"
-    if fault:
-        return Parsed(fault=_sentence(fault, base, shape))
-    end = len(base.argv) if words[: len(base.argv)] == base.argv else program_end(words, shape)
-    if not end:
-        return Parsed(fault=_sentence(f"`{words[0]}` is not a call of the project's test runner", base, shape))
+def adopt(shape: Shape, runner: str, words: tuple[str, ...]) -> Command | None:
+    """A configured command that calls the runner for all of its tests, or for those of the paths it names."""
+    end = program_end(words, shape)
     parsed = _options(words[end:], shape)
-    return Parsed(fault=_sentence(parsed.fault, base, shape)) if parsed.fault else parsed
+    chosen = [each for each in parsed.selectors if not shape.narrow or each.startswith("-")]
+    return Command(words, runner, "configured", parsed.kept) if end and not parsed.fault and not chosen else None
 
 
-def _sentence(fault: str, base: Command, shape: Shape) -> str:
-    return f"{fault}; allowed is one call of the project's own test runner: `{base.text}`, or {shape.allowed}"
+def parse(shape: Shape, command: str, base: Command) -> Parsed:
+    """The selectors of an agent's command, or the one sentence that refuses it."""
+    words, fault = split(command)
+    end = 0 if fault else len(base.argv) if words[: len(base.argv)] == base.argv else program_end(words, shape)
+    if not fault and not end:
+        fault = f"`{words[0]}` is not a call of the project's test runner"
+    parsed = Parsed(fault=fault) if fault else _options(words[end:], shape)
+    if shape.either and len({each.startswith("-") for each in parsed.selectors}) > 1:
+        parsed = Parsed(fault=f"{shape.either} and files are both there; name the tests either way")
+    if not parsed.fault:
+        return Parsed(parsed.selectors)
+    return Parsed(fault=f"{parsed.fault}; allowed is one call of the project's own test runner: `{base.text}`, or {shape.allowed}")
+
+
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+    """What a wrapper is to run: paths, and names as the runner takes them."""
+    names = [each.partition("=")[2] for each in selectors if each.startswith("-")]
+    return Order([base.argv[0]], [], [each for each in selectors if not each.startswith("-")], names)
 
 
 def _options(words: tuple[str, ...], shape: Shape) -> Parsed:
@@ -74,7 +78,7 @@ def _options(words: tuple[str, ...], shape: Shape) -> Parsed:
             chosen += [f"{shape.selecting[name]}={value}"] if name in shape.selecting else []
         elif word not in shape.shown_flags:
             return Parsed(fault=f"the option {name} can change what is judged")
-    return Parsed((*paths, *chosen), tuple(written))
+    return Parsed((*paths, *chosen), kept=tuple(written))
 
 
 def _path(word: str, shape: Shape, paths: list[str], chosen: list[str]) -> str:

@@ -70,3 +70,9 @@ def path_fault(selector: str) -> str:
     if ".." in path.split("/"):
         return f"`{path}` leaves the project"
     return ""
+
+
+def below(path: str, scope: str) -> bool:
+    """Whether a file is a path that a command names, or lies below it."""
+    plain = scope.removeprefix("./").rstrip("/")
+    return plain in ("", ".", path) or path.startswith(f"{plain}/")

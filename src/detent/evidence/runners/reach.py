@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from detent.evidence.patterns import said
 from detent.evidence.runners import RUNNERS, Command, Files
-from detent.evidence.runners.adapter import Patterned
-from detent.evidence.runners.python.pytest_ini import read_ini
 
 
 class Inner(NamedTuple):
@@ -33,6 +31,8 @@ def takes_in(outer: Command, files: Files, inner: Command, below: Inner) -> bool
 
 
 def _pytest(outer: Command, files: Files, below: Inner) -> bool:
+    from detent.evidence.runners.python.pytest_ini import read_ini
+
     ini = read_ini(outer, files)
     if any(fnmatch(part, name) for part in PurePosixPath(below.folder).parts for name in ini.not_entered):
         return False
@@ -66,8 +66,7 @@ def _mocha(outer: Command, files: Files, below: Inner) -> bool:
 
 
 def _patterns(outer: Command, files: Files) -> tuple[str, ...]:
-    runner = RUNNERS[outer.runner]
-    return runner.test_patterns(outer, files) if isinstance(runner, Patterned) else ()
+    return RUNNERS[outer.runner].test_patterns(outer, files)
 
 
 def _cargo(outer: Command, files: Files, below: Inner) -> bool:

@@ -10,7 +10,8 @@ from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.try_tests import better_command, try_tests
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.git.place import find_place
 from detent.world.landing import BODY
 

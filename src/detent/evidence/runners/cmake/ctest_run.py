@@ -12,8 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from detent.evidence.runners.cmake.ctest_report import Listed, Order, Report
-from detent.evidence.runners.wrapper import Done, ordered, start, write
+from detent.evidence.runners.cmake.ctest_report import Listed, Report
+from detent.evidence.runners.command_words import below
+from detent.evidence.runners.wrapper import Done, Order, ordered, start, write
 
 ADDED = re.compile(r"^add_test\((?:\[=\[(.+?)\]=\]|\"?([^\"\s]+)\"?) \"([^\"]+)\"", re.MULTILINE)  # as cmake writes them down
 REASON = re.compile(r"^\s*\d+ - (.+) \((.+?)\)", re.MULTILINE)
@@ -53,7 +54,7 @@ class Target(msgspec.Struct):
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     root = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         build = Path(folder) / "build"
@@ -65,12 +66,12 @@ def main() -> int:
         built = start(["cmake", "--build", str(build), "--parallel", str(os.cpu_count() or 1), "--", *keep_going(build)], PLAIN)
         sources = targets(build)
         chosen = [
-            each for each in known(build, order) if not order.paths or any(_below(file_of(each, sources, root), p) for p in order.paths)
+            each for each in known(build, order) if not order.paths or any(below(file_of(each, sources, root), p) for p in order.paths)
         ]
         log, done = play(build, chosen)
         tests = [listed(each, sources, root) for each in chosen]
         unlinked = links(built.stdout + built.stderr, sources)
-    narrow = bool(order.paths or order.name)
+    narrow = bool(order.paths or order.names)
     said = built.stdout + built.stderr
     relevant = said if not narrow or any(not each.built for each in tests) else ""
     code = 8 if done.code or (built.code and relevant) else 0
@@ -96,7 +97,7 @@ def keep_going(build: Path) -> list[str]:
 
 
 def known(build: Path, order: Order) -> list[Known]:
-    chosen = ["-R", order.name] if order.name else []
+    chosen = ["-R", order.names[0]] if order.names else []
     said = start(["ctest", "--show-only=json-v1", *chosen], PLAIN, str(build))
     found = msgspec.json.decode(said.stdout, type=Shown).tests if said.code == 0 else []
     texts = [file.read_text("utf-8", "replace") for file in build.rglob("CTestTestfile.cmake")]
@@ -166,11 +167,6 @@ def _of(said: str, tests: list[Listed]) -> str:
     """Of what was said while building, the lines about the files that are selected."""
     files = {each.file for each in tests if not each.built}
     return "\n".join(line for line in said.splitlines() if any(file in line for file in files))
-
-
-def _below(file: str, path: str) -> bool:
-    plain = path.removeprefix("./").rstrip("/")
-    return plain in ("", ".", file) or file.startswith(f"{plain}/")
 
 
 if __name__ == "__main__":

@@ -5,20 +5,13 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from detent.evidence.runners.jvm.jvm_files import below
+from detent.evidence.runners.command_words import below
+from detent.evidence.runners.wrapper import Order, source_files
 
 CODE = frozenset({".cs", ".fs", ".vb"})
 NAMESPACE = re.compile(r"^\s*namespace\s+([\w.]+)", re.MULTILINE | re.IGNORECASE)
 DECLARED = re.compile(r"\b(?:class|record|struct|module|type)\s+(\w+)", re.IGNORECASE)
 BUILT = re.compile(r"(?:^|/)(?:bin|obj)/")
-
-
-class Order(msgspec.Struct):
-    """What is to be run."""
-
-    program: list[str]
-    paths: list[str] = []
-    filters: list[str] = []
 
 
 class Report(msgspec.Struct):
@@ -34,7 +27,7 @@ class Report(msgspec.Struct):
 def classes(root: Path) -> dict[str, str]:
     """The file that declares each class, by its full name."""
     found: dict[str, str] = {}
-    for path in below(root):
+    for path in source_files(root):
         if PurePosixPath(path).suffix not in CODE or BUILT.search(path):
             continue
         text = (root / path).read_text("utf-8", "replace")
@@ -46,9 +39,6 @@ def classes(root: Path) -> dict[str, str]:
 
 def wanted(order: Order, declared: dict[str, str]) -> str:
     """The one filter for everything that was selected: names as they are, files by the classes that they declare."""
-    plain = [path.removeprefix("./").rstrip("/") for path in order.paths]
-    named = [
-        name for name, file in declared.items() if any(file == path or path in ("", ".") or file.startswith(f"{path}/") for path in plain)
-    ]
-    parts = [*(f"({each})" for each in order.filters), *(f"FullyQualifiedName~{name}." for name in named)]
-    return "|".join(parts) or ("FullyQualifiedName=" if plain else "")
+    named = [name for name, file in declared.items() if any(below(file, path) for path in order.paths)]
+    parts = [*(f"({each})" for each in order.names), *(f"FullyQualifiedName~{name}." for name in named)]
+    return "|".join(parts) or ("FullyQualifiedName=" if order.paths else "")

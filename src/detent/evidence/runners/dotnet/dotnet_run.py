@@ -8,16 +8,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from detent.evidence.runners.dotnet.dotnet_files import Order, Report, classes, wanted
-from detent.evidence.runners.jvm.jvm_files import below
-from detent.evidence.runners.wrapper import ordered, start, write
+from detent.evidence.runners.dotnet.dotnet_files import Report, classes, wanted
+from detent.evidence.runners.wrapper import ordered, source_files, start, write
 
 FAULT = re.compile(r"^\s*(?P<file>[^\s(][^(\n]*)\(\d+,\d+\): error (?P<code>\w+): (?P<says>[^\n]*?)(?: \[[^\]\n]+\])?$", re.MULTILINE)
 QUIET = {"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "DOTNET_CLI_UI_LANGUAGE": "en"}
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     root = Path.cwd()
     declared = classes(root)
     chosen = wanted(order, declared)
@@ -29,7 +28,7 @@ def main() -> int:
         texts = [file.read_text("utf-8-sig", "replace") for file in sorted(Path(folder).rglob("*.trx"))]
     said = done.stdout + done.stderr
     sys.stdout.write(said)
-    project = next((path for path in below(root) if path.endswith("proj")), "dotnet")
+    project = next((path for path in source_files(root) if path.endswith("proj")), "dotnet")
     write(report, Report(done.code, texts, declared, _broken(said, root), project))
     return done.code
 

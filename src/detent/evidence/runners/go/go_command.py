@@ -4,9 +4,7 @@ The machine never runs an agent's command. It takes the selectors out of it and 
 the display are taken and dropped, and every option that is not listed here is refused.
 """
 
-from typing import NamedTuple
-
-from detent.evidence.runners.adapter import Command
+from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import path_fault, split
 
 KEPT_FLAGS = frozenset({"race", "short", "msan", "asan", "trimpath", "cover"})  # of a configured command
@@ -16,14 +14,6 @@ KEPT_VALUES = frozenset(
 SHOWN_FLAGS = frozenset({"v", "json", "failfast", "fullpath"})
 SHOWN_VALUES = frozenset({"count", "timeout"})
 ALL = frozenset({".", "./...", "...", "./"})
-
-
-class Parsed(NamedTuple):
-    """What a command says."""
-
-    selectors: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    fault: str = ""
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:
@@ -43,7 +33,7 @@ def adopt(words: tuple[str, ...]) -> Command | None:
 
 def base_flags(base: Command) -> list[str]:
     """The options of the project's own command that the machine keeps."""
-    kept = _parse(base.argv[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES).flags
+    kept = _parse(base.argv[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES).kept
     return [flag for flag in kept if flag.lstrip("-").partition("=")[0] in KEPT_FLAGS | KEPT_VALUES]
 
 
@@ -96,7 +86,7 @@ def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]
             return Parsed(fault=f"the option -{name} has no value")
         run = value if name == "run" else run
         options += [] if name == "run" else [f"-{name}={value}"]
-    return Parsed((*paths, *((f"-run={run}",) if run else ())), tuple(options))
+    return Parsed((*paths, *((f"-run={run}",) if run else ())), kept=tuple(options))
 
 
 def _path_fault(word: str) -> str:

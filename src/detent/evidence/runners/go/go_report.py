@@ -6,29 +6,19 @@ only because the process ended well is none: a test ends with its own line, and 
 """
 
 import re
-from typing import NamedTuple
 
 import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
-from detent.evidence.report import Outcome, TestReport
+from detent.evidence.report import Outcome
 from detent.evidence.runners.go.go_build import faults
+from detent.evidence.runners.report_reader import Seen
 
-LARGEST = 64 * 1024 * 1024
 OLDEST = (1, 20)  # the first that marks its own lines
-LONGEST_MESSAGE = 2000
 ENDS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 END = re.compile(r"\s*--- (PASS|FAIL|SKIP): (\S+) \(")
 NOT_BUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]", re.MULTILINE)
-
-
-class Order(msgspec.Struct):
-    """What is to be run."""
-
-    flags: list[str] = []
-    paths: list[str] = []  # patterns, folders and files
-    run: str = ""
 
 
 class Event(msgspec.Struct):
@@ -92,34 +82,11 @@ class Report(msgspec.Struct):
     packages: list[Package]
 
 
-class Seen(NamedTuple):
-    """What is known of one test."""
-
-    file: str
-    outcome: Outcome
-    message: str = ""
-    kind: str = ""
-    missing: bool = False
-    place: str = ""
-    seconds: float = 0.0
-
-
-def read_report(data: bytes) -> Report:
-    """A whole report, of a go that can be believed."""
-    if len(data) > LARGEST:
-        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
-    try:
-        report = msgspec.json.decode(data, type=Report)
-    except msgspec.DecodeError as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
-    found = re.match(r"go(\d+)\.(\d+)", report.version)
-    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+def outcomes(report: Report) -> dict[str, Seen]:
+    """The outcomes of all rounds, of a go that can be believed: of each package the last one counts, and what was left out stands as a file."""
+    version = re.match(r"go(\d+)\.(\d+)", report.version)
+    if version is None or (int(version[1]), int(version[2])) < OLDEST:
         raise CannotTell(f"{report.version or 'this go'} is too old: older than 1.20, it cannot tell its own words from those of a test")
-    return report
-
-
-def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
-    """The outcomes of all rounds: of each package the last one counts, and what was left out stands as a file."""
     seen: dict[str, Seen] = {}
     for each in report.rounds:
         again = [
@@ -130,21 +97,9 @@ def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
             ours = [event for event in events if event.Package == package.path]
             if ours and package.path not in again:
                 seen.update(_package(package, ours, each))
-        seen.update(
-            {f.file: Seen(f.file, "error", f.says, "BuildError", f.missing, f.place) for f in faults(each.built()) if "/../" not in f.file}
-        )
-    return TestReport(
-        {test: each.outcome for test, each in seen.items()},
-        {test: each.file for test, each in seen.items()},
-        tuple(test for test, each in seen.items() if each.missing),
-        output,
-        exit_code,
-        runner="go",
-        messages={test: each.message[:LONGEST_MESSAGE] for test, each in seen.items() if each.message},
-        kinds={test: each.kind for test, each in seen.items() if each.kind},
-        places={test: each.place or _place(each) for test, each in seen.items() if each.place or _place(each)},
-        seconds=round(sum(each.seconds for each in seen.values()), 3),
-    )
+        broken = [fault for fault in faults(each.built()) if "/../" not in fault.file]
+        seen.update({f.file: Seen(f.file, "error", f.says, "BuildError", f.missing, f.place) for f in broken})
+    return {test: each._replace(place=each.place or _place(each)) for test, each in seen.items()}
 
 
 def _place(seen: Seen) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from detent.evidence.runners.go.go_build import faults
-from detent.evidence.runners.go.go_report import Order, Package, Report, Round
-from detent.evidence.runners.wrapper import ordered, start, write
+from detent.evidence.runners.go.go_report import Package, Report, Round
+from detent.evidence.runners.wrapper import Order, ordered, start, write
 
 MOST_ROUNDS = 6
 FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz)(?![a-z])\w*)\(", re.MULTILINE)
@@ -31,16 +31,17 @@ class Listed(msgspec.Struct):
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     root = str(Path.cwd())
+    run = "".join(order.names)
     files = [path for path in order.paths if path.endswith(".go")]
     packages = [
-        narrowed(each, files, order.run)
+        narrowed(each, files, run)
         for each in listed(order, root, [*(p for p in order.paths if p not in files), *(parent(file) for file in files)])
     ]
     rounds: list[Round] = []
-    for names, run in calls(packages, files, order.run):
-        rounds += attempts(order.flags, names, run, root)
+    for names, pattern in calls(packages, files, run):
+        rounds += attempts(order.options, names, pattern, root)
     version = start(["go", "env", "GOVERSION"]).stdout.strip()
     code = max((each.code for each in rounds if not each.hidden), default=0)
     write(report, Report(version, code, rounds, packages))
@@ -54,7 +55,7 @@ def parent(file: str) -> str:
 
 def listed(order: Order, root: str, patterns: list[str]) -> list[Package]:
     """The packages with the tests that their files define."""
-    tags = [flag for flag in order.flags if flag.startswith(("-tags", "-mod", "-race"))]
+    tags = [flag for flag in order.options if flag.startswith(("-tags", "-mod", "-race"))]
     said = start(["go", "list", "-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", *tags, "--", *dict.fromkeys(patterns)])
     if said.code:
         sys.exit(said.stderr)

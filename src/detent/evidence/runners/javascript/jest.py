@@ -4,12 +4,11 @@ The report is written by a reporter of ours in the process that watches the test
 """
 
 import re
-from functools import partial
 
 from detent.evidence.runners.adapter import REPORTERS, Command, Files
 from detent.evidence.runners.javascript import js_project
 from detent.evidence.runners.javascript.js_command import Tool
-from detent.evidence.runners.javascript.js_runner import JsRunner
+from detent.evidence.runners.javascript.js_runner import js_runner
 
 REPORTER = REPORTERS / "jest.cjs"
 NO_TESTS = re.compile(r"^No tests found, exiting with code [01]$", re.MULTILINE)
@@ -51,4 +50,4 @@ def _pattern(path: str) -> str:
     return "/" + re.sub(r"[\\^$.*+?()[\]{}|]", r"\\\g<0>", plain) + ("$" if js_project.is_code(plain) else "/")
 
 
-Jest = partial(JsRunner, TOOL, argv, NO_TESTS)
+RUNNER = js_runner(TOOL, argv, NO_TESTS)

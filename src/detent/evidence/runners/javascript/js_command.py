@@ -7,7 +7,7 @@ display are taken and dropped, and every option that is not listed here is refus
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command
+from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import path_fault, split
 
 BIN = "node_modules/.bin/"
@@ -39,13 +39,6 @@ class Call(NamedTuple):
     settings: tuple[str, ...]  # env A=b
     options: tuple[str, ...]  # each as it stands; a value is the word after it
     paths: tuple[str, ...]
-
-
-class Parsed(NamedTuple):
-    """What an agent's command says."""
-
-    selectors: tuple[str, ...] = ()
-    fault: str = ""
 
 
 def adopt(words: tuple[str, ...], tool: Tool) -> Command | None:

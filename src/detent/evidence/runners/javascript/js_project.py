@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 import msgspec
@@ -12,7 +12,6 @@ from detent.evidence.runners.javascript import js_command, node_package, node_re
 from detent.evidence.runners.javascript.js_command import Tool
 from detent.evidence.runners.javascript.node_command import matcher
 from detent.evidence.runners.report_lines import Line, Tongue
-from detent.evidence.runners.shared_config import is_shared_config
 
 TEST_FOLDERS = frozenset({"test", "tests", "spec", "__tests__", "__mocks__", "__snapshots__"})
 CODE = frozenset({".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"})
@@ -67,8 +66,8 @@ def options(base: Command, tool: Tool) -> list[str]:
     return js_command.kept(call, tool) if call else []
 
 
-def spread(selectors: Iterator[str] | tuple[str, ...], files: Files | None) -> Iterator[str]:
-    """A pattern or a folder as the files it stands for; else the word itself."""
+def spread(selectors: tuple[str, ...], files: Files | None, runs: Callable[[str], bool] | None = None) -> Iterator[str]:
+    """A pattern or a folder as the files it stands for (in a folder those that `runs` says), else the word itself."""
     for selector in selectors:
         globbed = bool(set("*?{") & set(selector))
         if files is None or (PurePosixPath(selector).suffix in CODE and not globbed):
@@ -78,7 +77,7 @@ def spread(selectors: Iterator[str] | tuple[str, ...], files: Files | None) -> I
             found = [path for path in files.paths() if rule.fullmatch(path)]
         else:
             folder = selector.removeprefix("./").rstrip("/").removeprefix(".")
-            found = [path for path in files.paths() if path.startswith(f"{folder}/" if folder else "") and is_run(path)]
+            found = [path for path in files.paths() if path.startswith(f"{folder}/" if folder else "") and (runs or is_run)(path)]
         yield from sorted(found) or [selector]
 
 
@@ -98,15 +97,13 @@ def is_named_as_test(where: PurePosixPath) -> bool:
 
 def is_test(path: str) -> bool:
     where = PurePosixPath(path)
-    if is_config(path):
-        return False
     return is_named_as_test(where) or where.suffix == ".snap" or bool(TEST_FOLDERS & set(where.parts[:-1]))
 
 
 def is_config(path: str) -> bool:
     where = PurePosixPath(path)
     ours = CONFIG.fullmatch(where.name) is not None
-    return (ours and not (where.name in SHARED and TEST_FOLDERS & set(where.parts[:-1]))) or is_shared_config(path)
+    return ours and not (where.name in SHARED and TEST_FOLDERS & set(where.parts[:-1]))
 
 
 def runner_part(path: str, text: str) -> str:
@@ -123,7 +120,7 @@ def runner_part(path: str, text: str) -> str:
 
 def tongue(runner: str) -> Tongue:
     """How a report of a JavaScript runner is read. mocha's exit code is the number of failures."""
-    return Tongue(runner, " > ", kind, is_missing, (lambda code: code >= 0) if runner == "mocha" else (lambda code: code in (0, 1)))
+    return Tongue(runner, " > ", kind, is_missing, range(256) if runner == "mocha" else (0, 1))
 
 
 def kind(line: Line) -> str:

@@ -5,12 +5,11 @@ loaded would end mocha's run; ours goes on without it and reports it.
 """
 
 import re
-from functools import partial
 
 from detent.evidence.runners.adapter import REPORTERS, Command, Files
 from detent.evidence.runners.javascript import js_project
 from detent.evidence.runners.javascript.js_command import Tool
-from detent.evidence.runners.javascript.js_runner import JsRunner
+from detent.evidence.runners.javascript.js_runner import js_runner
 
 REPORTER = REPORTERS / "mocha.cjs"
 NO_TESTS = re.compile(r"^Error: No test files found", re.MULTILINE)
@@ -41,4 +40,4 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
     ]  # fmt: skip
 
 
-Mocha = partial(JsRunner, TOOL, argv, NO_TESTS)
+RUNNER = js_runner(TOOL, argv, NO_TESTS)

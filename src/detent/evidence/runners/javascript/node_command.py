@@ -6,9 +6,8 @@ the display are taken and dropped, and every option that is not listed here is r
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command
+from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import path_fault, split
 from detent.evidence.runners.javascript.node_package import CALLS
 
@@ -41,13 +40,6 @@ TAKE_A_VALUE = frozenset(
 SHOWN_FLAGS = ("--no-warnings", "--enable-source-maps", "--trace-warnings", "--trace-uncaught", "--no-deprecation", "--test")
 SHOWN_REPORTERS = ("spec", "tap", "dot", "junit")
 NPM_FLAGS = ("-s", "--silent", "--quiet", "-q")
-
-
-class Parsed(NamedTuple):
-    """What an agent's command says."""
-
-    selectors: tuple[str, ...] = ()
-    fault: str = ""
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:

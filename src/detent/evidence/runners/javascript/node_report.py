@@ -7,15 +7,15 @@ registers no test has no id, even if it ends well; one that breaks outside its t
 
 import re
 from collections import Counter
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
 from detent.evidence.report import Outcome, TestReport
+from detent.evidence.runners.report_reader import Seen, decoded_lines, numbered, report_of
 
-LARGEST = 64 * 1024 * 1024
 OLDEST = (18, 17)  # the first that keeps what a test prints apart from what it reports
 FILTERED = "test name does not match pattern"  # how older nodes report what --test-name-pattern leaves out
 SUBTESTS, CANCELLED = "subtestsFailed", "cancelledByParent"
@@ -28,7 +28,6 @@ MACHINERY = (
     "callbackAndPromisePresent",
     "parentAlreadyFinished",
 )
-LONGEST_MESSAGE = 2000
 
 NAME = r"[A-Za-z_$][\w$]*"
 MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -67,27 +66,9 @@ class Line(msgspec.Struct, frozen=True):
     count: int = 0
 
 
-class Seen(NamedTuple):
-    """What is known of one test."""
-
-    test: str
-    file: str
-    outcome: Outcome
-    kind: str = ""
-    message: str = ""
-    missing: bool = False
-    place: str = ""
-    seconds: float = 0.0
-
-
 def read_lines(report: bytes) -> list[Line]:
     """The lines of a whole report; one that is cut, mixed or not ours is CannotTell."""
-    if len(report) > LARGEST:
-        raise CannotTell(f"the test report has {len(report)} bytes; the most that is read is {LARGEST}")
-    try:
-        lines = msgspec.json.Decoder(Line).decode_lines(report)
-    except (msgspec.DecodeError, UnicodeDecodeError) as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
+    lines = decoded_lines(report, Line)
     if not lines or lines[-1].type != "end" or lines[-1].count != len(lines) - 1 or any(each.type == "end" for each in lines[:-1]):
         raise CannotTell("the test report is not whole: something else wrote to it, or node ended early")
     found = re.match(r"v(\d+)\.(\d+)\.", lines[-1].name)
@@ -97,20 +78,11 @@ def read_lines(report: bytes) -> list[Line]:
 
 
 def summary(lines: list[Line], exit_code: int | None, output: str) -> TestReport:
-    """The report of the lines."""
-    seen = _numbered(_walk(lines))
-    return TestReport(
-        {each.test: each.outcome for each in seen},
-        {each.test: each.file for each in seen},
-        tuple(each.test for each in seen if each.missing),
-        output,
-        exit_code,
-        runner="node",
-        messages={each.test: each.message[:LONGEST_MESSAGE] for each in seen if each.message},
-        kinds={each.test: each.kind for each in seen if each.kind},
-        places={each.test: each.place for each in seen if each.place},
-        seconds=round(sum(each.seconds for each in seen), 3),
-    )
+    """The report of the lines. Tests of one name in one file get numbers, in the order they were defined."""
+    found: dict[str, Seen] = {}
+    for each in _walk(lines):
+        found[numbered(each.id, found)] = each
+    return report_of(found, "node", exit_code, output)
 
 
 def unfinished(lines: list[Line]) -> dict[str, str]:
@@ -118,16 +90,6 @@ def unfinished(lines: list[Line]) -> dict[str, str]:
     begun = Counter((each.file, each.nesting, each.name) for each in lines if each.type == "enqueue" and not each.whole)
     ended = Counter((each.file, each.nesting, each.name) for each in lines if each.type in ("pass", "fail") and not each.whole)
     return {file: name for file, _, name in begun - ended}
-
-
-def _numbered(seen: list[Seen]) -> list[Seen]:
-    """Tests of one name in one file get numbers, in the order they were defined."""
-    times: Counter[str] = Counter()
-    found = []
-    for each in seen:
-        times[each.test] += 1
-        found.append(each._replace(test=f"{each.test} ({times[each.test]})") if times[each.test] > 1 else each)
-    return found
 
 
 def _walk(lines: list[Line]) -> list[Seen]:
@@ -148,7 +110,7 @@ def _walk(lines: list[Line]) -> list[Seen]:
                 raise CannotTell(f"node does not say which file the test {line.name[:200]!r} is in; run the tests with a newer node")
             test = readable(f"{files[0]}::{' > '.join(names[: at + 1])}")
             below = seen[begun[at] :]
-            seen[begun[at] :] = _ended(line, Seen(test, files[0], "passed", seconds=line.ms / 1000), below, errors.get(line.file, ""))
+            seen[begun[at] :] = _ended(line, Seen(files[0], "passed", seconds=line.ms / 1000, id=test), below, errors.get(line.file, ""))
     return seen
 
 
@@ -195,12 +157,12 @@ def _broken_file(line: Line, stderr: str) -> Seen:
     found = UNCAUGHT.search(after)
     end = f"was ended by {line.signal}" if line.signal else f"ended with code {line.exit}"
     if found is None:
-        return Seen(line.file, line.file, "error", "Exit", f"the process of the file {end}")
+        return Seen(line.file, "error", f"the process of the file {end}", "Exit", id=line.file)
     required = REQUIRED.search(after)
     code = found[2] or (required[1] if required else "")
     place = SHOWN.search(stderr)
     at = f"{place[1]}:{place[2]}" if place else ""
-    return Seen(line.file, line.file, "error", found[1], found[0], is_missing(found[1], code, found[3]), at)
+    return Seen(line.file, "error", found[0], found[1], is_missing(found[1], code, found[3]), at, id=line.file)
 
 
 def _kind(line: Line) -> tuple[str, bool]:

@@ -3,12 +3,10 @@
 The report is written by a reporter of ours in the process that watches the tests. It is never started in watch mode.
 """
 
-from functools import partial
-
 from detent.evidence.runners.adapter import REPORTERS, Command, Files
 from detent.evidence.runners.javascript import js_project
 from detent.evidence.runners.javascript.js_command import Tool
-from detent.evidence.runners.javascript.js_runner import JsRunner
+from detent.evidence.runners.javascript.js_runner import js_runner
 
 REPORTER = REPORTERS / "vitest.mjs"
 TOOL = Tool(
@@ -45,4 +43,4 @@ def _part(path: str) -> str:
     return path if js_project.is_code(path) else f"{plain}/"
 
 
-Vitest = partial(JsRunner, TOOL, argv, scratch=("node_modules/.vite-temp",))  # where vite puts its configuration to load it
+RUNNER = js_runner(TOOL, argv, scratch=("node_modules/.vite-temp",))  # where vite puts its configuration to load it

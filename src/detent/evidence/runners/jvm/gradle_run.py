@@ -13,9 +13,9 @@ from pathlib import Path
 from detent.evidence.runners.adapter import REPORTERS
 from detent.evidence.runners.jvm.jvm_files import dotted
 from detent.evidence.runners.jvm.jvm_mirror import mirror
-from detent.evidence.runners.jvm.jvm_report import Log, Order
+from detent.evidence.runners.jvm.jvm_report import Log
 from detent.evidence.runners.jvm.jvm_rounds import Round, play, refusals
-from detent.evidence.runners.wrapper import ordered, start
+from detent.evidence.runners.wrapper import Order, ordered, start
 
 REFUSED = re.compile(r"^(/[^\n]+?\.java):\d+: error: (.+(?:\n[ \t].*)*)", re.MULTILINE)
 LISTENER = REPORTERS / "gradle_listener.gradle"
@@ -24,7 +24,7 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.language=en"
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     return play(report, order, attempt)
 
 

@@ -3,12 +3,14 @@
 Knows Maven's and Gradle's layout of folders, and neither of their commands.
 """
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+
+from detent.evidence.runners.command_words import below
+from detent.evidence.runners.wrapper import source_files
 
 CODE = frozenset({".java", ".kt", ".groovy", ".scala"})
 TEST_NAME = re.compile(r"Test.*|.+(?:Test|Tests|TestCase|IT|ITCase|Spec)")
@@ -16,7 +18,6 @@ RUN_BY_DEFAULT = re.compile(r"Test.*|.+(?:Test|Tests|TestCase)")
 TEST_SET = re.compile(r"test|it|tests|.+Test|testFixtures|test[A-Z].*")  # the folder below `src`
 PACKAGE = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
 DECLARED = re.compile(r"\b(?:class|interface|record|enum|object)\s+(\w+)")
-NOT_OURS = frozenset({"target", "build", "node_modules"})
 
 
 def is_test_file(path: str) -> bool:
@@ -30,15 +31,8 @@ def is_test_file(path: str) -> bool:
     return (named and "main" not in sets) or (bool(parts) and parts[0] in ("test", "tests"))
 
 
-def below(root: Path) -> Iterator[str]:
-    """The files of a tree, without what is built and what is hidden."""
-    for here, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and (name not in NOT_OURS or "/src/" in f"{here}/"))
-        yield from (os.path.relpath(os.path.join(here, name), root) for name in sorted(files))
-
-
 def test_sources(root: Path) -> list[str]:
-    return [path for path in below(root) if PurePosixPath(path).suffix in CODE and is_test_file(path)]
+    return [path for path in source_files(root) if PurePosixPath(path).suffix in CODE and is_test_file(path)]
 
 
 def classes(root: Path, sources: Iterable[str]) -> dict[str, list[str]]:
@@ -66,15 +60,11 @@ def file_of(name: str, module: str, declared: dict[str, list[str]]) -> str:
 def selected(paths: Iterable[str], sources: Iterable[str]) -> list[str]:
     """The test sources that files and folders name; of a folder those that run by default."""
     plain = [path.removeprefix("./").rstrip("/") for path in paths]
-    return [
-        source
-        for source in sources
-        if source in plain
-        or (
-            RUN_BY_DEFAULT.fullmatch(PurePosixPath(source).stem)
-            and any(path in ("", ".") or source.startswith(f"{path}/") for path in plain)
-        )
-    ]
+
+    def runs(source: str) -> bool:
+        return RUN_BY_DEFAULT.fullmatch(PurePosixPath(source).stem) is not None and any(below(source, path) for path in plain)
+
+    return [source for source in sources if source in plain or runs(source)]
 
 
 def dotted(source: str) -> list[str]:

@@ -12,10 +12,10 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
-from detent.evidence.report import Outcome, TestReport
+from detent.evidence.report import Outcome
+from detent.evidence.runners.jvm.jvm_files import file_of
+from detent.evidence.runners.report_reader import Seen, numbered
 
-LARGEST = 64 * 1024 * 1024
-LONGEST_MESSAGE = 2000
 MISSING = re.compile(
     r"cannot find symbol|package \S+ does not exist|cannot be applied to given types|no suitable (?:method|constructor) found"
     r"|static import only from classes and interfaces|constructor \S+ in class \S+ cannot be applied"
@@ -32,15 +32,6 @@ FOREIGN = re.compile(
 ASSERTION = re.compile(
     r"(?:AssertionError|AssertionFailedError|ComparisonFailure|MultipleFailuresError|ArrayComparisonFailure|PowerAssertionError)\b"
 )
-
-
-class Order(msgspec.Struct):
-    """What is to be run."""
-
-    program: list[str]
-    options: list[str] = []
-    paths: list[str] = []
-    names: list[str] = []
 
 
 class Log(msgspec.Struct):
@@ -75,38 +66,29 @@ class Played(NamedTuple):
     trace: str = ""
 
 
-def read_report(data: bytes) -> Report:
-    if len(data) > LARGEST:
-        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
-    try:
-        found = msgspec.json.decode(data, type=Report)
-    except msgspec.DecodeError as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
-    if found.fault:
-        raise CannotTell(found.fault)
+def outcomes(report: Report, cases: Iterable[Played], otherwise: str) -> dict[str, Seen]:
+    """What is known of each test. `otherwise`: the file of a class that no file declares."""
+    if report.fault:
+        raise CannotTell(report.fault)
+    found = {file: Seen(file, "error", _lines(said), "BuildError", _is_missing(report, file)) for file, said in report.broken.items()}
+    for case in cases:
+        file = file_of(case.classname, case.module, report.classes) or otherwise
+        test = _id(case, file)
+        outcome: Outcome = "error" if test == file and case.outcome == "failed" else case.outcome
+        message = case.message if outcome != "passed" else ""
+        seen = Seen(file, outcome, message, seconds=case.seconds)
+        if outcome in ("failed", "error"):
+            kind = "AssertionError" if ASSERTION.search(case.type) else case.type.rpartition(".")[2] or "Error"
+            seen = seen._replace(kind=kind, missing=case.type in MISSING_AT_RUN, place=_place(case, file))
+        found[numbered(test, found)] = seen
+    for name in report.ended:
+        file = file_of(name, "", report.classes) or otherwise
+        found[file] = Seen(file, "error", f"{name}: its tests ended the process", "Exit")
     return found
 
 
-def summary(report: Report, played: Iterable[Played], files: dict[tuple[str, str], str], runner: str) -> TestReport:
-    """The outcomes. `files`: of each class in its module."""
-    found = TestReport({}, {}, (), "", report.code, runner=runner)
-    missing = [file for file, said in report.broken.items() if _break(found, file, said, "BuildError") and _is_missing(report, file)]
-    seconds = 0.0
-    for case in played:
-        file = files[case.module, case.classname]
-        test = _free(found, _id(case, file))
-        found.outcomes[test], found.files[test] = case.outcome if test != file or case.outcome != "failed" else "error", file
-        seconds += case.seconds
-        if case.outcome != "passed" and case.message:
-            found.messages[test] = case.message[:LONGEST_MESSAGE]
-        if case.outcome in ("failed", "error"):
-            if place := _place(case, file):
-                found.places[test] = place
-            found.kinds[test] = "AssertionError" if ASSERTION.search(case.type) else case.type.rpartition(".")[2] or "Error"
-            missing += [test] if case.type in MISSING_AT_RUN else []
-    for name in report.ended:
-        _break(found, files["", name], [f"{name}: its tests ended the process"], "Exit")
-    return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
+def _lines(said: list[str]) -> str:
+    return "\n".join(dict.fromkeys(said))
 
 
 def _place(case: Played, file: str) -> str:
@@ -117,24 +99,6 @@ def _place(case: Played, file: str) -> str:
             own = plain.partition("$")[0] == case.classname.partition("$")[0]
             return f"{file}:{line}" if own else f"{'/'.join([*plain.split('.')[:-1], source])}:{line}"
     return ""
-
-
-def check(found: TestReport, code: int, exit_code: int | None, output: str, program: str) -> None:
-    """Exit code and report must agree."""
-    tail = output.strip()[-2000:]
-    if code != exit_code or exit_code not in (0, 1):
-        raise CannotTell(f"{program} ended with code {exit_code}\n{tail}")
-    if exit_code and not found.bad:
-        raise CannotTell(f"{program} ended with code {exit_code}, but no test in its report failed\n{tail}")
-    told = [test for test in found.bad if found.kinds.get(test) != "Exit"]
-    if exit_code == 0 and told:
-        raise CannotTell(f"{program} ended with code 0, but its report has a failure: {min(told)}")
-
-
-def _break(found: TestReport, file: str, said: list[str], kind: str) -> bool:
-    found.outcomes[file], found.files[file], found.kinds[file] = "error", file, kind
-    found.messages[file] = "\n".join(dict.fromkeys(said))[:LONGEST_MESSAGE]
-    return True
 
 
 def _is_missing(report: Report, file: str) -> bool:
@@ -151,12 +115,3 @@ def _id(case: Played, file: str) -> str:
     )
     test = f"{file}::{inner}.{case.name}" if inner else f"{file}::{case.name}"
     return file if whole else readable(test)
-
-
-def _free(found: TestReport, test: str) -> str:
-    """The second of one name gets a number."""
-    count, name = 1, test
-    while name in found.outcomes:
-        count += 1
-        name = f"{test} ({count})"
-    return name

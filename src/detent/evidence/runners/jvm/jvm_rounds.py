@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.evidence.runners.jvm.jvm_files import classes, named, selected, test_sources
-from detent.evidence.runners.jvm.jvm_report import Log, Order, Report
-from detent.evidence.runners.wrapper import write
+from detent.evidence.runners.jvm.jvm_report import Log, Report
+from detent.evidence.runners.wrapper import Order, write
 
 
 class Round(NamedTuple):

@@ -2,8 +2,8 @@
 
 import shlex
 
-from detent.evidence.runners.adapter import Command
-from detent.evidence.runners.command_shape import Parsed, Shape
+from detent.evidence.runners.adapter import Command, Parsed
+from detent.evidence.runners.command_shape import Shape
 from detent.evidence.runners.command_shape import parse as parse_plain
 from detent.evidence.runners.command_words import split
 
@@ -20,6 +20,7 @@ SHAPE = Shape(
     shown_flags=ALWAYS,
     shown_values=frozenset(),
     allowed="`mvn test` with -Dtest=Class#method, or with test files or folders",
+    either="-Dtest",
 )
 
 
@@ -55,8 +56,4 @@ def parse(command: str, base: Command) -> Parsed:
     if not fault and words[: len(base.argv)] != base.argv and (at := place_of_goal(words)):
         before = [word for word in words[1:at] if word != "clean"]
         command = shlex.join([words[0], "test", *before, *words[at + 1 :]])
-    parsed = parse_plain(command, SHAPE, base)
-    names = [each for each in parsed.selectors if each.startswith("-")]
-    if names and len(names) < len(parsed.selectors):
-        return Parsed(fault=f"-Dtest and files are both there; name the tests either way: `{base.text}`, allowed is one call of it")
-    return parsed
+    return parse_plain(SHAPE, command, base)

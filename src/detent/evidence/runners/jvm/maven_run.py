@@ -12,9 +12,9 @@ from pathlib import Path
 
 from detent.evidence.runners.jvm.jvm_files import dotted
 from detent.evidence.runners.jvm.jvm_mirror import mirror
-from detent.evidence.runners.jvm.jvm_report import Log, Order
+from detent.evidence.runners.jvm.jvm_report import Log
 from detent.evidence.runners.jvm.jvm_rounds import Round, play, refusals
-from detent.evidence.runners.wrapper import ordered, start
+from detent.evidence.runners.wrapper import Order, ordered, start
 
 REFUSED = re.compile(r"^\[ERROR\] (/[^\n]+?\.\w+):\[\d+,\d+\] (.+(?:\n {2}\w.*)*)", re.MULTILINE)
 ENDED = re.compile(r"^(?:\[ERROR\] )?Crashed tests:\n(?:\[ERROR\] )?([\w.$]+)$", re.MULTILINE)
@@ -35,7 +35,7 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.language=en"
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     return play(report, order, attempt)
 
 

@@ -6,11 +6,12 @@ A full run has it in the same process. PHPUnit takes one path only, so where pat
 import re
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, below, places
+from detent.evidence.runners.canary_files import NONE, Place, places
 from detent.evidence.runners.canary_output import phpunit as tidy
 from detent.evidence.runners.canary_words import word
+from detent.evidence.runners.command_words import below
 
-SETTINGS = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+CONFIG = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 STOPS = re.compile(r"\bstopOn(?:Failure|Defect)\s*=\s*[\"']true[\"']")
 DATA = re.compile(r"[#@]")
 DELIMITED = re.compile(r"([^\w\s\\])(.*)\1([a-zA-Z]*)", re.DOTALL)
@@ -54,7 +55,7 @@ final class {name} extends \\PHPUnit\\Framework\\TestCase
 
 def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
     """The canary of such a run, or why there is none."""
-    if any(STOPS.search(files.read(name) or "") for name in SETTINGS):
+    if any(STOPS.search(files.read(name) or "") for name in CONFIG):
         return "the project stops at the first failure, and a test that must fail would end the run"
     chosen = [each for each in selectors if not each.startswith("-")]
     filters = [each for each in selectors if each.startswith("-")]

@@ -11,10 +11,8 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import Case, read_cases
 from detent.evidence.ids import readable
-from detent.evidence.report import Outcome, TestReport
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, Seen
 
-LARGEST = 64 * 1024 * 1024
-LONGEST_MESSAGE = 2000
 ASSERTION = ("ExpectationFailedException", "AssertionFailedError", "ComparisonFailure")
 RISKY = ("RiskyTestError", "RiskyTest", "CodeCoverageException")
 MISSING = re.compile(
@@ -24,14 +22,6 @@ MISSING = re.compile(
 RAISED = ("Error", "ArgumentCountError", "Warning")  # by PHP itself
 UNCAUGHT = re.compile(rf"Uncaught \w*Error: (?:{MISSING.pattern})")
 NONE = re.compile(r"No tests executed!|No tests found in class|Class '?\"?[^\n]*\"? could not be found in")
-
-
-class Order(msgspec.Struct):
-    """What is to be run."""
-
-    program: list[str]
-    options: list[str] = []
-    paths: list[str] = []
 
 
 class Ran(msgspec.Struct):
@@ -51,31 +41,20 @@ class Report(msgspec.Struct):
     runs: list[Ran]
 
 
-def read_report(data: bytes) -> Report:
-    if len(data) > LARGEST:
-        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
-    try:
-        return msgspec.json.decode(data, type=Report)
-    except msgspec.DecodeError as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
-
-
-def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
-    found = TestReport({}, {}, (), output, exit_code, runner="phpunit")
-    missing: list[str] = []
-    seconds = 0.0
+def outcomes(report: Report) -> dict[str, Seen]:
+    found: dict[str, Seen] = {}
     for ran in report.runs:
-        cases = read_cases(ran.log.encode()) if ran.log else []
-        for case in cases:
+        for case in read_cases(ran.log.encode()) if ran.log else []:
             if case.classname.endswith("WarningTestCase") or case.name == "Warning":
                 continue  # a class without tests
-            _case(found, case, report.root, missing)
-            seconds += case.seconds
+            file = case.file.removeprefix(report.root).lstrip("/")
+            test = readable(f"{file}::{case.name}")
+            if test in found:
+                raise CannotTell(f"{test} stands twice in the report")
+            found[test] = _case(file, case, report.root)
         if not ran.log and ran.file:
-            found.outcomes[ran.file], found.files[ran.file], found.kinds[ran.file] = "error", ran.file, "Exit"
-            found.messages[ran.file] = ran.output.strip()[-LONGEST_MESSAGE:]
-            missing += [ran.file] if UNCAUGHT.search(ran.output) else []
-    return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
+            found[ran.file] = Seen(ran.file, "error", ran.output.strip()[-LONGEST_MESSAGE:], "Exit", bool(UNCAUGHT.search(ran.output)))
+    return found
 
 
 def _place(text: str, root: str) -> str:
@@ -84,21 +63,16 @@ def _place(text: str, root: str) -> str:
     return ":".join(lines[0]) if lines else ""
 
 
-def _case(found: TestReport, case: Case, root: str, missing: list[str]) -> None:
-    file = case.file.removeprefix(root).lstrip("/")
-    test = readable(f"{file}::{case.name}")
-    if test in found.outcomes:
-        raise CannotTell(f"{test} stands twice in the report")
-    outcome: Outcome = "passed"
+def _case(file: str, case: Case, root: str) -> Seen:
+    seen = Seen(file, "passed", seconds=case.seconds)
     for problem in case.problems:
         kind = problem.type.rpartition("\\")[2]
         said = (problem.message or problem.text).strip()
         words = said.removeprefix(f"{case.classname.replace('.', chr(92))}::{case.name}").strip()
-        outcome = "skipped" if problem.sort == "skipped" or kind in RISKY else "failed"
-        found.messages[test] = words[:LONGEST_MESSAGE]
-        if outcome == "failed":
-            found.kinds[test] = "AssertionError" if kind in ASSERTION else kind
-            if place := _place(problem.text, root):
-                found.places[test] = place
-            missing += [test] if kind in RAISED and MISSING.search(words) else []
-    found.outcomes[test], found.files[test] = outcome, file
+        if problem.sort == "skipped" or kind in RISKY:
+            seen = seen._replace(outcome="skipped", message=words)
+            continue
+        missing = seen.missing or (kind in RAISED and bool(MISSING.search(words)))
+        place = _place(problem.text, root) or seen.place
+        seen = Seen(file, "failed", words, "AssertionError" if kind in ASSERTION else kind, missing, place, case.seconds)
+    return seen

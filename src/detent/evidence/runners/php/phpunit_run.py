@@ -9,15 +9,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from detent.evidence.runners.php.phpunit_report import NONE, Order, Ran, Report
-from detent.evidence.runners.wrapper import ordered, start, write
+from detent.evidence.runners.php.phpunit_report import NONE, Ran, Report
+from detent.evidence.runners.wrapper import Order, ordered, start, write
 
 NOT_OURS = ("vendor", "node_modules")
 WHOLE = re.compile(r"</testsuites>\s*\Z")
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     if os.path.islink("vendor") and os.path.isdir("vendor/composer"):
         sys.exit('vendor is a link, so composer would load the code of another checkout; set [workspace] setup = "composer install"')
     runs = [ran for path in order.paths or [""] for ran in attempts(order, path)]

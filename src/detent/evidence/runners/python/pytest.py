@@ -1,4 +1,4 @@
-"""pytest: how a project calls it, the machine's own call, and what its report says. Starts no process.
+"""pytest. The report is its own JUnit XML.
 
 Ids are pytest's node ids. A file that cannot be collected is one id, the file itself, with the outcome `error`. An expected failure
 (xfail) counts as skipped: it proves nothing. Exit code and report must agree; where they do not, nothing can be told.
@@ -13,18 +13,15 @@ from detent.evidence.formats.junit import Case, Problem, read_cases
 from detent.evidence.ids import package_path, readable
 from detent.evidence.patterns import is_outside
 from detent.evidence.report import Outcome, TestReport
-from detent.evidence.runners.adapter import Canary, Command, Files
-from detent.evidence.runners.python import pytest_canary, pytest_command
+from detent.evidence.runners.adapter import Command, Files, Runner
+from detent.evidence.runners.python import pytest_command
+from detent.evidence.runners.python.pytest_canary import canary
 from detent.evidence.runners.python.pytest_config import runner_part
+from detent.evidence.runners.python.pytest_patterns import patterns
 from detent.evidence.runners.python.pytest_place import place_of
-from detent.evidence.runners.shared_config import is_shared_config
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, ended, tail
 
 INI = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
-CONFIG = frozenset(
-    {*INI, "conftest.py", "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", ".coveragerc", "sitecustomize.py", "usercustomize.py"}
-)  # fmt: skip
-SHADOWS = frozenset({"pytest", "_pytest", "pluggy", "iniconfig"})  # at the root they would be imported instead of the runner
-
 ENDED = {
     2: "was interrupted",
     3: "had an internal error",
@@ -32,8 +29,6 @@ ENDED = {
 }
 RANK: dict[Outcome, int] = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 OUTCOME: dict[str, Outcome] = {"failure": "failed", "error": "error", "skipped": "skipped"}
-LONGEST_MESSAGE = 2000
-TAIL = 2000
 NOWHERE = "(outside of the checkout)"  # pytest itself names no file
 
 BUILTIN = (
@@ -49,67 +44,28 @@ SAID = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:: ?(.*))?\Z", re.DOTALL)
 AROUND = re.compile(r'failed on (?:setup|teardown) with "(.*)"\Z', re.DOTALL)
 
 
-class Pytest:
-    """The adapter. It holds nothing."""
+def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
+    """Ours come after the project's own options, so they win; what the agent selects replaces the configured paths."""
+    words, both = _narrowed(base, selectors)
+    return [
+        *words, f"--junitxml={report_path}", "--junitprefix=", "-o", "junit_family=xunit1", "-o", "junit_logging=no",
+        "-o", f"cache_dir={report_path}.cache", "--rootdir=.", "--continue-on-collection-errors", "--maxfail=0", "--tb=short", "--color=no", *both,
+    ]  # fmt: skip
 
-    name = "pytest"
-    tests_like = ("test_*.py", "*_test.py", "tests.py", "tests/", "test/")  # every test looks so: for a quick no
 
-    def adopt(self, words: tuple[str, ...]) -> Command | None:
-        return pytest_command.adopt(words)
-
-    def detect(self, files: Files) -> Command | None:
-        return _call(files) if _signs(files) else None
-
-    def refuse(self, command: str, base: Command) -> str | None:
-        return pytest_command.parse(command, base).fault or None
-
-    def selectors(self, command: str, base: Command) -> tuple[str, ...]:
-        return pytest_command.parse(command, base).selectors
-
-    def full(self, base: Command) -> list[str]:
-        return list(base.argv)
-
-    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-        """Ours come after the project's own options, so they win; what the agent selects replaces the configured paths."""
-        words, both = _narrowed(base, selectors)
-        return [
-            *words, f"--junitxml={report_path}", "--junitprefix=", "-o", "junit_family=xunit1", "-o", "junit_logging=no",
-            "-o", f"cache_dir={report_path}.cache", "--rootdir=.", "--continue-on-collection-errors", "--maxfail=0", "--tb=short", "--color=no", *both,
-        ]  # fmt: skip
-
-    def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
-        if report is None:
-            raise CannotTell(f"pytest wrote no report: it {_end(exit_code)}{_tail(output)}")
-        found = _report(read_cases(report), exit_code, output)
-        _agree(found, exit_code, output)
-        return found
-
-    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
-        return pytest_canary.canary(base, selectors, files, near)
-
-    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
-        from detent.evidence.runners.python.pytest_patterns import patterns
-
-        return patterns(base, files)
-
-    def is_test(self, path: str) -> bool:
-        where = PurePosixPath(path)
-        if self.is_config(path):
-            return False
-        named = where.suffix == ".py" and (where.name.startswith("test_") or where.stem.endswith("_test") or where.name == "tests.py")
-        return named or bool({"tests", "test"} & set(where.parts[:-1]))
-
-    def is_config(self, path: str) -> bool:
-        where = PurePosixPath(path)
-        shadows = where.parts[0].removesuffix(".py") in SHADOWS if where.parts else False
-        return where.name in CONFIG or is_shared_config(path) or shadows
-
-    def runner_part(self, path: str, text: str) -> str:
-        return runner_part(path, text)
+def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
+    if report is None:
+        raise CannotTell(f"pytest wrote no report: it {_end(exit_code)}{tail(output)}")
+    found = _report(read_cases(report), exit_code, output)
+    _agree(found, exit_code, output)
+    return found
 
 
 # Detection.
+
+
+def detect(files: Files) -> Command | None:
+    return _call(files) if _signs(files) else None
 
 
 def _signs(files: Files) -> bool:
@@ -262,21 +218,31 @@ def _agree(report: TestReport, exit_code: int | None, output: str) -> None:
     if exit_code == 4 and not any("::" in test for test in report.ids):
         return  # a selected test is not there, or its file cannot be collected; the outcomes say which
     if exit_code not in (0, 1, 5):
-        raise CannotTell(f"pytest {_end(exit_code)}{_tail(output)}")
+        raise CannotTell(f"pytest {_end(exit_code)}{tail(output)}")
     if exit_code == 1 and not report.bad:
-        raise CannotTell(f"pytest ended with code 1, but no test in its report failed (a coverage limit, or a plugin?){_tail(output)}")
+        raise CannotTell(f"pytest ended with code 1, but no test in its report failed (a coverage limit, or a plugin?){tail(output)}")
     if exit_code != 1 and report.bad:
         raise CannotTell(f"pytest ended with code {exit_code}, but its report has a failure: {min(report.bad)}")
 
 
 def _end(exit_code: int | None) -> str:
-    if exit_code is None:
-        return "did not end in time"
-    if exit_code < 0:
-        return f"was ended by signal {-exit_code}"
-    return ENDED.get(exit_code, f"ended with code {exit_code}")
+    return ENDED.get(exit_code or 0) or ended(exit_code)
 
 
-def _tail(output: str) -> str:
-    kept = output.strip()[-TAIL:]
-    return f"\n{kept}" if kept else ""
+RUNNER = Runner(
+    name="pytest",
+    adopt=pytest_command.adopt,
+    detect=detect,
+    parse=pytest_command.parse,
+    argv=argv,
+    read=read,
+    tests=re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$|(?:^|/)tests?/").search,
+    config=re.compile(  # with whatever at the root would be imported instead of the runner
+        r"(?:^|/)(?:\.?pytest\.(?:ini|toml)|conftest\.py|pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|\.coveragerc|sitecustomize\.py|usercustomize\.py)$"
+        r"|^(?:pytest|_pytest|pluggy|iniconfig)(?:\.py)?(?:/|$)"
+    ).search,
+    runner_part=runner_part,
+    test_patterns=patterns,
+    tests_like=("test_*.py", "*_test.py", "tests.py", "tests/", "test/"),
+    canary=canary,
+)

@@ -7,9 +7,8 @@ the display are taken and dropped, and every option that is not listed here is r
 import re
 import shlex
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command
+from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import path_fault, split
 
 PYTHON = re.compile(r"(?:\.?venv/bin/)?python(?:3(?:\.\d+)?)?")
@@ -25,13 +24,6 @@ VALUES_LONG = ("--tb", "--maxfail", "--color", "--capture", "--durations", "--ve
 SELECTING = {"-k": "-k", "-m": "-m", "--keyword": "-k", "--markexpr": "-m"}
 TAKE_A_VALUE = ("-k", "-m", "-p", "-c", "-o", "-n", "-W", "-r", "-w")  # for configured commands only
 SHOWN = "-q, -v, -x, -s, -l, -r, --tb and --maxfail are taken and change nothing"
-
-
-class Parsed(NamedTuple):
-    """What an agent's command says."""
-
-    selectors: tuple[str, ...] = ()
-    fault: str = ""
 
 
 def parse(command: str, base: Command) -> Parsed:

@@ -1,25 +1,20 @@
-"""unittest: how a project calls it, the machine's own call, and what its report says. Starts no process.
-
-A script of ours runs unittest in the project's own Python and writes the report at the end. Ids are spelled as pytest's: `file::Class::test`.
+"""unittest. A script of ours runs unittest in the project's own Python and writes the report at the end. Ids are spelled as pytest's: `file::Class::test`.
 A file that cannot be loaded is one id, the file itself, with the outcome `error`. An expected failure counts as skipped.
 """
 
 import json
 import re
+from functools import partial
 from pathlib import PurePosixPath
 
 from detent.evidence.patterns import folders, telling
-from detent.evidence.report import TestReport
-from detent.evidence.runners.adapter import REPORTERS, Canary, Command, Files
+from detent.evidence.runners.adapter import REPORTERS, Command, Files, Runner
 from detent.evidence.runners.python import pytest as like_pytest
 from detent.evidence.runners.python import unittest_canary, unittest_command
 from detent.evidence.runners.python.pytest_config import runner_part
 from detent.evidence.runners.report_lines import Line, Tongue, read
-from detent.evidence.runners.shared_config import is_shared_config
 
 SCRIPT = REPORTERS / "unittest_run.py"
-CONFIG = frozenset({"pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", ".coveragerc", "sitecustomize.py", "usercustomize.py"})
-SHADOWS = frozenset({"unittest", "fnmatch", "json", "re"})  # at the root they would be imported instead of the runner's
 SIGNS_OF_PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py", "tests/conftest.py", "test/conftest.py")
 TEXTS_OF_PROJECT = (
     "pyproject.toml", "setup.cfg", "tox.ini", "setup.py", "noxfile.py", "uv.lock", "poetry.lock", "Pipfile", "requirements.txt",
@@ -30,64 +25,15 @@ USES = re.compile(r"^\s*(?:import unittest|from unittest\b)", re.MULTILINE)
 MOST_READ = 200
 
 
-class Unittest:
-    """The adapter. It holds nothing."""
-
-    name = "unittest"
-    tests_like = ("test*.py", "*_test.py", "tests/", "test/")  # every test looks so: for a quick no
-
-    def adopt(self, words: tuple[str, ...]) -> Command | None:
-        return unittest_command.adopt(words)
-
-    def detect(self, files: Files) -> Command | None:
-        return _detect(files)
-
-    def refuse(self, command: str, base: Command) -> str | None:
-        return unittest_command.parse(command, base).fault or None
-
-    def selectors(self, command: str, base: Command) -> tuple[str, ...]:
-        return unittest_command.parse(command, base).selectors
-
-    def full(self, base: Command) -> list[str]:
-        return list(base.argv)
-
-    def argv(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-        """The project's own call with our script in the place of `-m unittest`; what is selected is taken out of what it finds."""
-        end = unittest_command.program_end(base.argv)
-        chosen = {
-            "paths": [each for each in selectors if not each.startswith("-")],
-            "names": [each.removeprefix("-k=") for each in selectors if each.startswith("-k=")],
-            "files": [each.removeprefix("-p=") for each in selectors if each.startswith("-p=")],
-        }
-        return [*base.argv[: end - 2], str(SCRIPT), report_path, json.dumps(chosen), *base.argv[end:]]
-
-    def read(self, report: bytes | None, exit_code: int | None, output: str) -> TestReport:
-        return read(report, exit_code, output, Tongue(self.name, "::", _kind, _is_missing, lambda code: code in (0, 1)))
-
-    def canary(self, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
-        return unittest_canary.canary(base, selectors, files, near)
-
-    def test_patterns(self, base: Command | None, files: Files) -> tuple[str, ...]:
-        return _patterns(base) if base else ()
-
-    def is_test(self, path: str) -> bool:
-        where = PurePosixPath(path)
-        if self.is_config(path):
-            return False
-        named = where.suffix == ".py" and (where.name.startswith("test") or where.stem.endswith("_test"))
-        return named or bool({"tests", "test"} & set(where.parts[:-1]))
-
-    def is_config(self, path: str) -> bool:
-        where = PurePosixPath(path)
-        shadows = where.parts[0].removesuffix(".py") in SHADOWS if where.parts else False
-        return where.name in CONFIG or is_shared_config(path) or shadows
-
-    def runner_part(self, path: str, text: str) -> str:
-        return runner_part(path, text)
-
-
-def _kind(line: Line) -> str:
-    return line.kind
+def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
+    """The project's own call with our script in the place of `-m unittest`; what is selected is taken out of what it finds."""
+    end = unittest_command.program_end(base.argv)
+    chosen = {
+        "paths": [each for each in selectors if not each.startswith("-")],
+        "names": [each.removeprefix("-k=") for each in selectors if each.startswith("-k=")],
+        "files": [each.removeprefix("-p=") for each in selectors if each.startswith("-p=")],
+    }
+    return [*base.argv[: end - 2], str(SCRIPT), report_path, json.dumps(chosen), *base.argv[end:]]
 
 
 def _is_missing(line: Line) -> bool:
@@ -95,9 +41,9 @@ def _is_missing(line: Line) -> bool:
     return like_pytest.is_missing_name(line.kind, f"{line.kind}: {said}")
 
 
-def _patterns(base: Command) -> tuple[str, ...]:
+def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     """What the command itself says to discover, and where: `discover -s checks -p "verify*.py"`, or the same without the letters."""
-    words = base.argv[unittest_command.program_end(base.argv) :]
+    words = base.argv[unittest_command.program_end(base.argv) :] if base else ()
     said = {"-s": "", "-p": ""}
     plain = []
     left = iter(words[1:] if words[:1] == ("discover",) else words)
@@ -114,10 +60,7 @@ def _patterns(base: Command) -> tuple[str, ...]:
     return (*folders([start] if start else []), *(telling([own]) if pattern else ()))
 
 
-# Detection.
-
-
-def _detect(files: Files) -> Command | None:
+def detect(files: Files) -> Command | None:
     if any(map(files.exists, SIGNS_OF_PYTEST)) or any("pytest" in (files.read(name) or "") for name in TEXTS_OF_PROJECT):
         return None
     named = [path for path in files.paths() if NAMED.fullmatch(path)][:MOST_READ]
@@ -138,3 +81,23 @@ def _start(tests: list[str], files: Files) -> str:
         folders = [folder.as_posix() for folder in PurePosixPath(path).parents][:-1]
         tops.add(next((folder for folder in reversed(folders) if not files.exists(f"{folder}/__init__.py")), ""))
     return tops.pop() if len(tops) == 1 else ""
+
+
+TONGUE = Tongue("unittest", "::", lambda line: line.kind, _is_missing)
+RUNNER = Runner(
+    name="unittest",
+    adopt=unittest_command.adopt,
+    detect=detect,
+    parse=unittest_command.parse,
+    argv=argv,
+    read=partial(read, tongue=TONGUE),
+    tests=re.compile(r"(?:^|/)(?:test[^/]*|[^/]*_test)\.py$|(?:^|/)tests?/").search,
+    config=re.compile(  # with whatever at the root would be imported instead of the runner's own
+        r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|\.coveragerc|sitecustomize\.py|usercustomize\.py)$"
+        r"|^(?:unittest|fnmatch|json|re)(?:\.py)?(?:/|$)"
+    ).search,
+    runner_part=runner_part,
+    test_patterns=test_patterns,
+    tests_like=("test*.py", "*_test.py", "tests/", "test/"),
+    canary=unittest_canary.canary,
+)

@@ -5,9 +5,8 @@ The machine never runs an agent's command. It takes the selectors out of it and 
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command
+from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import path_fault, split
 
 PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
@@ -18,13 +17,6 @@ SHOWN = ("-v", "--verbose", "-q", "--quiet", "-f", "--failfast", "-b", "--buffer
 VALUES = {"-k": "-k", "-p": "-p", "--pattern": "-p", "-s": "-s", "--start-directory": "-s", "-t": "-t", "--top-level-directory": "-t"}
 NOT_OURS = ("-h", "--help")
 CALL = "`python -m unittest` with test files, folders, names of modules or tests, -k, or `discover` with -s or -p"
-
-
-class Parsed(NamedTuple):
-    """What an agent's command says."""
-
-    selectors: tuple[str, ...] = ()
-    fault: str = ""
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:

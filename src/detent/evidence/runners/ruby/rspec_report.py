@@ -5,16 +5,14 @@ with the outcome `error`. A pending example counts as skipped.
 """
 
 import re
-from collections import Counter
 
 import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
-from detent.evidence.report import Outcome, TestReport
+from detent.evidence.report import Outcome
+from detent.evidence.runners.report_reader import Seen, numbered
 
-LARGEST = 64 * 1024 * 1024
-LONGEST_MESSAGE = 2000
 OUTCOME: dict[str, Outcome] = {"passed": "passed", "failed": "failed", "pending": "skipped"}
 ASSERTION = ("ExpectationNotMetError", "MockExpectationError", "MultipleExpectationsNotMetError", "PendingExampleFixedError")
 BUILTIN = "(?:NilClass|Integer|Float|String|Array|Hash|Symbol)"
@@ -24,14 +22,6 @@ MISSING = {
     "LoadError": re.compile(r"cannot load such file -- "),
     "ArgumentError": re.compile(r"wrong number of arguments|(?:unknown|missing) keywords?: "),
 }
-
-
-class Order(msgspec.Struct):
-    """What is to be run."""
-
-    program: list[str]
-    options: list[str] = []
-    paths: list[str] = []
 
 
 class Example(msgspec.Struct):
@@ -70,45 +60,26 @@ class Report(msgspec.Struct):
     runs: list[Said]
 
 
-def read_report(data: bytes) -> Report:
-    if len(data) > LARGEST:
-        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
-    try:
-        report = msgspec.json.decode(data, type=Report)
-    except msgspec.DecodeError as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
+def outcomes(report: Report) -> dict[str, Seen]:
     if any(each.dry for each in report.runs):
         raise CannotTell("RSpec ran nothing: the project asks for a dry run")
-    return report
-
-
-def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
-    found = TestReport({}, {}, (), output, exit_code, runner="rspec")
-    times: Counter[str] = Counter()
-    missing = []
+    found: dict[str, Seen] = {}
     for each in (example for run in report.runs for example in run.examples):
-        test = readable(f"{each.file}::{each.name}")
-        times[test] += 1
-        test = f"{test} ({times[test]})" if times[test] > 1 else test
-        _add(found, test, each.file, OUTCOME.get(each.status, "error"), each.kind, each.message, each.place)
-        missing += [test] if each.status == "failed" and is_missing(each.kind, each.message) else []
+        missing = each.status == "failed" and is_missing(each.kind, each.message)
+        test = numbered(readable(f"{each.file}::{each.name}"), found)
+        found[test] = Seen(
+            each.file, OUTCOME.get(each.status, "error"), each.message.strip(), _kind(each.kind), missing, each.place, each.seconds
+        )
     for other in (each for run in report.runs for each in run.outside):
         test = other.file or "(outside of examples)"
-        _add(found, test, test, "error", other.kind, other.message, other.place)
-        missing += [test] if is_missing(other.kind, other.message) and test not in missing else []
-    seconds = sum(example.seconds for run in report.runs for example in run.examples)
-    return msgspec.structs.replace(found, missing_names=tuple(missing), seconds=round(seconds, 3))
+        missing = is_missing(other.kind, other.message) or (test in found and found[test].missing)
+        found[test] = Seen(test, "error", other.message.strip(), _kind(other.kind), missing, other.place)
+    return found
 
 
-def _add(found: TestReport, test: str, file: str, outcome: Outcome, kind: str, message: str, place: str) -> None:
-    found.outcomes[test], found.files[test] = outcome, file
-    if message:
-        found.messages[test] = message.strip()[:LONGEST_MESSAGE]
-    if place:
-        found.places[test] = place
-    if kind:
-        last = kind.rpartition("::")[2]
-        found.kinds[test] = "AssertionError" if last in ASSERTION else last
+def _kind(kind: str) -> str:
+    last = kind.rpartition("::")[2]
+    return "AssertionError" if last in ASSERTION else last
 
 
 def is_missing(kind: str, message: str) -> bool:

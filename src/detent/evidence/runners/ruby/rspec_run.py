@@ -10,14 +10,14 @@ from pathlib import Path
 import msgspec
 
 from detent.evidence.runners.adapter import REPORTERS
-from detent.evidence.runners.ruby.rspec_report import Order, Report, Said
-from detent.evidence.runners.wrapper import Done, ordered, start, write
+from detent.evidence.runners.ruby.rspec_report import Report, Said
+from detent.evidence.runners.wrapper import Done, Order, ordered, start, write
 
 REPORTER = REPORTERS / "rspec_reporter.rb"
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     done, said = attempt(order, order.paths)
     runs = [said]
     broken = {each.file for each in said.outside if "while loading" in each.context}

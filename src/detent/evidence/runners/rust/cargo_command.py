@@ -4,9 +4,7 @@ The machine never runs an agent's command. It takes the selectors out of it and 
 the display are taken and dropped, and every option that is not listed here is refused.
 """
 
-from typing import NamedTuple
-
-from detent.evidence.runners.adapter import Command
+from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import path_fault, split
 
 KEPT_FLAGS = frozenset({"--workspace", "--all", "--all-features", "--no-default-features", "--release", "-r", "--locked", "--frozen"})
@@ -20,14 +18,6 @@ SHOWN_AFTER_VALUES = frozenset({"--test-threads", "--color", "--format"})
 CALLS = (("cargo", "test"), ("cargo", "t"))
 
 
-class Parsed(NamedTuple):
-    """What a command says."""
-
-    selectors: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    fault: str = ""
-
-
 def adopt(words: tuple[str, ...]) -> Command | None:
     """A configured command that runs all tests of a cargo project once, with options that are known."""
     if words[:2] not in CALLS:
@@ -38,7 +28,7 @@ def adopt(words: tuple[str, ...]) -> Command | None:
 
 def base_flags(base: Command) -> list[str]:
     """The options of the project's own command that the machine keeps."""
-    return list(_parse(base.argv[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES).flags)
+    return list(_parse(base.argv[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES).kept)
 
 
 def parse(command: str, base: Command) -> Parsed:
@@ -92,4 +82,4 @@ def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]
             chosen.append(word)
         else:
             return Parsed(fault=f"the option {name} can change what is judged")
-    return Parsed((*paths, *chosen), tuple(kept))
+    return Parsed((*paths, *chosen), kept=tuple(kept))

@@ -6,18 +6,16 @@ come from the log that it writes beside. A target that cannot be built is one id
 
 import re
 from collections import Counter
-from typing import NamedTuple
 
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.report import Outcome, TestReport
+from detent.evidence.report import Outcome
+from detent.evidence.runners.report_reader import Seen
 
-LARGEST = 64 * 1024 * 1024
-LONGEST_MESSAGE = 2000
 WORDS: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped", "FAILED": "failed"}
 MISSING = frozenset(
-    {
+    [
         "E0425",
         "E0432",
         "E0433",
@@ -34,7 +32,7 @@ MISSING = frozenset(
         "E0438",
         "E0531",
         "E0574",
-    }
+    ]
 )  # names, fields, methods, modules that are not there, and calls that do not fit yet
 FOLLOWS = MISSING | {"E0282", "E0283", "unused"}  # what a missing name brings with it
 MACRO = re.compile(r"cannot find (?:macro|attribute|derive macro) ")
@@ -43,16 +41,6 @@ ASSERTS = re.compile(r"assertion (?:`|failed|\w+ )|did not panic as expected|did
 TERMINATED = "the test returned a termination value"  # how older ones put it
 UNWRITTEN = re.compile(r"\n?not (?:yet )?implemented")
 DOC = re.compile(r"^test (\S+) - (.*?)\(line (\d+)\)(?: - [a-z ]+)? \.\.\. (ok|FAILED|ignored)$", re.MULTILINE)
-
-
-class Order(msgspec.Struct):
-    """What is to be run."""
-
-    flags: list[str] = []
-    paths: list[str] = []  # files and folders
-    targets: list[str] = []  # --lib, --test=name and the like
-    names: list[str] = []  # parts of test names
-    exact: bool = False
 
 
 class Fault(msgspec.Struct):
@@ -85,17 +73,6 @@ class Report(msgspec.Struct):
     docs: str = ""
 
 
-class Seen(NamedTuple):
-    """What is known of one test."""
-
-    file: str
-    outcome: Outcome
-    message: str = ""
-    kind: str = ""
-    missing: bool = False
-    place: str = ""
-
-
 class Said(msgspec.Struct):
     """One line of a test program for machines; only read for what a failure says."""
 
@@ -106,31 +83,9 @@ class Said(msgspec.Struct):
     message: str = ""
 
 
-def read_report(data: bytes) -> Report:
-    if len(data) > LARGEST:
-        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
-    try:
-        return msgspec.json.decode(data, type=Report)
-    except msgspec.DecodeError as e:
-        raise CannotTell(f"the test report cannot be read: {e}") from e
-
-
-def summary(report: Report, exit_code: int | None, output: str) -> TestReport:
-    seen: dict[str, Seen] = dict(_not_built(report.faults))
-    for each in report.played:
-        seen.update(_played(each))
-    seen.update(_docs(report.docs))
-    return TestReport(
-        {test: each.outcome for test, each in seen.items()},
-        {test: each.file for test, each in seen.items()},
-        tuple(test for test, each in seen.items() if each.missing),
-        output,
-        exit_code,
-        runner="cargo",
-        messages={test: each.message[:LONGEST_MESSAGE] for test, each in seen.items() if each.message},
-        kinds={test: each.kind for test, each in seen.items() if each.kind},
-        places={test: each.place for test, each in seen.items() if each.place},
-    )
+def outcomes(report: Report) -> dict[str, Seen]:
+    played = {test: seen for each in report.played for test, seen in _played(each).items()}
+    return {**dict(_not_built(report.faults)), **played, **_docs(report.docs)}
 
 
 def _not_built(faults: list[Fault]) -> list[tuple[str, Seen]]:

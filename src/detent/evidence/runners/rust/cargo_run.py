@@ -13,8 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from detent.evidence.runners.rust.cargo_report import Fault, Order, Played, Report
-from detent.evidence.runners.wrapper import Done, ordered, start, write
+from detent.evidence.runners.command_words import below
+from detent.evidence.runners.rust.cargo_report import Fault, Played, Report
+from detent.evidence.runners.wrapper import Done, Order, ordered, start, write
 
 LISTED = re.compile(r"^(.+): test$", re.MULTILINE)
 JSON = ("-Z", "unstable-options", "--format", "json")
@@ -67,7 +68,7 @@ class Line(msgspec.Struct):
 
 
 def main() -> int:
-    report, order = ordered(Order)
+    report, order = ordered()
     root = Path.cwd()
     packages = metadata()
     clean(packages)
@@ -76,7 +77,7 @@ def main() -> int:
     wanted = [line for line in errors if is_wanted(line, order, root)]
     played = [ran for line in lines if line.executable and (ran := play(line, order, packages, root)) is not None]
     narrow = order.paths or order.targets or order.names
-    docs = start(["cargo", "test", "--doc", "--no-fail-fast", *order.flags]) if not narrow and documented(packages) else Done(0, "", "")
+    docs = start(["cargo", "test", "--doc", "--no-fail-fast", *order.options]) if not narrow and documented(packages) else Done(0, "", "")
     wrong = wanted or (said.code and not errors) or docs.code or any(each.code for each in played)
     code = 101 if wrong else 0
     write(report, Report(code, [fault(line, root) for line in wanted], played, docs.stdout))
@@ -99,7 +100,7 @@ def metadata() -> list[Package]:
 
 def build(order: Order, packages: list[Package]) -> tuple[list[Line], Done]:
     """Every test target. A cargo that stops at the first one it cannot build is asked for each by itself."""
-    call = ["cargo", "build", "--message-format=json", *order.flags]
+    call = ["cargo", "build", "--message-format=json", *order.options]
     said = start([*call, "--tests", "--keep-going"])
     if said.code and not said.stdout and "keep-going" in said.stderr:
         several = [start(["cargo", "test", "--no-run", *call[2:], *which]) for each in packages for which in _each(each)]
@@ -118,7 +119,7 @@ def _each(package: Package) -> list[list[str]]:
 def is_wanted(line: Line, order: Order, root: Path) -> bool:
     """Whether an error concerns what is selected: of other test targets it does not."""
     source = _relative(line.target.src_path, root)
-    chosen = _is_asked(line.target, order.targets) and (not order.paths or any(_below(source, path) for path in order.paths))
+    chosen = _is_asked(line.target, order.targets) and (not order.paths or any(below(source, path) for path in order.paths))
     return "test" not in line.target.kind or chosen
 
 
@@ -140,7 +141,7 @@ def play(line: Line, order: Order, packages: list[Package], root: Path) -> Playe
         return None
     env = {"CARGO_MANIFEST_DIR": str(home), "CARGO_PKG_NAME": package.name, "CARGO_PKG_VERSION": package.version}
     if _has_no_harness(package, line.target):
-        asked = not order.names and (not order.paths or any(_below(source, path) for path in order.paths))
+        asked = not order.names and (not order.paths or any(below(source, path) for path in order.paths))
         return Played(source, {}, [], "", *_swapped(start([line.executable], env, str(home))), own=True) if asked else None
     names = {
         name: _home(name, line.target.src_path, root) for name in LISTED.findall(start([line.executable, "--list"], env, str(home)).stdout)
@@ -162,17 +163,12 @@ def _swapped(done: Done) -> tuple[str, int]:
 def _is_asked(target: Target, targets: list[str]) -> bool:
     kinds = {f"--{kind}" for kind in target.kind} | {f"--{kind}={target.name}" for kind in target.kind}
     kinds |= {"--tests", "--test=*"} if "test" in target.kind else {"--lib"} if "lib" in " ".join(target.kind) else {"--bins"}
-    return not targets or bool(kinds & set(targets))
+    return not set(targets) - {"--exact"} or bool(kinds & set(targets))
 
 
 def _is_chosen(name: str, file: str, source: str, order: Order) -> bool:
-    named = not order.names or any(name == each if order.exact else each in name for each in order.names)
-    return named and (not order.paths or any(_below(file, path) or _below(source, path) for path in order.paths))
-
-
-def _below(file: str, path: str) -> bool:
-    plain = path.removeprefix("./").rstrip("/")
-    return plain in ("", ".", file) or file.startswith(f"{plain}/")
+    named = not order.names or any(name == each if "--exact" in order.targets else each in name for each in order.names)
+    return named and (not order.paths or any(below(file, path) or below(source, path) for path in order.paths))
 
 
 def _home(name: str, source: str, root: Path) -> str:
