@@ -198,7 +198,7 @@ def test_a_report_that_does_not_fit_tells_nothing(report: bytes | None, code: in
 def test_options_of_the_project_are_kept_and_those_for_show_are_not(configured: str, flags: list[str]) -> None:
     base = find_command(Folder(Path("/nonexistent")), configured)
     assert base is not None and base.runner == "cargo"
-    assert f'"flags":{flags}'.replace("'", '"').replace(" ", "") in CARGO.argv(base, (), "/r")[-1]
+    assert f'"options":{flags}'.replace("'", '"').replace(" ", "") in CARGO.argv(base, (), "/r")[-1]
 
 
 @pytest.mark.parametrize("configured", ["cargo test --lib", "cargo test adds", "cargo nextest run", "cargo test --no-run", "cargo build"])

@@ -231,7 +231,7 @@ def test_options_of_the_project_are_kept_and_those_for_show_are_not(configured: 
     base = find_command(Folder(Path("/nonexistent")), configured)
     assert base is not None and base.runner == "go"
     order = GO.argv(base, (), "/r")[-1]
-    assert f'"flags":{flags}'.replace("'", '"').replace(" ", "") in order
+    assert f'"options":{flags}'.replace("'", '"').replace(" ", "") in order
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def is_clean(git: Git, way_out: str = "") -> None:
 def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: str) -> Ground:
     """What is fixed for the run. The test command is fixed too, once one is known."""
     root = git.place.root
-    command = find_command(Folder(root, path), settings.test.command)
+    command = find_command(Folder(root, path), settings.test.command, settings.test.report)
 
     there = frozenset(git.run("ls-tree", "-z", "--name-only", head).items)  # one look instead of one for each file that might be there
 
@@ -112,7 +112,7 @@ def taken(git: Git, command: Command | None, path: str) -> str:
 
 def accept_installed(git: Git, settings: Settings, path: str) -> None:
     """A person takes what is installed for the tests now, whatever it was when a run began."""
-    accept(git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command), path))
+    accept(git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command, settings.test.report), path))
 
 
 def _installed(git: Git, command: Command | None, path: str) -> Listing:

@@ -88,7 +88,9 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
     home = home_of(run, settings, place)
     root = root_of(place.common_dir, run) if setup.workspace == run.worktree and setup.workspace else place.root
     base = (
-        msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
+        msgspec.json.decode(setup.command, type=Command)
+        if setup.command
+        else find_command(Folder(root, setup.path), settings.test.command, settings.test.report)
     )
     timeout = float(settings.test.timeout or settings.bash.timeout)
     cell = cell_of(settings, bool(setup.agent), outer, home)

@@ -50,7 +50,7 @@ def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settin
     path, home = env.get("PATH", os.defpath), git.place.root
     with clean_checkout(git, git.tree(base)) as folder:
         borrow(home, folder)
-        command = find_command(Folder(folder, path), settings.test.command)
+        command = find_command(Folder(folder, path), settings.test.command, settings.test.report)
         patterns = patterns_at(command, Folder(folder, path), settings.test.files)
     if command is None or not command.runner:
         said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"

@@ -50,7 +50,7 @@ class Tried(NamedTuple):
 def try_tests(place: Place, settings: Settings, env: Mapping[str, str], preflight: tuple[str, ...]) -> Tried | None:
     """The tests and the preflight at HEAD; None where there is no commit, or nothing whose tests can be told apart."""
     git, path = Git(place, env), env.get("PATH", os.defpath)
-    command = find_command(Folder(place.root, path), settings.test.command)
+    command = find_command(Folder(place.root, path), settings.test.command, settings.test.report)
     if not git.head() or command is None or not command.runner:
         return None
     cell, timeout = cell_of(settings, False, env, place.root), float(settings.test.timeout or settings.bash.timeout)

@@ -22,6 +22,7 @@ class TestProject(Value, frozen=True):
     __test__ = False
     path: str  # of the repository; "": all of it
     command: str = ""  # unset: detected there
+    report: str = ""
     files: Texts = ()
     timeout: int = 0  # unset: test.timeout
 
@@ -29,6 +30,7 @@ class TestProject(Value, frozen=True):
 class Test(Value, frozen=True):
     __test__ = False
     command: str = ""
+    report: str = ""  # unset: by the runner that the command calls
     files: Texts = ()
     timeout: int = 120  # unset: bash.timeout
     env: Texts = ()

@@ -22,6 +22,7 @@ WHERE = {  # in the order in which they are asked whether a configured command i
     "maven": "jvm.maven",
     "gradle": "jvm.gradle",
     "dotnet": "dotnet.dotnet",
+    "report": "reports.report_runner",
 }
 UNSEEN = frozenset({"dotnet"})  # adapters that were never tried with the real program
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from detent.evidence.report import TestReport
-from detent.evidence.runners.shared_config import is_shared_config
+from detent.evidence.shared_config import is_shared_config
 from detent.kernel.model import Value
 
 REPORTERS = Path(__file__).with_name("reporters")  # what runs inside the runners themselves and writes reports
@@ -33,11 +33,12 @@ class Command(Value, frozen=True):
     runner: str = ""  # the adapter that understands it; "" means: only its exit code says something
     source: Literal["configured", "environment", "uv", "tox", "path", "npm", "maven", "gradle", "dotnet"] = "configured"
     paths: tuple[str, ...] = ()  # the words of argv that select tests; they give way to the agent's selectors
+    report: str = ""  # where it writes its own report, as a path or a glob, if `[test] report` says
 
     @property
     def text(self) -> str:
         """The command as a person would type it; what a shell runs stands alone."""
-        return self.argv[2] if not self.runner and self.argv[:2] == ("sh", "-c") else shlex.join(self.argv)
+        return self.argv[2] if self.argv[:2] == ("sh", "-c") else shlex.join(self.argv)
 
 
 class Nest(NamedTuple):

@@ -33,11 +33,13 @@ DETECTION: tuple[Sign, ...] = (
 )
 
 
-def find_command(files: Files, configured: str = "") -> Command | None:
+def find_command(files: Files, configured: str = "", report: str = "") -> Command | None:
     """How this project's tests are run: as configured, else as detected. None: no framework is recognised.
 
-    A configured command that no adapter understands is run by a shell, and only its exit code says something.
+    A configured command that no adapter understands is run by a shell, and only its exit code says something, or else its own `report`.
     """
+    if report:
+        return Command(("sh", "-c", configured), "report", report=report)
     if not configured.strip():
         return next(filter(None, (_detected(sign, files) for sign in DETECTION)), None)
     words, fault = split(configured)

@@ -39,16 +39,18 @@ class Tongue(NamedTuple):
     kind: Callable[[Line], str]  # the type of the error, as gates know it
     is_missing: Callable[[Line], bool]  # whether it says that a name is not there yet
     ends: Collection[int] = (0, 1)  # exit codes of a run that came to its end
+    title: str = ""  # what people call it; unset: by its name
 
 
 def read(report: bytes | None, exit_code: int | None, output: str, tongue: Tongue) -> TestReport:
     """The report of one run. One that is cut, mixed, not ours, or contradicted by the exit code is CannotTell."""
+    title = tongue.title or tongue.runner
     if report is None:
-        raise CannotTell(f"{tongue.runner} wrote no report: it {ended(exit_code)}{tail(output)}")
+        raise CannotTell(f"{title} wrote no report: it {ended(exit_code)}{tail(output)}")
     lines = read_lines(report, tongue.runner)
     found = report_of(_seen([line for line in lines if line.type != "note"], tongue), tongue.runner, exit_code, output)
     if found.ids or exit_code not in tongue.ends:
-        agree(found, tongue.runner, tongue.ends, "; ".join(line.message for line in lines if line.type == "note") or "a limit?")
+        agree(found, title, tongue.ends, "; ".join(line.message for line in lines if line.type == "note") or "a limit?")
     return found
 
 

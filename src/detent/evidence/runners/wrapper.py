@@ -58,10 +58,10 @@ def start(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | 
     return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 
-def write(report: Path, found: msgspec.Struct) -> None:
+def write(report: Path, found: msgspec.Struct | bytes) -> None:
     """The report, into the file that is already there."""
     with report.open("r+b") as file:
-        file.write(msgspec.json.encode(found))
+        file.write(found if isinstance(found, bytes) else msgspec.json.encode(found))
         file.truncate()
 
 

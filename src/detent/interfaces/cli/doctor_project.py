@@ -69,7 +69,7 @@ def _settings(root: Path) -> Settings | Check:
 
 def _tests(root: Path, settings: Settings) -> Check:
     """How the tests of this project would be run, and whether the program for it is there."""
-    command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command)
+    command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command, settings.test.report)
     if command is None:
         way = 'set it in detent.toml: [test] command = "…"'
         return Check("tests", False, "no test framework is recognised, so no step can be proved", way, needed=False)
