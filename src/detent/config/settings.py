@@ -22,9 +22,9 @@ class TestProject(Value, frozen=True):
     __test__ = False
     path: str  # of the repository; "": all of it
     command: str = ""  # unset: detected there
-    report: str = ""
     files: Texts = ()
     timeout: int = 0  # unset: test.timeout
+    report: str = ""
 
 
 class Test(Value, frozen=True):

@@ -31,6 +31,7 @@ EXAMPLES = {
     "true or false": "true",
     "a list of texts": '["first", "second"]',
     "pr.plan": '"docs/plan.md"',
+    "test.report": '"build/report.xml"',
     "workspace.copy": '["config/local.toml"]',
     "sandbox.memory": '"8g"',
     "test.env": '["CI", "DATABASE_URL"]',

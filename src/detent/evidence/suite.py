@@ -154,7 +154,7 @@ def run_suite(
         with file.open("x+b") as written:
             with planted(cwd, canary):
                 argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
-                ran = _run(suite, argv, cwd, env, wanted, folder, *_scratch(getattr(runner, "scratch", ()), root))
+                ran = _run(suite, argv, cwd, env, wanted, folder, *_scratch(runner.scratch, root))
             ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")

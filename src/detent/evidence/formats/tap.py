@@ -54,7 +54,7 @@ class _Points:
         depth, odd = divmod(len(text) - len(text.lstrip(" ")), STEP)
         if self.inside or (odd == 2 and plain == "---"):
             self.inside = "" if plain == "..." else "..."
-            self._say(text)
+            self._say("" if plain in ("---", "...") else text)
         elif plain.startswith("Bail out!"):
             raise CannotTell(f"the tests gave up: {plain[:200]}")
         elif odd == 0 and (plan := PLAN.match(plain)):

@@ -106,7 +106,9 @@ def _line(
     bad = outcome in ("failed", "error")
     told = (*rest, *(name for name in names if name not in (where, file))) or (where or "(no name)",)
     place = files.place(said) if bad else ""
-    return Line("test", file, told, outcome, kind if bad else "", message=said, place=place, ms=seconds * 1000)
+    return Line(
+        "test", file, told, outcome, kind if bad else "", message=said if outcome != "passed" else "", place=place, ms=seconds * 1000
+    )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class TestFilesOf:
         for path in filter(TESTS.search, self.paths):
             where = PurePosixPath(path)
             for stem in {where.stem, MARK.sub("", where.stem)}:
-                parts = (*where.parts[:-1], stem)
+                parts = (*BETWEEN.split(where.parent.as_posix()), stem)
                 for at in range(len(parts)):
                     self._named.setdefault("/".join(parts[at:]), set()).add(path)
 
@@ -51,7 +51,7 @@ class TestFilesOf:
         return None
 
     def relative(self, path: str) -> str:
-        return path.removeprefix("file://").removeprefix(f"{self.root}/").removeprefix("./")
+        return re.sub(r"^(?:file:)?//+", "/", path).removeprefix(f"{self.root}/").removeprefix("./")
 
     def place(self, text: str) -> str:
         """The first `file:line` of the project's own in what was said of a failure."""
