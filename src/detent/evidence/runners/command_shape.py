@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from detent.evidence.runners.adapter import Command, Files, Parsed
-from detent.evidence.runners.command_words import path_fault, split
+from detent.evidence.runners.command_words import after_first, parsed, path_fault
 from detent.evidence.runners.wrapper import Order
 
 
@@ -34,23 +34,20 @@ def program_end(words: Sequence[str], shape: Shape) -> int:
 def adopt(shape: Shape, runner: str, words: tuple[str, ...]) -> Command | None:
     """A configured command that calls the runner for all of its tests, or for those of the paths it names."""
     end = program_end(words, shape)
-    parsed = _options(words[end:], shape)
-    chosen = [each for each in parsed.selectors if not shape.narrow or each.startswith("-")]
-    return Command(words, runner, "configured", parsed.kept) if end and not parsed.fault and not chosen else None
+    found = _options(words[end:], shape)
+    chosen = [each for each in found.selectors if not shape.narrow or each.startswith("-")]
+    return Command(words, runner, "configured", found.kept) if end and not found.fault and not chosen else None
 
 
 def parse(shape: Shape, command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
-    words, fault = split(command)
-    end = 0 if fault else len(base.argv) if words[: len(base.argv)] == base.argv else program_end(words, shape)
-    if not fault and not end:
-        fault = f"`{words[0]}` is not a call of the project's test runner"
-    parsed = Parsed(fault=fault) if fault else _options(words[end:], shape)
-    if shape.either and len({each.startswith("-") for each in parsed.selectors}) > 1:
-        parsed = Parsed(fault=f"{shape.either} and files are both there; name the tests either way")
-    if not parsed.fault:
-        return Parsed(parsed.selectors)
-    return Parsed(fault=f"{parsed.fault}; allowed is one call of the project's own test runner: `{base.text}`, or {shape.allowed}")
+
+    def options(words: tuple[str, ...]) -> Parsed:
+        found = _options(words, shape)
+        both = shape.either and len({each.startswith("-") for each in found.selectors}) > 1
+        return Parsed(fault=f"{shape.either} and files are both there; name the tests either way") if both else found
+
+    return parsed(command, lambda words: after_first(words, base.argv, *shape.programs), options, f"`{base.text}`, or {shape.allowed}")
 
 
 def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:

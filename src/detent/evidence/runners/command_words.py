@@ -2,7 +2,11 @@
 
 import re
 import shlex
+from collections.abc import Callable
 
+from detent.evidence.runners.adapter import Parsed
+
+Words = tuple[str, ...]
 LONGEST = 10_000
 MEANING = {
     ";": "`;` chains commands",
@@ -38,6 +42,28 @@ def split(command: str, globs: bool = False) -> tuple[tuple[str, ...], str]:
     if ASSIGNMENT.match(words[0]):
         return (), f"`{words[0]}` sets an environment variable"
     return words, ""
+
+
+def parsed(command: str, after: Callable[[Words], Words | str | None], options: Callable[[Words], Parsed], allowed: str) -> Parsed:
+    """The selectors of an agent's command, or the one sentence that refuses it. The machine never runs it: it makes its own call.
+
+    `after`: the words after the call of the runner, None if it is another program, a text if that is wrong with it; `options`: what they select.
+    """
+    words, fault = split(command)
+    rest = fault or after(words)
+    if rest is None:
+        rest = f"`{words[0]}` is not a call of the project's test runner"
+    found = Parsed(fault=rest) if isinstance(rest, str) else options(rest)
+    return (
+        Parsed(found.selectors)
+        if not found.fault
+        else Parsed(fault=f"{found.fault}; allowed is one call of the project's own test runner: {allowed}")
+    )
+
+
+def after_first(words: Words, *calls: Words) -> Words | None:
+    """The words after the first of these calls that they begin with."""
+    return next((words[len(call) :] for call in calls if call and words[: len(call)] == call), None)
 
 
 def _shell_fault(command: str, plain: str) -> str:

@@ -1,11 +1,10 @@
 """The shapes of a `go test` command: which calls are taken, which words select tests, and what an agent may not say.
 
-The machine never runs an agent's command. It takes the selectors out of it and makes its own call, so options that only change
-the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are taken and dropped, and every option that is not listed here is refused.
 """
 
 from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import path_fault, split
+from detent.evidence.runners.command_words import after_first, parsed, path_fault
 
 KEPT_FLAGS = frozenset({"race", "short", "msan", "asan", "trimpath", "cover"})  # of a configured command
 KEPT_VALUES = frozenset(
@@ -20,15 +19,9 @@ def adopt(words: tuple[str, ...]) -> Command | None:
     """A configured command that runs `go test` once, with options that are known."""
     if words[:2] != ("go", "test"):
         return None
-    parsed = _parse(words[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES)
-    if parsed.fault or any(each.startswith("-") for each in parsed.selectors):
-        return None
-    return Command(
-        words,
-        "go",
-        "configured",
-        tuple(word for word in words[2:] if word in parsed.selectors or word.removeprefix("./") in parsed.selectors),
-    )
+    found = _parse(words[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES)
+    paths = tuple(word for word in words[2:] if word in found.selectors or word.removeprefix("./") in found.selectors)
+    return None if found.fault or any(each.startswith("-") for each in found.selectors) else Command(words, "go", "configured", paths)
 
 
 def base_flags(base: Command) -> list[str]:
@@ -39,28 +32,16 @@ def base_flags(base: Command) -> list[str]:
 
 def parse(command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
-    words, fault = split(command)
-    if fault:
-        return Parsed(fault=_sentence(fault, base))
-    own = base.argv[: len(base.argv) - len(base.paths)] if base.paths else base.argv
-    if words[: len(base.argv)] == base.argv:
-        rest = words[len(base.argv) :]
-    elif words[: len(own)] == own:
-        rest = words[len(own) :]
-    elif words[:2] == ("go", "test"):
-        rest = words[2:]
-    else:
-        return Parsed(fault=_sentence(f"`{words[0]}` is not a call of the project's test runner", base))
-    parsed = _parse(rest, SHOWN_FLAGS | {"race", "short", "cover"}, SHOWN_VALUES)
-    if parsed.fault:
-        return Parsed(fault=_sentence(parsed.fault, base))
-    whole = not parsed.selectors or any(each in ALL for each in parsed.selectors)
-    return Parsed(tuple(each for each in parsed.selectors if not whole or each.startswith("-")))
+    own = base.argv[: len(base.argv) - len(base.paths)]
+    said = f"`{base.text}`, " if base.text != "go test ./..." else ""
 
+    def options(words: tuple[str, ...]) -> Parsed:
+        found = _parse(words, SHOWN_FLAGS | {"race", "short", "cover"}, SHOWN_VALUES)
+        whole = not found.selectors or any(each in ALL for each in found.selectors)
+        return found._replace(selectors=tuple(each for each in found.selectors if not whole or each.startswith("-")))
 
-def _sentence(fault: str, base: Command) -> str:
-    own = f"`{base.text}`, " if base.text != "go test ./..." else ""
-    return f"{fault}; allowed is one call of the project's own test runner: {own}`go test` with packages, folders, test files or -run"
+    allowed = f"{said}`go test` with packages, folders, test files or -run"
+    return parsed(command, lambda words: after_first(words, base.argv, own, ("go", "test")), options, allowed)
 
 
 def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]) -> Parsed:

@@ -1,14 +1,13 @@
 """The shapes of a call of vitest, jest or mocha: whose call it is, which words select tests, and what an agent may not say.
 
-The machine never runs an agent's command. It takes the selectors out of it and makes its own call, so options that only change the
-display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are taken and dropped, and every option that is not listed here is refused.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import path_fault, split
+from detent.evidence.runners.command_words import after_first, parsed, path_fault
 
 BIN = "node_modules/.bin/"
 THROUGH = (("npx", "--no-install"), ("npx", "--no"), ("npx",), ("yarn", "run"), ("yarn",), ("pnpm", "exec"), ("pnpm",), ("bunx",), ())
@@ -31,6 +30,21 @@ class Tool(NamedTuple):
     flags: tuple[str, ...] = ()  # further flags without a value, in commands of the project
     ours: tuple[str, ...] = ()  # options of the project that the machine has its own word for
     never: tuple[str, ...] = ()  # options with which it is no full run of the tests, once
+    several: bool = False  # names may be given more than once
+
+    def after(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The words after a call of it; None if it is another program."""
+        for before in THROUGH:
+            if (
+                words[: len(before)] == before
+                and words[len(before) :]
+                and words[len(before)].removeprefix("./").removeprefix(BIN) == self.name
+            ):
+                rest = words[len(before) + 1 :]
+                while rest and rest[0] in self.verbs:
+                    rest = rest[1:]
+                return rest
+        return None
 
 
 class Call(NamedTuple):
@@ -57,25 +71,14 @@ def take_apart(words: Sequence[str], tool: Tool) -> Call | None:
     start = 0
     if words and words[0] in SETTINGS:
         start = next((at for at, word in enumerate(words) if at and "=" not in word), 0)
-    rest = _after_tool(tuple(words[start:]), tool)
+    rest = tool.after(tuple(words[start:]))
     if rest is None:
         return None
-    while rest and rest[0] in tool.verbs:
-        rest = rest[1:]
-    options, paths = _parts(rest, tool)
-    return None if paths and paths[0] in NOT_PATHS.get(tool.name, ()) else Call(tuple(words[:start]), tuple(options), tuple(paths))
+    flags, paths = _parts(rest, tool)
+    return None if paths and paths[0] in NOT_PATHS.get(tool.name, ()) else Call(tuple(words[:start]), tuple(flags), tuple(paths))
 
 
 NOT_PATHS = {"vitest": ("bench", "related", "list", "init", "typecheck", "complete"), "mocha": ("init", "inspect", "debug")}
-
-
-def _after_tool(words: tuple[str, ...], tool: Tool) -> tuple[str, ...] | None:
-    for before in THROUGH:
-        if words[: len(before)] == before and words[len(before) :]:
-            name = words[len(before)].removeprefix("./").removeprefix(BIN)
-            if name == tool.name:
-                return words[len(before) + 1 :]
-    return None
 
 
 def _parts(words: Sequence[str], tool: Tool) -> tuple[list[str], list[str]]:
@@ -111,35 +114,23 @@ def kept(call: Call, tool: Tool) -> list[str]:
 
 def parse(command: str, base: Command, tool: Tool) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
-    words, fault = split(command)
-    if fault:
-        return Parsed(fault=_sentence(fault, tool))
-    rest = _after_program((words[0].removeprefix("./"), *words[1:]), base, tool)
-    if rest is None:
-        return Parsed(fault=_sentence(f"`{words[0]}` is not a call of the project's test runner", tool))
     named = any(word.partition("=")[0] in tool.pattern for word in base.argv)
-    parsed = _options(rest, tool, named) if isinstance(rest, tuple) else Parsed(fault=rest)
-    return Parsed(fault=_sentence(parsed.fault, tool)) if parsed.fault else parsed
+    return parsed(
+        command,
+        lambda words: after_program((words[0].removeprefix("./"), *words[1:]), base, tool.after),
+        lambda words: options(words, tool, named),
+        f"`npx {' '.join((tool.name, *tool.verbs[:1]))}` with test files, folders or {next(iter(tool.pattern))}, or `npm test`, with them after `--`",
+    )
 
 
-def _sentence(fault: str, tool: Tool) -> str:
-    verb = f" {tool.verbs[0]}" if tool.verbs else ""
-    call = f"`npx {tool.name}{verb}` with test files, folders or {next(iter(tool.pattern))}, or `npm test`, with them after `--`"
-    return f"{fault}; allowed is one call of the project's own test runner: {call}"
-
-
-def _after_program(words: tuple[str, ...], base: Command, tool: Tool) -> tuple[str, ...] | str | None:
+def after_program(
+    words: tuple[str, ...], base: Command, after: Callable[[tuple[str, ...]], tuple[str, ...] | None]
+) -> tuple[str, ...] | str | None:
     """The words after the call of the runner; a sentence if npm would keep them for itself, None if it is another program."""
     if script := next((call for call in SCRIPTS if words[: len(call)] == call), None):
         return _after_script(words[len(script) :], script[0])
-    bare = base.argv[: len(base.argv) - len(base.paths)]
-    for call in (base.argv, bare):
-        if call and words[: len(call)] == call:
-            return words[len(call) :]
-    rest = _after_tool(words, tool)
-    while rest and rest[0] in tool.verbs:
-        rest = rest[1:]
-    return rest
+    rest = after_first(words, base.argv, base.argv[: len(base.argv) - len(base.paths)])
+    return rest if rest is not None else after(words)
 
 
 def _after_script(words: tuple[str, ...], program: str) -> tuple[str, ...] | str:
@@ -150,7 +141,7 @@ def _after_script(words: tuple[str, ...], program: str) -> tuple[str, ...] | str
     return (*before, *words[at + 1 :])
 
 
-def _options(words: tuple[str, ...], tool: Tool, named: bool) -> Parsed:
+def options(words: tuple[str, ...], tool: Tool, named: bool) -> Parsed:
     """Selectors out of the runner's own words."""
     paths: list[str] = []
     chosen: list[str] = []
@@ -160,7 +151,7 @@ def _options(words: tuple[str, ...], tool: Tool, named: bool) -> Parsed:
             paths.append(word.removeprefix("./"))
         elif word in tool.pattern:
             fault = "" if value.strip() else f"the option {word} has no value"
-            fault = fault or ("only one pattern of names can be given" if named or chosen else "")
+            fault = fault or ("only one pattern of names can be given" if named or (chosen and not tool.several) else "")
             chosen.append(f"{tool.pattern[word]}={value}")
         else:
             fault = "" if _is_for_show(word, value, tool) else f"the option {word} can change what is judged"

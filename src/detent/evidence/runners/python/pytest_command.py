@@ -1,7 +1,6 @@
 """The shapes of a pytest command: which calls are pytest, which words select tests, and what an agent may not say.
 
-The machine never runs an agent's command. It takes the selectors out of it and makes its own call, so options that only change
-the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are taken and dropped, and every option that is not listed here is refused.
 """
 
 import re
@@ -9,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 
 from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import path_fault, split
+from detent.evidence.runners.command_words import after_first, parsed, path_fault
 
 PYTHON = re.compile(r"(?:\.?venv/bin/)?python(?:3(?:\.\d+)?)?")
 PYTEST = re.compile(r"(?:\.?venv/bin/)?(?:pytest|py\.test)")
@@ -28,19 +27,9 @@ SHOWN = "-q, -v, -x, -s, -l, -r, --tb and --maxfail are taken and change nothing
 
 def parse(command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
-    words, fault = split(command)
-    if fault:
-        return Parsed(fault=_sentence(fault, base))
-    rest = _after_program(_plain(words), base)
-    if rest is None:
-        return Parsed(fault=_sentence(f"`{words[0]}` is not a call of the project's test runner", base))
-    parsed = _options(rest)
-    return Parsed(fault=_sentence(parsed.fault, base)) if parsed.fault else parsed
-
-
-def _sentence(fault: str, base: Command) -> str:
     call = shlex.join(without_paths(base))
-    return f"{fault}; allowed is one call of the project's own test runner, `{call}` with test files, folders, node ids, -k or -m ({SHOWN})"
+    allowed = f"`{call}` with test files, folders, node ids, -k or -m ({SHOWN})"
+    return parsed(command, lambda words: _after_program(_plain(words), base), _options, allowed)
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:
@@ -93,17 +82,21 @@ def _after_program(words: tuple[str, ...], base: Command) -> tuple[str, ...] | N
     own = _plain(base.argv)
     shorter = _plain(tuple(without_paths(base)))
     bare = shorter[:-1] if shorter[-1:] == ("--",) else shorter
-    for call in (own, shorter, bare):
-        if words[: len(call)] == call:
-            return words[len(call) :]
-    return _after_pytest(words)
+    rest = after_first(words, own, shorter, bare)
+    return rest if rest is not None else _after_pytest(without_environment(words))
+
+
+def without_environment(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A command without `uv run` and the like before it."""
+    if len(words) < 3 or words[0] not in ENVIRONMENTS or words[1] != "run":
+        return words
+    left = words[2:]
+    while left and left[0] in ENVIRONMENT_FLAGS:
+        left = left[1:]
+    return left
 
 
 def _after_pytest(words: tuple[str, ...]) -> tuple[str, ...] | None:
-    if len(words) > 2 and words[0] in ENVIRONMENTS and words[1] == "run":
-        words = words[2:]
-        while words and words[0] in ENVIRONMENT_FLAGS:
-            words = words[1:]
     if words and PYTEST.fullmatch(words[0]):
         return words[1:]
     if len(words) > 2 and PYTHON.fullmatch(words[0]) and words[1:3] == ("-m", "pytest"):

@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 
 from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import path_fault, split
+from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.python.pytest_command import ENVIRONMENTS, without_environment
 
 PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
 AGENTS_PYTHON = re.compile(r"(?:\.?venv/bin/)?python(?:3(?:\.\d+)?)?")
-ENVIRONMENTS = ("uv", "poetry", "pdm", "pipenv")
-ENVIRONMENT_FLAGS = ("--frozen", "--locked", "--no-sync", "--offline", "--quiet", "-q", "--")
 SHOWN = ("-v", "--verbose", "-q", "--quiet", "-f", "--failfast", "-b", "--buffer", "-c", "--catch", "--locals")
 VALUES = {"-k": "-k", "-p": "-p", "--pattern": "-p", "-s": "-s", "--start-directory": "-s", "-t": "-t", "--top-level-directory": "-t"}
 NOT_OURS = ("-h", "--help")
@@ -41,26 +40,15 @@ def _leads(words: Sequence[str]) -> bool:
 
 def parse(command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
-    words, fault = split(command)
-    rest = None if fault else _after_program((words[0].removeprefix("./"), *words[1:]), base)
-    if not fault and rest is None:
-        fault = f"`{words[0]}` is not a call of the project's test runner"
-    parsed = Parsed(fault=fault) if rest is None else _options(rest)
-    return Parsed(fault=f"{parsed.fault}; allowed is one call of the project's own test runner: {CALL}") if parsed.fault else parsed
+    return parsed(command, lambda words: _after_program((words[0].removeprefix("./"), *words[1:]), base), _options, CALL)
 
 
 def _after_program(words: tuple[str, ...], base: Command) -> tuple[str, ...] | None:
     if words[: len(base.argv)] == base.argv:
         return words[len(base.argv) :]
-    if words[:2] in {(name, "run") for name in ENVIRONMENTS}:
-        words = words[2:]
-        while words and words[0] in ENVIRONMENT_FLAGS:
-            words = words[1:]
+    words = without_environment(words)
     own = base.argv[: program_end(base.argv)]
-    for call in (own, (words[0], "-m", "unittest") if words and AGENTS_PYTHON.fullmatch(words[0]) else own):
-        if words[: len(call)] == call:
-            return words[len(call) :]
-    return None
+    return after_first(words, own, (words[0], "-m", "unittest") if words and AGENTS_PYTHON.fullmatch(words[0]) else own)
 
 
 def _options(words: tuple[str, ...]) -> Parsed:

@@ -1,11 +1,10 @@
 """The shapes of a `cargo test` command: which calls are taken, which words select tests, and what an agent may not say.
 
-The machine never runs an agent's command. It takes the selectors out of it and makes its own call, so options that only change
-the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are taken and dropped, and every option that is not listed here is refused.
 """
 
 from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import path_fault, split
+from detent.evidence.runners.command_words import after_first, parsed, path_fault
 
 KEPT_FLAGS = frozenset({"--workspace", "--all", "--all-features", "--no-default-features", "--release", "-r", "--locked", "--frozen"})
 KEPT_VALUES = frozenset({"-p", "--package", "--exclude", "--features", "-F", "--profile", "--manifest-path"})
@@ -22,8 +21,8 @@ def adopt(words: tuple[str, ...]) -> Command | None:
     """A configured command that runs all tests of a cargo project once, with options that are known."""
     if words[:2] not in CALLS:
         return None
-    parsed = _parse(words[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES)
-    return None if parsed.fault or parsed.selectors else Command(words, "cargo", "configured")
+    found = _parse(words[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES)
+    return None if found.fault or found.selectors else Command(words, "cargo", "configured")
 
 
 def base_flags(base: Command) -> list[str]:
@@ -33,22 +32,13 @@ def base_flags(base: Command) -> list[str]:
 
 def parse(command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
-    words, fault = split(command)
-    if fault:
-        return Parsed(fault=_sentence(fault, base))
-    if words[: len(base.argv)] == base.argv:
-        rest = words[len(base.argv) :]
-    elif words[:2] in CALLS:
-        rest = words[2:]
-    else:
-        return Parsed(fault=_sentence(f"`{words[0]}` is not a call of the project's test runner", base))
-    parsed = _parse(rest, SHOWN_FLAGS | {"--workspace", "--all"}, SHOWN_VALUES)
-    return Parsed(fault=_sentence(parsed.fault, base)) if parsed.fault else Parsed(parsed.selectors)
-
-
-def _sentence(fault: str, base: Command) -> str:
     own = f"`{base.text}`, " if base.text != "cargo test" else ""
-    return f"{fault}; allowed is one call of the project's own test runner: {own}`cargo test` with a part of a test's name, test files, --test, --lib or --bins"
+    return parsed(
+        command,
+        lambda words: after_first(words, base.argv, *CALLS),
+        lambda words: _parse(words, SHOWN_FLAGS | {"--workspace", "--all"}, SHOWN_VALUES),
+        f"{own}`cargo test` with a part of a test's name, test files, --test, --lib or --bins",
+    )
 
 
 def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]) -> Parsed:
