@@ -552,7 +552,7 @@ def test_anything_else_is_refused_naming_what_is_allowed(command: str, fault: st
     assert sentence is not None
     assert fault in sentence
     assert (
-        "allowed is one call of the project's own test runner, `.venv/bin/python -m pytest` with test files, folders, node ids, -k or -m"
+        "allowed is one call of the project's own test runner: `.venv/bin/python -m pytest` with test files, folders, node ids, -k or -m"
         in sentence
     )
     assert "\n" not in sentence

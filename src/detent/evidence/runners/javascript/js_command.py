@@ -124,10 +124,13 @@ def parse(command: str, base: Command, tool: Tool) -> Parsed:
 
 
 def after_program(
-    words: tuple[str, ...], base: Command, after: Callable[[tuple[str, ...]], tuple[str, ...] | None]
+    words: tuple[str, ...],
+    base: Command,
+    after: Callable[[tuple[str, ...]], tuple[str, ...] | None],
+    scripts: tuple[tuple[str, ...], ...] = SCRIPTS,
 ) -> tuple[str, ...] | str | None:
     """The words after the call of the runner; a sentence if npm would keep them for itself, None if it is another program."""
-    if script := next((call for call in SCRIPTS if words[: len(call)] == call), None):
+    if script := next((call for call in scripts if words[: len(call)] == call), None):
         return _after_script(words[len(script) :], script[0])
     rest = after_first(words, base.argv, base.argv[: len(base.argv) - len(base.paths)])
     return rest if rest is not None else after(words)
@@ -151,7 +154,8 @@ def options(words: tuple[str, ...], tool: Tool, named: bool) -> Parsed:
             paths.append(word.removeprefix("./"))
         elif word in tool.pattern:
             fault = "" if value.strip() else f"the option {word} has no value"
-            fault = fault or ("only one pattern of names can be given" if named or (chosen and not tool.several) else "")
+            fault = fault or ("the project's own command selects by name already" if named else "")
+            fault = fault or ("only one pattern of names can be given" if chosen and not tool.several else "")
             chosen.append(f"{tool.pattern[word]}={value}")
         else:
             fault = "" if _is_for_show(word, value, tool) else f"the option {word} can change what is judged"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import parsed
 from detent.evidence.runners.javascript.js_command import Tool, after_program, options
+from detent.evidence.runners.javascript.node_package import CALLS
 
 PATTERN = "--test-name-pattern"
 REPORTING = ("--test-reporter", "--test-reporter-destination")  # the machine has its own
@@ -67,7 +68,7 @@ def parse(command: str, base: Command) -> Parsed:
     own = f"`{base.text}`, " if base.text != "node --test" else ""
     named = any(word.startswith(PATTERN) for word in base.argv)
     allowed = f"{own}`node --test` with test files, folders or {PATTERN}, or `npm test`, with them after `--`"
-    return parsed(command, lambda words: after_program(words, base, _after_node), lambda words: options(words, TOOL, named), allowed)
+    return parsed(command, lambda words: after_program(words, base, _after_node, CALLS), lambda words: options(words, TOOL, named), allowed)
 
 
 def _after_node(words: tuple[str, ...]) -> tuple[str, ...] | None:
