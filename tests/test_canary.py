@@ -14,7 +14,7 @@ import pytest
 from detent.evidence.canary import TAMPERED
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.python.pytest_filter import selects, wanted_by
+from detent.evidence.runners.python.pytest_canary import selects, wanted_by
 from detent.evidence.suite import Suite, environment, run_suite
 from detent.kernel.seal import keep
 from tests.cases import project

@@ -16,7 +16,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
 from detent.evidence.runners.adapter import Canary, Nest
-from detent.evidence.runners.canary_words import words_in, words_of
+from detent.evidence.runners.canary_files import words_in, words_of
 
 V = TypeVar("V")
 TAMPERED = "the test runner was tampered with"

@@ -1,10 +1,30 @@
 """Where a canary lies and what its file is called: beside the tests that a run takes in, and named as they are. Pure: it writes nothing."""
 
 import re
+import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Files
+from detent.evidence.runners.adapter import Canary, Files, Nest
+
+CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
+SYLLABLES = 6
+
+
+def word() -> str:
+    """A word that nobody can guess and that looks like one of a person's."""
+    return "".join(secrets.choice(CONSONANTS) + secrets.choice(VOWELS) for _ in range(SYLLABLES))
+
+
+def words_in(nest: Nest) -> tuple[str, ...]:
+    """Every word that only this file has."""
+    return nest.word, nest.passes, nest.fails, nest.says
+
+
+def words_of(canary: Canary) -> tuple[str, ...]:
+    """Every word that only the canary has."""
+    return tuple(w for nest in canary.nests for w in words_in(nest))
+
 
 MOST = 3  # folders
 NONE = "no folder was found that tests are run from"

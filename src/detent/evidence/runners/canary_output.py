@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import count
 
 from detent.evidence.runners.adapter import Canary
-from detent.evidence.runners.canary_words import words_of
+from detent.evidence.runners.canary_files import words_of
 
 NONE_FAILED = re.compile(r"\b0 failed(?:, | \| )")
 

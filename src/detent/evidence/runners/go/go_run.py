@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from detent.evidence.runners.go.go_build import faults
-from detent.evidence.runners.go.go_report import Package, Report, Round
+from detent.evidence.runners.go.go_report import Package, Report, Round, faults
 from detent.evidence.runners.wrapper import Order, ordered, start, write
 
 MOST_ROUNDS = 6

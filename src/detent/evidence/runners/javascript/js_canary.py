@@ -11,9 +11,8 @@ from pathlib import PurePosixPath
 import msgspec
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, named_like, places
+from detent.evidence.runners.canary_files import NONE, Place, named_like, places, word
 from detent.evidence.runners.canary_output import TIDY
-from detent.evidence.runners.canary_words import word
 from detent.evidence.runners.javascript import js_command, js_project
 from detent.evidence.runners.javascript.js_command import Tool
 from detent.evidence.runners.javascript.node_command import matcher

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_words import word, words_of
+from detent.evidence.runners.canary_files import word, words_of
 from detent.evidence.runners.javascript import node_command
 
 MOST = 3  # folders

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from detent.evidence.runners.adapter import REPORTERS
 from detent.evidence.runners.jvm.jvm_files import dotted
-from detent.evidence.runners.jvm.jvm_mirror import mirror
 from detent.evidence.runners.jvm.jvm_report import Log
-from detent.evidence.runners.jvm.jvm_rounds import Round, play, refusals
+from detent.evidence.runners.jvm.jvm_rounds import Round, mirror, play, refusals
 from detent.evidence.runners.wrapper import Order, ordered, start
 
 REFUSED = re.compile(r"^(/[^\n]+?\.java):\d+: error: (.+(?:\n[ \t].*)*)", re.MULTILINE)

@@ -3,8 +3,10 @@
 Knows how files that cannot be compiled are left out; each tool's own call is handed in.
 """
 
+import os
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,3 +69,40 @@ def _meant(file: str, order: Order, chosen: list[str], sources: list[str]) -> bo
         return True
     names = ",".join(order.names)
     return file in chosen if order.paths else named(file, names) or not any(named(each, names) for each in sources)
+
+
+BUILD_FILES = frozenset({"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"})
+BUILT = frozenset({"target", "build", "out", ".gradle"})
+NOT_OURS = frozenset({"node_modules", "src", *BUILT})
+
+
+def modules(root: Path) -> list[str]:
+    """The folders that may be built: they have a build file, or sources."""
+    found = [""]
+    for here, folders, files in os.walk(root):
+        if "src" in folders or BUILD_FILES & set(files):
+            found.append(os.path.relpath(here, root))
+        folders[:] = [name for name in folders if name not in NOT_OURS and not name.startswith(".")]
+    return list(dict.fromkeys("" if path == "." else path for path in found))
+
+
+def mirror(root: Path, place: Path, left_out: Collection[str] = ()) -> list[str]:
+    """Make it, without these files; its modules."""
+    built = modules(root)
+    real = {parent for path in (*built, *(os.path.dirname(each) for each in left_out)) for parent in _upwards(path)}
+    for folder in sorted(real):
+        (place / folder).mkdir(parents=True, exist_ok=True)
+        for entry in os.scandir(root / folder):
+            path = os.path.join(folder, entry.name)
+            if path in real or path in left_out or (folder in built and entry.name in BUILT):
+                continue
+            if entry.name in BUILD_FILES and entry.is_file():
+                shutil.copy2(entry.path, place / path)
+            else:
+                (place / path).symlink_to(entry.path)
+    return built
+
+
+def _upwards(path: str) -> list[str]:
+    parts = path.split("/") if path else []
+    return ["/".join(parts[:count]) for count in range(len(parts) + 1)]

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from detent.evidence.runners.jvm.jvm_files import dotted
-from detent.evidence.runners.jvm.jvm_mirror import mirror
 from detent.evidence.runners.jvm.jvm_report import Log
-from detent.evidence.runners.jvm.jvm_rounds import Round, play, refusals
+from detent.evidence.runners.jvm.jvm_rounds import Round, mirror, play, refusals
 from detent.evidence.runners.wrapper import Order, ordered, start
 
 REFUSED = re.compile(r"^\[ERROR\] (/[^\n]+?\.\w+):\[\d+,\d+\] (.+(?:\n {2}\w.*)*)", re.MULTILINE)

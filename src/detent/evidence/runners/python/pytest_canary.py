@@ -4,15 +4,15 @@ It lies beside the tests, not elsewhere, since the hooks and fixtures of a `conf
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_words import word, words_of
+from detent.evidence.runners.canary_files import word, words_of
 from detent.evidence.runners.python import pytest_command
-from detent.evidence.runners.python.pytest_filter import selects, wanted_by
 from detent.evidence.runners.python.pytest_ini import Ini, read_ini
 
 MOST = 3  # folders
@@ -199,3 +199,52 @@ def _recounted(line: str, count: int) -> str:
     for name in ("failed", "passed"):
         line = re.sub(rf"(\d+) {name}", lambda m, n=name: f"{max(0, int(m[1]) - count)} {n}", line)  # type: ignore[misc]
     return re.sub(r"\b0 failed, ", "", line) if not re.search(r"\b0 failed, 0 passed", line) else line
+
+
+if TYPE_CHECKING:
+    import ast
+
+WORD = re.compile(r"[\w:+\-.\[\]\\/]+|[()]|\S")
+MEANING = ("and", "or", "not", "(", ")")
+MOST_WORDS = 8
+
+
+def wanted_by(expression: str) -> tuple[str, ...] | None:
+    """The fewest words that satisfy an expression together; None if that cannot be told or no such words make a name."""
+    words = WORD.findall(expression)
+    names = list(dict.fromkeys(w for w in words if w not in MEANING))
+    if len(names) > MOST_WORDS:
+        return None
+    for size in range(len(names) + 1):
+        for chosen in combinations(names, size):
+            if all(re.fullmatch(r"\w+", w) for w in chosen) and selects(expression, lambda w, c=chosen: w in c):  # type: ignore[misc]
+                return chosen
+    return None
+
+
+def selects(expression: str, has: Callable[[str], bool]) -> bool:
+    """Whether something that `has` words is selected."""
+    if not expression.strip():
+        return True
+    import ast  # most runs select by no expression
+
+    text = " ".join(w if w in MEANING else str(has(w)) for w in WORD.findall(expression))
+    try:
+        return _true(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+
+
+def _true(node: "ast.expr") -> bool:
+    import ast
+
+    match node:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return all(map(_true, values))
+        case ast.BoolOp(values=values):
+            return any(map(_true, values))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not _true(operand)
+        case ast.Constant(value=bool(value)):
+            return value
+    raise ValueError("not an expression of words")

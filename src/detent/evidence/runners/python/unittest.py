@@ -11,7 +11,7 @@ from detent.evidence.patterns import folders, telling
 from detent.evidence.runners.adapter import REPORTERS, Command, Files, Runner
 from detent.evidence.runners.python import pytest as like_pytest
 from detent.evidence.runners.python import unittest_canary, unittest_command
-from detent.evidence.runners.python.pytest_config import runner_part
+from detent.evidence.runners.python.pytest_ini import runner_part
 from detent.evidence.runners.report_lines import Line, Tongue, read
 
 SCRIPT = REPORTERS / "unittest_run.py"

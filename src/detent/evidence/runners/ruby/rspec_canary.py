@@ -6,9 +6,8 @@ All files are loaded before the first example runs, in one process, so it sees w
 import re
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, named_like, places
+from detent.evidence.runners.canary_files import NONE, Place, named_like, places, word
 from detent.evidence.runners.canary_output import rspec as tidy
-from detent.evidence.runners.canary_words import word
 from detent.evidence.runners.command_words import below
 
 SETTINGS = (".rspec", ".rspec-local", ".simplecov", "spec/spec_helper.rb", "spec/rails_helper.rb")
