@@ -20,7 +20,7 @@ def looked_up(
 ) -> testfiles.TestFiles:
     files = Folder(folder)
     base = find_command(files, command) if command else None
-    return testfiles.test_files(RUNNERS[runner], files, configured, collected, base)
+    return testfiles.looked_up(RUNNERS[runner], testfiles.patterns_of(RUNNERS[runner], files, configured, base), files, collected)
 
 
 @pytest.mark.parametrize(

@@ -52,17 +52,6 @@ class TestFiles(NamedTuple):
         return path in self.collected or self.named(path) or is_below_tests(path)
 
 
-def test_files(
-    runner: Runner,
-    files: Files,
-    configured: tuple[str, ...],
-    collected: Iterable[str],
-    base: Command | None = None,  # noqa: PT028  it is no test, whatever its name begins with
-) -> TestFiles:
-    """Which files are tests. `configured`: `[test] files`; `collected`: the files that reports name; `base`: the test command."""
-    return looked_up(runner, patterns_of(runner, files, configured, base), files, collected)
-
-
 def patterns_of(runner: Runner, files: Files, configured: tuple[str, ...], base: Command | None = None) -> tuple[str, ...]:
     """The project's own patterns, and those of `[test] files` after them: the last one that fits decides."""
     return (*runner.test_patterns(base, files), *configured)

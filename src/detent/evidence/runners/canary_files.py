@@ -42,6 +42,12 @@ class Place(NamedTuple):
         """A file of that name in the same folder."""
         return f"{self.folder}/{name}".lstrip("/")
 
+    def nest(self, name: Callable[[str], str], text: str, spelled: Callable[[str], str] = str, **more: str) -> Nest:
+        """A file beside it, with words that are made now: `name` makes its name of one, `text` has {stem}, {passes}, {fails} and {says}."""
+        stem, passes, fails, says = spelled(word()), spelled(word()), spelled(word()), word()
+        whole = text.format(stem=stem, passes=passes, fails=fails, says=says, **more)
+        return Nest(self.path(name(stem)), whole, stem, passes, fails, says)
+
 
 def places(files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -> list[Place]:
     """The folders of changed test files, the deepest first; without any, that of the first test file there is.

@@ -7,7 +7,7 @@ it has run before a test of the project's panics; what cannot be built has no te
 import re
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, parent, places, word
+from detent.evidence.runners.canary_files import NONE, Place, parent, places
 from detent.evidence.runners.canary_output import go as tidy
 from detent.evidence.runners.command_words import below
 
@@ -51,12 +51,8 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def _nest(place: Place, files: Files) -> Nest | None:
-    stem, passes, fails, says = word(), word().capitalize(), word().capitalize(), word()
     found = PACKAGE.search(place.text) or PACKAGE.search(_other(place, files))
-    if found is None:
-        return None
-    text = TEXT.format(package=found[1], passes=passes, fails=fails, says=says)
-    return Nest(place.path(f"a_{stem}_test.go"), text, stem, passes, fails, says)
+    return place.nest(lambda stem: f"a_{stem}_test.go", TEXT, str.capitalize, package=found[1]) if found else None
 
 
 def _other(place: Place, files: Files) -> str:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, named_like, places, word
+from detent.evidence.runners.canary_files import NONE, Place, named_like, places
 from detent.evidence.runners.canary_output import TIDY
 from detent.evidence.runners.javascript import js_command, js_project
 from detent.evidence.runners.javascript.js_command import Tool
@@ -153,11 +153,10 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def _nest(place: Place, files: Files, tool: Tool) -> Nest | None:
-    stem, passes, fails, says = word(), word(), word(), word()
-    name = named_like(place.name, stem)
-    before = UNCHECKED if PurePosixPath(name).suffix in TYPED else ""
-    text = before + FORMS[tool.name](place, files).format(passes=passes, fails=fails, says=says)
-    return Nest(place.path(name), text, stem, passes, fails, says) if name else None
+    before = UNCHECKED if PurePosixPath(place.name).suffix in TYPED else ""
+    if not named_like(place.name, "any"):
+        return None
+    return place.nest(lambda stem: named_like(place.name, stem), before + FORMS[tool.name](place, files))
 
 
 def _also_named(selector: str, nests: tuple[Nest, ...]) -> str:

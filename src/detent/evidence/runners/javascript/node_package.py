@@ -4,7 +4,7 @@ import json
 
 import msgspec
 
-from detent.evidence.runners.adapter import Command, Files
+from detent.evidence.runners.adapter import Files
 from detent.evidence.runners.command_words import ASSIGNMENT, split
 
 FILE = "package.json"
@@ -49,16 +49,6 @@ def script_words(files: Files) -> tuple[str, ...]:
         settings.append(word)
     words, fault = split(script, globs=True)
     return () if fault else (*(("env", *settings) if settings else ()), *words)
-
-
-def is_npm_test(words: tuple[str, ...]) -> bool:
-    """Whether a command is `npm test` and nothing more."""
-    return words in CALLS
-
-
-def npm_test() -> Command:
-    """The test script as it is: only its exit code says something."""
-    return Command(("sh", "-c", "npm test"), "", "npm")
 
 
 def runner_part(path: str, text: str) -> str:

@@ -6,7 +6,7 @@ A full run has it in the same process. PHPUnit takes one path only, so where pat
 import re
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, places, word
+from detent.evidence.runners.canary_files import NONE, places
 from detent.evidence.runners.canary_output import phpunit as tidy
 from detent.evidence.runners.command_words import below
 
@@ -17,7 +17,7 @@ DELIMITED = re.compile(r"([^\w\s\\])(.*)\1([a-zA-Z]*)", re.DOTALL)
 TEXT = """<?php
 
 #[\\PHPUnit\\Framework\\Attributes\\CoversNothing]
-final class {name} extends \\PHPUnit\\Framework\\TestCase
+final class {stem}Test extends \\PHPUnit\\Framework\\TestCase
 {{
     public function test{passes}(): void
     {{
@@ -65,7 +65,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     def is_run(path: str) -> bool:
         return path.endswith("Test.php") and (not scope or any(below(path, each) for each in scope))
 
-    nests = tuple(map(_nest, places(files, near, is_run)))
+    nests = tuple(place.nest(lambda stem: f"{stem}Test.php", TEXT, str.capitalize) for place in places(files, near, is_run))
     if not nests:
         return NONE
     again = () if chosen else base.paths
@@ -78,9 +78,3 @@ def _also_named(pattern: str, nests: tuple[Nest, ...]) -> str:
     ours = "|".join(each for nest in nests for each in (nest.passes, nest.fails))
     found = DELIMITED.fullmatch(pattern)
     return f"{found[1]}(?:{found[2]})|{ours}{found[1]}{found[3]}" if found else f"(?:{pattern})|{ours}"
-
-
-def _nest(place: Place) -> Nest:
-    stem, passes, fails, says = word().capitalize(), word().capitalize(), word().capitalize(), word()
-    text = TEXT.format(name=f"{stem}Test", passes=passes, fails=fails, says=says)
-    return Nest(place.path(f"{stem}Test.php"), text, stem, passes, fails, says)

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 import msgspec
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, places, word
+from detent.evidence.runners.canary_files import NONE, Place, places
 from detent.evidence.runners.canary_output import unittest as tidy
 from detent.evidence.runners.command_words import below
 from detent.evidence.runners.python import unittest_command
@@ -17,7 +17,7 @@ PATTERN = "test*.py"  # unittest's own
 TEXT = """import unittest
 
 
-class {name}(unittest.TestCase):
+class T{stem}(unittest.TestCase):
     def test_{passes}(self):
         def plain():
             assert not __debug__, "{says}"
@@ -105,9 +105,6 @@ def _also(selectors: tuple[str, ...], scope: list[str], nests: tuple[Nest, ...])
 
 
 def _nest(place: Place, pattern: str) -> Nest:
-    stem, passes, fails, says = word(), word(), word(), word()
     front, _, back = pattern.partition("*")
     joint = "_" if front and not front.endswith("_") else ""
-    name = f"{front}{joint}{stem}{back.replace('*', '')}"
-    text = TEXT.format(name=stem.capitalize(), passes=passes, fails=fails, says=says)
-    return Nest(place.path(name), text, stem, passes, fails, says)
+    return place.nest(lambda stem: f"{front}{joint}{stem}{back.replace('*', '')}", TEXT)

@@ -6,7 +6,7 @@ All files are loaded before the first example runs, in one process, so it sees w
 import re
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, named_like, places, word
+from detent.evidence.runners.canary_files import NONE, Place, named_like, places
 from detent.evidence.runners.canary_output import rspec as tidy
 from detent.evidence.runners.command_words import below
 
@@ -65,6 +65,4 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def _nest(place: Place) -> Nest:
-    stem, passes, fails, says = word(), word(), word(), word()
-    name = f"a_{named_like(place.name, stem)}"
-    return Nest(place.path(name), TEXT.format(stem=stem, passes=passes, fails=fails, says=says), stem, passes, fails, says)
+    return place.nest(lambda stem: f"a_{named_like(place.name, stem)}", TEXT)

@@ -6,8 +6,8 @@ one does to itself. It needs nothing but the standard library.
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, parent, places, word
+from detent.evidence.runners.adapter import Canary, Command, Files
+from detent.evidence.runners.canary_files import NONE, parent, places
 from detent.evidence.runners.canary_output import cargo as tidy
 from detent.evidence.runners.command_words import below
 
@@ -45,7 +45,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     found = places(files, near, is_run)
     if any(LISTED.search(files.read(_manifest(place.folder)) or "") for place in found):
         return "the project lists its test targets, so a new one is not built"
-    nests = tuple(map(_nest, found))
+    nests = tuple(place.nest(lambda stem: f"{stem}.rs", TEXT) for place in found)
     if not nests:
         return NONE
     targets = [f"--test={nest.word}" for nest in nests] if any(_is_target(each) for each in selectors) else []
@@ -61,9 +61,3 @@ def _manifest(tests: str) -> str:
 
 def _is_target(selector: str) -> bool:
     return selector.startswith("--") and selector != "--exact"
-
-
-def _nest(place: Place) -> Nest:
-    stem, passes, fails, says = word(), word(), word(), word()
-    text = TEXT.format(passes=passes, fails=fails, says=says)
-    return Nest(place.path(f"{stem}.rs"), text, stem, passes, fails, says)
