@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -178,6 +179,36 @@ def by_weight(name: str, quick: bool = False) -> tuple[pytest.MarkDecorator, ...
 
 def test_every_adapter_is_asked() -> None:
     assert DIALECTS.keys() == set(TRIED)
+
+
+LOADED = """
+import sys
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
+from pathlib import Path
+found = find_command(Folder(Path(sys.argv[1])), sys.argv[2])
+print(found.runner, *sorted({name.split(".")[3] for name in sys.modules if name.startswith("detent.evidence.runners.") and name.count(".") > 3}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "command", "loaded"),
+    [
+        ("pytest.ini", "", "pytest python"),
+        ("pom.xml", "pytest -q", "pytest python"),
+        ("a", "cargo test", "cargo rust"),
+        ("a", "go test ./...", "go go"),
+        ("a", "./mvnw -q test", "maven jvm"),
+        ("a", "bundle exec rspec", "rspec ruby"),
+        ("a", "npx vitest run", "vitest javascript"),
+        ("a", "npm test", " javascript"),
+        ("a", "make test", ""),
+    ],
+)  # fmt: skip
+def test_nothing_of_another_ecosystem_is_loaded(tmp_path: Path, file: str, command: str, loaded: str) -> None:
+    write(tmp_path, {file: ""})
+    said = subprocess.run([sys.executable, "-c", LOADED, str(tmp_path), command], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == loaded.strip()
 
 
 @pytest.mark.parametrize("name", TRIED)

@@ -31,6 +31,7 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", ("ctest",), ("CMakeLists.txt",)),
     Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", ("dotnet",)),
 )
+CALLED = {"pytest": ("pytest", "py.test", "tox"), "maven": ("mvn",)}  # how a word of every call begins, where that is not the name
 
 
 def find_command(files: Files, configured: str = "", report: str = "") -> Command | None:
@@ -47,8 +48,13 @@ def find_command(files: Files, configured: str = "", report: str = "") -> Comman
         from detent.evidence.runners.javascript.node_package import CALLS, script_words
 
         words = (script_words(files) if words in CALLS else ()) or words
-    adopted = (runner.adopt(words) for runner in RUNNERS.values()) if words and not fault else iter(())
+    adopted = (RUNNERS[name].adopt(words) for name in RUNNERS if not fault and _is_called(name, words))
     return next(filter(None, adopted), None) or Command(("sh", "-c", configured))
+
+
+def _is_called(name: str, words: tuple[str, ...]) -> bool:
+    """Whether a command can be a call of a runner at all: one that cannot is not imported."""
+    return any(word.rpartition("/")[2].startswith(CALLED.get(name, (name,))) for word in words)
 
 
 def _detected(sign: Sign, files: Files) -> Command | None:
