@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
@@ -63,6 +64,20 @@ class Canary(NamedTuple):
     counts: bool = False  # the exit code is the number of failures
 
 
+class Inner(NamedTuple):
+    """A folder, as seen from the one above: its path, and its test files."""
+
+    folder: str
+    tests: tuple[str, ...]
+
+    def touched_by(self, place: str) -> bool:
+        """Whether a place that a command or a configuration names is above the folder's tests, or among them."""
+        plain = place.removeprefix("./").rstrip("/")
+        if plain in ("", "."):
+            return True
+        return any(test == plain or test.startswith(f"{plain}/") or fnmatch(test, f"{plain}/*") for test in self.tests)
+
+
 class Parsed(NamedTuple):
     """What a command says, measured by the project's own."""
 
@@ -106,6 +121,7 @@ class Runner(NamedTuple):
     test_patterns: Callable[[Command | None, Files], tuple[str, ...]] = (
         lambda base, files: ()
     )  # which files the project itself says are tests
+    reaches: Callable[[Command, Files, Inner], bool] = lambda outer, files, below: False  # whether it runs the tests of a folder below it
     tests_like: tuple[str, ...] = ()  # globs that every test fits: for a quick no
     # And besides.
     canary: Callable[[Command, tuple[str, ...], Files, tuple[str, ...]], Canary | str] = _no_canary  # or why there is none

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from pathlib import PurePosixPath
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Runner
+from detent.evidence.runners.adapter import Canary, Command, Files, Inner, Runner
 from detent.evidence.runners.cmake.ctest_report import Report, outcomes
 from detent.evidence.runners.command_shape import Shape, adopt, order, parse
 from detent.evidence.runners.report_reader import reader
@@ -46,6 +46,11 @@ def runner_part(path: str, text: str) -> str:
     return "\n".join(TESTING.findall(text)) if PurePosixPath(path).name == "CMakeLists.txt" else text
 
 
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    first = re.escape(PurePosixPath(below.folder).parts[0])
+    return re.search(rf"add_subdirectory\s*\(\s*\"?(?:\./)?{first}\b", files.read("CMakeLists.txt") or "", re.IGNORECASE) is not None
+
+
 RUNNER = Runner(
     name="ctest",
     adopt=partial(adopt, SHAPE, "ctest"),
@@ -57,4 +62,5 @@ RUNNER = Runner(
     config=CONFIG.fullmatch,
     runner_part=runner_part,
     canary=canary,
+    reaches=reaches,
 )

@@ -67,4 +67,5 @@ RUNNER = Runner(
         r"\.(?:cs|fs|vb)proj$|(?:^|/)(?:(?i:[^/]+\.runsettings|[^/]*xunit\.runner\.json|Directory\.Build\.(?:props|targets)|global\.json|NuGet\.Config))$"
     ).search,
     runner_part=runner_part,
+    reaches=lambda outer, files, below: True,
 )

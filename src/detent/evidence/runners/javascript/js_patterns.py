@@ -6,8 +6,8 @@ A configuration is read as words, never run: lists of strings at the place that 
 import re
 from collections.abc import Iterator
 
-from detent.evidence.patterns import telling
-from detent.evidence.runners.adapter import Command, Files
+from detent.evidence.patterns import said, telling
+from detent.evidence.runners.adapter import Command, Files, Inner
 
 ENDS = ("ts", "mts", "cts", "js", "mjs", "cjs")
 CONFIGS = {
@@ -86,3 +86,10 @@ def _named(base: Command | None) -> Iterator[str]:
             yield words[at + 1].removeprefix("./")
         elif word.startswith("--config="):
             yield word.partition("=")[2].removeprefix("./")
+
+
+def reaches(runner: str, outer: Command, files: Files, below: Inner) -> bool:
+    """What the configuration names, or else all below it; mocha without a word takes `test/` beside it."""
+    if named := patterns(runner, outer, files):
+        return any(said(named, test) for test in below.tests)
+    return any(map(below.touched_by, outer.paths)) if outer.paths or runner == "mocha" else True

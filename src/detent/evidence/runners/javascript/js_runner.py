@@ -11,7 +11,7 @@ from detent.evidence.runners.adapter import Call, Runner
 from detent.evidence.runners.javascript import js_command, js_project
 from detent.evidence.runners.javascript.js_canary import canary
 from detent.evidence.runners.javascript.js_command import Tool
-from detent.evidence.runners.javascript.js_patterns import patterns
+from detent.evidence.runners.javascript.js_patterns import patterns, reaches
 from detent.evidence.runners.report_lines import no_tests, read
 
 
@@ -33,6 +33,7 @@ def js_runner(tool: Tool, argv: Call, nothing: re.Pattern[str] | None = None, sc
         config=js_project.is_config,
         runner_part=js_project.runner_part,
         test_patterns=partial(patterns, tool.name),
+        reaches=partial(reaches, tool.name),
         canary=partial(canary, tool=tool),
         scratch=scratch,
     )

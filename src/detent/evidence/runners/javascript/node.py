@@ -10,7 +10,7 @@ from detent.errors import CannotTell
 from detent.evidence.report import TestReport
 from detent.evidence.runners.adapter import REPORTERS, Command, Files, Runner
 from detent.evidence.runners.javascript import node_canary, node_command, node_package
-from detent.evidence.runners.javascript.js_patterns import patterns
+from detent.evidence.runners.javascript.js_patterns import patterns, reaches
 from detent.evidence.runners.javascript.js_project import CODE, spread
 from detent.evidence.runners.javascript.node_report import read_lines, summary, unfinished
 from detent.evidence.runners.report_reader import agree, ended, tail
@@ -93,5 +93,6 @@ RUNNER = Runner(
     config=re.compile(r"(?!(?:.*/)?(?:tests?|__tests__)/)(?:.*/)?(?:package\.json|\.npmrc|node\.config\.json)").fullmatch,
     runner_part=node_package.runner_part,
     test_patterns=partial(patterns, "node"),
+    reaches=partial(reaches, "node"),
     canary=partial(node_canary.canary, is_run=is_run),
 )

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from detent.evidence.patterns import folders
-from detent.evidence.runners.adapter import Command, Files, Runner
+from detent.evidence.runners.adapter import Command, Files, Inner, Runner
 from detent.evidence.runners.command_shape import Shape, adopt, order, parse
 from detent.evidence.runners.jvm.gradle_report import cases
 from detent.evidence.runners.jvm.jvm_files import is_test_file
@@ -45,6 +45,11 @@ def runner_part(path: str, text: str) -> str:
     return DEPENDENCY.sub("", text) if ".gradle" in PurePosixPath(path).name else text
 
 
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    texts = (files.read(name) or "" for name in ("settings.gradle", "settings.gradle.kts"))
+    return any(re.search(rf"[:\"'/]{re.escape(PurePosixPath(below.folder).name)}[\"'/]", text) for text in texts)
+
+
 RUNNER = Runner(
     name="gradle",
     adopt=partial(adopt, SHAPE, "gradle"),
@@ -58,4 +63,5 @@ RUNNER = Runner(
     ).search,
     runner_part=runner_part,
     test_patterns=test_patterns,
+    reaches=reaches,
 )

@@ -12,7 +12,7 @@ from detent.evidence.formats.junit import read_cases
 from detent.evidence.patterns import folders
 from detent.evidence.report import Outcome
 from detent.evidence.runners import command_shape
-from detent.evidence.runners.adapter import Command, Files, Parsed, Runner
+from detent.evidence.runners.adapter import Command, Files, Inner, Parsed, Runner
 from detent.evidence.runners.command_shape import Shape
 from detent.evidence.runners.command_shape import parse as parse_plain
 from detent.evidence.runners.command_words import split
@@ -122,6 +122,11 @@ def cases(report: Report) -> Iterator[Played]:
             yield Played(log.module, case.classname, case.name, outcome, problem.type, said or problem.type, case.seconds, problem.text)
 
 
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    modules = [each.strip("/") for each in re.findall(r"<module>\s*([^<\s]+)\s*</module>", files.read("pom.xml") or "")]
+    return any(below.folder == each or below.folder.startswith(f"{each}/") for each in modules)
+
+
 RUNNER = Runner(
     name="maven",
     adopt=adopt,
@@ -133,4 +138,5 @@ RUNNER = Runner(
     config=re.compile(r"(?:^|/)(?:pom\.xml|mvnw|mvnw\.cmd|junit-platform\.properties)$|^\.mvn/").search,
     runner_part=runner_part,
     test_patterns=test_patterns,
+    reaches=reaches,
 )

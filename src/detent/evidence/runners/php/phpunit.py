@@ -4,7 +4,7 @@ import re
 from functools import partial
 
 from detent.evidence.patterns import folders, telling
-from detent.evidence.runners.adapter import Command, Files, Runner
+from detent.evidence.runners.adapter import Command, Files, Inner, Runner
 from detent.evidence.runners.command_shape import Shape, adopt, parse, program_end
 from detent.evidence.runners.php.phpunit_canary import CONFIG, canary
 from detent.evidence.runners.php.phpunit_report import Report, outcomes
@@ -50,6 +50,11 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     return (*folders(home for home, _ in homes), *telling([*named, *FILE.findall(suites[0])]))
 
 
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    texts = (files.read(name) or "" for name in CONFIG[:2])
+    return any(below.touched_by(place) for text in texts for place in re.findall(r"<(?:directory|file)[^>]*>\s*([^<\s]+)", text))
+
+
 RUNNER = Runner(
     name="phpunit",
     adopt=partial(adopt, SHAPE, "phpunit"),
@@ -61,4 +66,5 @@ RUNNER = Runner(
     config=re.compile(r"(?:^|/)phpunit\.(?:xml(?:\.dist)?|dist\.xml)$|(?:^|/)[tT]ests?/(?:.*/)?bootstrap\.php$").search,
     test_patterns=test_patterns,
     canary=canary,
+    reaches=reaches,
 )

@@ -16,7 +16,7 @@ from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.python import pytest_command
 from detent.evidence.runners.python.pytest_canary import canary
-from detent.evidence.runners.python.pytest_ini import patterns, runner_part
+from detent.evidence.runners.python.pytest_ini import patterns, reaches, runner_part
 from detent.evidence.runners.report_reader import LONGEST_MESSAGE, ended, tail
 
 FRAME = re.compile(r"^(\S[^\n:]*\.\w+):(\d+): in ", re.MULTILINE)
@@ -259,6 +259,7 @@ RUNNER = Runner(
     ).search,
     runner_part=runner_part,
     test_patterns=patterns,
+    reaches=reaches,
     tests_like=("test_*.py", "*_test.py", "tests.py", "tests/", "test/"),
     canary=canary,
 )

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from detent.evidence.patterns import folders, telling
-from detent.evidence.runners.adapter import REPORTERS, Command, Files, Runner
+from detent.evidence.runners.adapter import REPORTERS, Command, Files, Inner, Runner
 from detent.evidence.runners.python import pytest as like_pytest
 from detent.evidence.runners.python import unittest_canary, unittest_command
 from detent.evidence.runners.python.pytest_ini import runner_part
@@ -83,6 +83,12 @@ def _start(tests: list[str], files: Files) -> str:
     return tops.pop() if len(tops) == 1 else ""
 
 
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    """It goes into packages only."""
+    parts = PurePosixPath(below.folder).parts
+    return all(files.exists(f"{'/'.join(parts[:end])}/__init__.py") for end in range(1, len(parts) + 1))
+
+
 TONGUE = Tongue("unittest", "::", lambda line: line.kind, _is_missing)
 RUNNER = Runner(
     name="unittest",
@@ -98,6 +104,7 @@ RUNNER = Runner(
     ).search,
     runner_part=runner_part,
     test_patterns=test_patterns,
+    reaches=reaches,
     tests_like=("test*.py", "*_test.py", "tests/", "test/"),
     canary=unittest_canary.canary,
 )

@@ -4,10 +4,12 @@ others. Ids are `file::module::name`."""
 import json
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from itertools import islice
 from pathlib import PurePosixPath
+from typing import Any
 
-from detent.evidence.runners.adapter import Command, Files, Runner
+from detent.evidence.runners.adapter import Command, Files, Inner, Runner
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.rust.cargo_canary import canary
 from detent.evidence.runners.rust.cargo_command import adopt, base_flags, parse
@@ -50,18 +52,30 @@ def runner_part(path: str, text: str) -> str:
 
 def _patterns(files: Files) -> Iterator[str]:
     """Targets of tests that lie elsewhere, and files that are modules of the tests only."""
-    import tomllib
-
     from detent.evidence.insource import modules_for_tests
 
-    try:
-        rows = tomllib.loads(files.read("Cargo.toml") or "").get("test", [])
-    except tomllib.TOMLDecodeError:
-        rows = []
+    rows = _manifest(files).get("test", [])
     yield from (str(row["path"]) for row in rows if isinstance(row, dict) and "path" in row)
     sources = (path for path in files.paths() if path.endswith(".rs"))
     for path in islice(sources, MOST_READ):
         yield from modules_for_tests(path, files.read(path) or "")
+
+
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    """A workspace without a package of its own runs all of its members."""
+    manifest = _manifest(files)
+    members = manifest.get("workspace", {}).get("members", ())
+    member = any(fnmatch(below.folder, str(each)) for each in members) if isinstance(members, list) else False
+    return member and ("package" not in manifest or bool({"--workspace", "--all"} & set(outer.argv)))
+
+
+def _manifest(files: Files) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(files.read("Cargo.toml") or "")
+    except tomllib.TOMLDecodeError:
+        return {}
 
 
 RUNNER = Runner(
@@ -78,4 +92,5 @@ RUNNER = Runner(
     runner_part=runner_part,
     test_patterns=test_patterns,
     canary=canary,
+    reaches=reaches,
 )
