@@ -11,7 +11,8 @@ from detent.config import Settings
 from detent.evidence.branch_look import Span, look_over
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.place import find_place
 from detent.git.repo import Git

@@ -15,7 +15,8 @@ from detent.evidence.look import Changed
 from detent.evidence.noticed import notice
 from detent.evidence.put_back import look_put_back
 from detent.evidence.report import TestReport
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.place import find_place
 from detent.git.repo import Git

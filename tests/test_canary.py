@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from detent.evidence.canary import TAMPERED, canary_of
+from detent.evidence.canary import TAMPERED
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.pytest_filter import selects, wanted_by
+from detent.evidence.runners.python.pytest_canary import selects, wanted_by
 from detent.evidence.suite import Suite, environment, run_suite
 from detent.kernel.seal import keep
 from tests.cases import project
@@ -43,7 +43,7 @@ def run(
     also = ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", *([env.partition("=")[0]] if env else ()))
     suite = Suite(base, LONG, os.environ["PATH"], also)
     outer = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **({env.partition("=")[0]: env.partition("=")[2]} if env else {})}
-    canary = canary_of(RUNNERS[base.runner], base, selectors, Folder(folder), near)
+    canary = RUNNERS[base.runner].canary(base, selectors, Folder(folder), near)
     pycache = folder.parent / "pycache"
     report = run_suite(suite, selectors, folder, folder, environment(suite, outer, pycache), lambda: True, canary)
     assert sorted(folder.rglob("*")) == before
@@ -250,14 +250,14 @@ UNSUPPORTED: dict[str, tuple[Command, dict[str, str], str]] = {
 def test_where_there_can_be_none_the_reason_is_said(name: str, tmp_path: Path) -> None:
     base, files, says = UNSUPPORTED[name]
     write(tmp_path, files)
-    found = canary_of(RUNNERS[base.runner], base, (), Folder(tmp_path), ())
+    found = RUNNERS[base.runner].canary(base, (), Folder(tmp_path), ())
     assert isinstance(found, str) and says in found
 
 
 def test_names_differ_from_run_to_run_and_lie_beside_the_changed_tests(tmp_path: Path) -> None:
     write(tmp_path, {**HONEST, "tests/deep/conftest.py": "", "tests/data/x.json": ""})
     near = ("tests/test_calc.py", "tests/deep/conftest.py", "tests/data/x.json", "tests/gone/test_a.py")
-    made = [canary_of(RUNNERS["pytest"], PY, (), Folder(tmp_path), near) for _ in range(2)]
+    made = [RUNNERS["pytest"].canary(PY, (), Folder(tmp_path), near) for _ in range(2)]
     nests = [nest for each in made if not isinstance(each, str) for nest in each.nests]
     assert [nest.path.rpartition("/")[0] for nest in nests] == ["tests/deep", "tests"] * 2
     words = [word for nest in nests for word in (nest.word, nest.passes, nest.fails, nest.says)]
@@ -287,7 +287,7 @@ def test_a_folder_that_leads_elsewhere_gets_no_file(tmp_path: Path) -> None:
     write(tmp_path / "p", HONEST)
     shutil.move(tmp_path / "p/tests", tmp_path / "elsewhere")
     (tmp_path / "p/tests").symlink_to(tmp_path / "elsewhere")
-    canary = canary_of(RUNNERS["pytest"], PY, ("tests/test_calc.py",), Folder(tmp_path / "p"), ("tests/test_calc.py",))
+    canary = RUNNERS["pytest"].canary(PY, ("tests/test_calc.py",), Folder(tmp_path / "p"), ("tests/test_calc.py",))
     from detent.errors import CannotTell
     from detent.evidence.canary import planted
 

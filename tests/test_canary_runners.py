@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from detent.evidence.canary import canary_of
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.beside import named_like
+from detent.evidence.runners.canary_files import named_like
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.native_dialects import CACHES, NATIVE, PATH
@@ -39,7 +38,7 @@ def run(
     before = there(folder)
     suite = Suite(base, LONG, PATH, tuple(CACHES))
     env = {**environment(suite, {**os.environ, **CACHES}, folder.parent / "pycache"), **CACHES}
-    canary = canary_of(RUNNERS[name], base, selectors, Folder(folder), near)
+    canary = RUNNERS[name].canary(base, selectors, Folder(folder), near)
     assert not isinstance(canary, str), canary
     report = run_suite(suite, selectors, folder, folder, env, lambda: True, canary)
     assert there(folder) == before
@@ -292,7 +291,7 @@ def test_where_there_can_be_none_the_reason_is_said(row: str, tmp_path: Path) ->
     base, files, selectors, says = UNSUPPORTED[row]
     plain = DIALECTS[base.runner].files if base.runner in DIALECTS else {}
     write(tmp_path, {**plain, **files})
-    found = canary_of(RUNNERS[base.runner], base, selectors, Folder(tmp_path), ())
+    found = RUNNERS[base.runner].canary(base, selectors, Folder(tmp_path), ())
     assert isinstance(found, str) and says in found
 
 
@@ -308,7 +307,7 @@ def test_a_file_is_named_as_the_tests_beside_it(name: str) -> None:
 
 
 def made(name: str, folder: Path, near: tuple[str, ...]) -> list[Any]:
-    canary = canary_of(RUNNERS[name], DIALECTS[name].base, (), Folder(folder), near)
+    canary = RUNNERS[name].canary(DIALECTS[name].base, (), Folder(folder), near)
     assert not isinstance(canary, str), canary
     return list(canary.nests)
 

@@ -7,7 +7,8 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import PATH
@@ -197,7 +198,7 @@ def test_a_report_that_does_not_fit_tells_nothing(report: bytes | None, code: in
 def test_options_of_the_project_are_kept_and_those_for_show_are_not(configured: str, flags: list[str]) -> None:
     base = find_command(Folder(Path("/nonexistent")), configured)
     assert base is not None and base.runner == "cargo"
-    assert f'"flags":{flags}'.replace("'", '"').replace(" ", "") in CARGO.argv(base, (), "/r")[-1]
+    assert f'"options":{flags}'.replace("'", '"').replace(" ", "") in CARGO.argv(base, (), "/r")[-1]
 
 
 @pytest.mark.parametrize("configured", ["cargo test --lib", "cargo test adds", "cargo nextest run", "cargo test --no-run", "cargo build"])
@@ -219,7 +220,7 @@ def test_a_command_that_does_something_else_is_not_adopted(configured: str) -> N
 )
 def test_what_an_agent_selects(command: str, selectors: tuple[str, ...]) -> None:
     assert refuse(command, BASE) is None
-    assert CARGO.selectors(command, BASE) == selectors
+    assert CARGO.parse(command, BASE).selectors == selectors
 
 
 @pytest.mark.parametrize(

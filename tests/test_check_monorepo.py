@@ -11,7 +11,8 @@ import pytest
 
 from detent.evidence.projects import chain, manifest_folders, nearest, owner
 from detent.evidence.runners import Command
-from detent.evidence.runners.reach import Inner, takes_in
+from detent.evidence.runners.adapter import Inner
+from detent.evidence.runners.reach import takes_in
 from tests.project import INI
 from tests.test_check import CALC, HALF, ODD, TESTS, Branch
 

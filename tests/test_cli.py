@@ -55,6 +55,18 @@ def test_a_bad_folder_is_told_plainly(project: Project) -> None:
     assert (ran.code, ran.err.splitlines()[0]) == (2, "detent: cannot work in nowhere: No such file or directory")
 
 
+def test_the_folder_can_be_named_in_the_environment(project: Project, tmp_path: Path) -> None:
+    def runs(folder: str, *words: str) -> subprocess.CompletedProcess[str]:
+        call = [sys.executable, "-m", "detent", *words, "status"]
+        return subprocess.run(call, cwd=tmp_path, env={**project.env, "TDD_PROJECT_ROOT": folder}, capture_output=True, text=True)
+
+    here = project.run("status")
+    named = runs(str(project.root))
+    assert (named.returncode, named.stdout, named.stderr) == (here.code, here.out, here.err)
+    assert runs("nowhere").stderr.startswith("detent: cannot work in nowhere: ")
+    assert runs("nowhere", "-C", str(project.root)).stdout == here.out
+
+
 def test_a_bug_is_a_traceback_and_exit_3(project: Project, tmp_path: Path) -> None:
     (project.root / ".git" / "detent").mkdir()
     script = "import sys; from detent.interfaces.cli import group; group.COMMANDS['boom'] = 'x'; sys.exit(group.run(['boom']))"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.config import Settings, kinds, load, project_root, variable
+from detent.config import Settings, kinds, load, variable
 from detent.config.settings import LEVEL, TestProject
 from detent.errors import DetentError
 from detent.kernel.flags import KINDS
@@ -60,7 +60,7 @@ def test_the_keys_are_those_of_the_contract() -> None:
     for name in kinds():
         sections.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
     assert sections == {
-        "project": ["name", "tech_stack"], "test": ["command", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
+        "project": ["name", "tech_stack"], "test": ["command", "report", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
         "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
         "agents": ["model"], "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
@@ -205,11 +205,6 @@ def test_properties_are_read_as_java_reads_them() -> None:
     found = settings({"tdd.properties": text})
     assert (found.bash.timeout, found.test.command) == (9, "mvn test -Dx=y")
     assert settings({"tdd.properties": "bash.timeout 9"}).bash.timeout == 9
-
-
-def test_the_old_name_of_the_project_folder_is_known() -> None:
-    assert project_root({"TDD_PROJECT_ROOT": "/p"}) == "/p"
-    assert project_root({"TDD_PROJECT_ROOT": ""}) is None
 
 
 # The environment.

@@ -10,7 +10,8 @@ from detent.evidence.disguise import look_disguised
 from detent.evidence.look import Changed
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.mutate.renamed import renamed, told_back
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.place import find_place
 from detent.git.repo import Git

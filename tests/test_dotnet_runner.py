@@ -9,7 +9,8 @@ import pytest
 from detent.errors import CannotTell
 from detent.evidence.formats.trx import read_results
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.patience import LONG
 from tests.repos import write
@@ -137,7 +138,7 @@ def test_every_report_of_this_run_is_read_and_none_of_an_earlier_one(stage: Stag
 
 def test_exit_code_and_report_must_agree(stage: Stage) -> None:
     passed = trx(result("a", "Calc.Tests.CalcTests.Passes", "Passed"))
-    with pytest.raises(CannotTell, match="nothing failed"):
+    with pytest.raises(CannotTell, match="no test in its report failed"):
         stage.run(1, "The active test run was aborted. Reason: Test host process crashed", passed)
     with pytest.raises(CannotTell, match="its report says otherwise"):
         stage.run(0, "", WHOLE)

@@ -7,7 +7,8 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import CACHES, PATH
@@ -230,7 +231,7 @@ def test_options_of_the_project_are_kept_and_those_for_show_are_not(configured: 
     base = find_command(Folder(Path("/nonexistent")), configured)
     assert base is not None and base.runner == "go"
     order = GO.argv(base, (), "/r")[-1]
-    assert f'"flags":{flags}'.replace("'", '"').replace(" ", "") in order
+    assert f'"options":{flags}'.replace("'", '"').replace(" ", "") in order
 
 
 @pytest.mark.parametrize(
@@ -257,7 +258,7 @@ def test_a_command_that_does_something_else_is_not_adopted(configured: str) -> N
 )
 def test_what_an_agent_selects(command: str, selectors: tuple[str, ...]) -> None:
     assert refuse(command, BASE) is None
-    assert GO.selectors(command, BASE) == selectors
+    assert GO.parse(command, BASE).selectors == selectors
 
 
 @pytest.mark.parametrize(

@@ -417,7 +417,7 @@ PATHS = (
 
 @pytest.mark.parametrize("name", RUNNERS)
 def test_the_quick_look_takes_no_test_for_something_else(name: str) -> None:
-    likes = list(getattr(RUNNERS[name], "tests_like", ()))
+    likes = list(RUNNERS[name].tests_like)
     assert [path for path in PATHS if likes and RUNNERS[name].is_test(path) and not looks_like(path, likes)] == []
 
 

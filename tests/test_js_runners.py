@@ -12,7 +12,8 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from tests.dialects import lend_runners
 from tests.repos import write
 
@@ -401,7 +402,7 @@ ALLOWED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 @pytest.mark.parametrize(("name", "command", "selectors"), ALLOWED)
 def test_a_call_of_the_projects_runner_with_selectors_is_taken(name: str, command: str, selectors: tuple[str, ...]) -> None:
     assert refuse(command, BASES[name]) is None
-    assert RUNNERS[name].selectors(command, BASES[name]) == selectors
+    assert RUNNERS[name].parse(command, BASES[name]).selectors == selectors
 
 
 OPTIONS = {

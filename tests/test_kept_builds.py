@@ -16,7 +16,7 @@ from detent.effects.merge import Ways
 from detent.errors import CannotTell
 from detent.evidence.builds import RENEWED, Build
 from detent.evidence.runners import Command
-from detent.evidence.runners.kept import CACHES, FINISHED, for_agents, lent
+from detent.evidence.runners.build_caches import CACHES, FINISHED, for_agents, lent
 from detent.evidence.suite import Suite, _scratch, environment, preflight, run_line
 from detent.git.place import find_place
 from detent.git.repo import Git

@@ -9,7 +9,8 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from tests.machine import need_runner
 from tests.repos import write
 
@@ -424,7 +425,7 @@ ALLOWED: tuple[tuple[str, Command, tuple[str, ...]], ...] = (
 @pytest.mark.parametrize(("command", "base", "selectors"), ALLOWED)
 def test_a_call_of_the_projects_runner_with_selectors_is_taken(command: str, base: Command, selectors: tuple[str, ...]) -> None:
     assert refuse(command, base) is None
-    assert NODE.selectors(command, base) == selectors
+    assert NODE.parse(command, base).selectors == selectors
 
 
 REFUSED = (

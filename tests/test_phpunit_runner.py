@@ -8,7 +8,8 @@ import pytest
 from detent.errors import CannotTell
 from detent.evidence.lend import lend_composer
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import PATH, PHP_XML
@@ -196,7 +197,7 @@ def test_which_commands_are_adopted(configured: str, runner: str) -> None:
 )
 def test_what_an_agent_selects(command: str, selectors: tuple[str, ...]) -> None:
     assert refuse(command, BASE) is None
-    assert PHPUNIT.selectors(command, BASE) == selectors
+    assert PHPUNIT.parse(command, BASE).selectors == selectors
 
 
 @pytest.mark.parametrize(

@@ -301,14 +301,14 @@ def test_a_pass_clears_counter_and_error_and_commits_the_judged_tree(tmp_path: P
 
 
 def test_the_nudges_follow_the_counter_and_the_last_failure_halts(tmp_path: Path) -> None:
-    p = project(tmp_path / "p", "[debug]\nhypothesize = 1\ninstrument = 2\nreduce_scope = 3\nescalate = 4\n").reddened()
+    p = project(tmp_path / "p", "[debug]\nhypothesize = 2\ninstrument = 3\nreduce_scope = 4\nescalate = 5\n").reddened()
     goals = []
-    for count in range(1, 9):
+    for count in range(1, 11):
         assert p.green(WRONG)["status"] == "FAILURE"
         assert p.state["debug_attempt_counter"] == count
-        if count <= 4:
+        if count <= 5:
             goals.append(p.task()["goal"].partition(":")[0])
-    assert goals == ["Hypothesize & Fix", "Use Instrumentation", "Request Scope Reduction", "Escalate for External Help"]
+    assert goals == ["Fix the Failure", "Hypothesize & Fix", "Use Instrumentation", "Request Scope Reduction", "Escalate for External Help"]
     verdict = p.green(WRONG)
     assert (verdict["status"], verdict["state"], verdict["exit"]) == ("HALTED", "HALTED", 10)
     assert p.run("get-task").code == 10

@@ -11,9 +11,9 @@ import pytest
 from detent.evidence.reasons import Reason, declared_dependencies, is_foreign, reason
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.cargo_report import _place
+from detent.evidence.runners.rust.cargo_report import _place
 from detent.evidence.suite import placed
-from detent.evidence.testfiles import test_files as looked_up
+from detent.evidence.testfiles import looked_up, patterns_of
 from tests.dialects import lend_runners
 from tests.native_dialects import CACHES, MAVEN_FILES, PATH
 from tests.repos import write
@@ -33,8 +33,8 @@ def run(folder: Path, base: Command, selectors: tuple[str, ...] = ()) -> TestRep
 
 
 def reasons(folder: Path, report: TestReport) -> dict[str, Reason]:
-    files = Folder(folder)
-    is_test = looked_up(RUNNERS[report.runner], files, (), report.files.values()).is_test
+    files, runner = Folder(folder), RUNNERS[report.runner]
+    is_test = looked_up(runner, patterns_of(runner, files, ()), files, report.files.values()).is_test
     return {test: reason(report, test, is_test, is_foreign(declared_dependencies(files)), files.read) for test in report.bad}
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import PATH
@@ -139,7 +140,7 @@ def test_the_projects_wish_to_stop_at_the_first_failure_cannot_hide_the_rest(tmp
         (None, 1, "wrote no report"),
         (b"", 0, "cannot be read"),
         (b'{"code": 0, "runs": []}', 1, "ended with code 1"),
-        (b'{"code": 1, "runs": []}', 1, "no example in its report failed"),
+        (b'{"code": 1, "runs": []}', 1, "no test in its report failed"),
         (b'{"code": 0, "runs": [{"dry": true}]}', 0, "dry run"),
     ],
 )
@@ -177,7 +178,7 @@ def test_which_commands_are_adopted(configured: str, runner: str) -> None:
 )
 def test_what_an_agent_selects(command: str, selectors: tuple[str, ...]) -> None:
     assert refuse(command, BASE) is None
-    assert RSPEC.selectors(command, BASE) == selectors
+    assert RSPEC.parse(command, BASE).selectors == selectors
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def run(folder: Path, row: Row, trap: Trap) -> TestReport:
 
 
 def test_every_row_is_a_runner_and_has_every_trap() -> None:
-    assert ROWS.keys() == set(RUNNERS) - UNSEEN
+    assert ROWS.keys() == set(RUNNERS) - UNSEEN - {"report"}  # of which nothing is known but its report
     assert {name: tuple(row.traps) for name, row in ROWS.items()} == dict.fromkeys(ROWS, TRAPS)
     assert {name: row.base.runner for name, row in ROWS.items()} == {name: name for name in ROWS}
 

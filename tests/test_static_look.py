@@ -8,7 +8,7 @@ import pytest
 
 from detent.evidence.changes import Changes
 from detent.evidence.collect import Collector
-from detent.evidence.runners.protocol import Command
+from detent.evidence.runners.adapter import Command
 from detent.evidence.static_look import can_end_itself, static_flags
 from detent.evidence.suite import Suite
 from detent.git.place import find_place

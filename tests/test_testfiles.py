@@ -10,7 +10,8 @@ import pytest
 from detent.evidence import testfiles
 from detent.evidence.documents import is_document
 from detent.evidence.patterns import matches, said, telling
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command
 from tests.repos import write
 
 
@@ -19,7 +20,7 @@ def looked_up(
 ) -> testfiles.TestFiles:
     files = Folder(folder)
     base = find_command(files, command) if command else None
-    return testfiles.test_files(RUNNERS[runner], files, configured, collected, base)
+    return testfiles.looked_up(RUNNERS[runner], testfiles.patterns_of(RUNNERS[runner], files, configured, base), files, collected)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners.detect import find_command, refuse
 from tests.repos import write
 
 UNITTEST = RUNNERS["unittest"]
@@ -188,7 +189,7 @@ SELECTED: tuple[tuple[str, set[str]], ...] = (
 
 @pytest.mark.parametrize(("words", "ids"), SELECTED)
 def test_a_selection_runs_what_it_names(root: Path, words: str, ids: set[str]) -> None:
-    selectors = UNITTEST.selectors(f"python -m unittest {words}", BASE)
+    selectors = UNITTEST.parse(f"python -m unittest {words}", BASE).selectors
     assert run(root, *selectors).ids == ids
 
 
@@ -227,7 +228,7 @@ ALLOWED = (
 @pytest.mark.parametrize(("command", "selectors"), ALLOWED)
 def test_a_call_of_the_projects_runner_with_selectors_is_taken(command: str, selectors: tuple[str, ...]) -> None:
     assert refuse(command, BASE) is None
-    assert UNITTEST.selectors(command, BASE) == selectors
+    assert UNITTEST.parse(command, BASE).selectors == selectors
 
 
 REFUSED = (

@@ -31,7 +31,7 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
     from detent.app.run_configs import config_of
     from detent.app.worlds import Worlds
     from detent.git.repo import Git
-    from detent.world.runs import Runs
+    from detent.world.known_runs import Runs
 
     outer = dict(os.environ if env is None else env)
     place = find_place(start)

@@ -56,7 +56,7 @@ def rules(briefing: Briefing, base: Command | None) -> str:
         "parked": briefing.not_before or "",
         "command": list(base.argv) if base else [],
         "runner": runner.name if runner else "",
-        "tests": list(getattr(runner, "tests_like", ())),
+        "tests": list(runner.tests_like if runner else ()),
     }
     return json.dumps({**known, "permit": vars(permit)})
 

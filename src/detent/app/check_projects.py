@@ -16,7 +16,8 @@ from detent.config.settings import TestProject
 from detent.evidence.card import Change
 from detent.evidence.documents import is_document
 from detent.evidence.projects import Outside, chain, is_manifest, manifest_folders, nearest, owner
-from detent.evidence.runners import Command, Files, Folder, find_command
+from detent.evidence.runners import Command, Files, Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.site import Installed, Site, above
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout, part_of
@@ -145,14 +146,14 @@ def _command(
 ) -> tuple[Command | None, tuple[str, ...]]:
     """How it is tested, and which files are tests: as configured, or else as the first of its trees that has tests shows."""
     test = finding.settings.test
-    whole = test.command if not site.folder else ""
-    configured, files = (row.command or whole, row.files or test.files) if row else (whole, test.files)
+    configured, report = (row.command, row.report) if row and row.command else ("", "") if site.folder else (test.command, test.report)
+    files = (row.files if row else ()) or test.files
     if test.project and row is None and not configured:
         return None, files  # what lies outside the projects that are named has tests only if a command is
     for tree in trees:
         with site.checkout(finding.git, tree) as here:
             seen = Outside(Folder(here, finding.search), _not_its_own(finding, site.folder, inner))
-            command = find_command(seen, configured)
+            command = find_command(seen, configured, report)
             patterns = patterns_at(command, seen, files)
         if command is not None:
             break

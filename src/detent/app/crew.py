@@ -27,7 +27,7 @@ from detent.drive import Crew, Seen, drive
 from detent.drive.spent import limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
-from detent.evidence.runners.kept import for_agents
+from detent.evidence.runners.build_caches import for_agents
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
 from detent.world.repo import is_apart

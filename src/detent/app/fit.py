@@ -11,7 +11,8 @@ from detent.app.preflight import default_preflight
 from detent.blocks.ground import Ground
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
+from detent.evidence.runners import RUNNERS, Command, Files, Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.testfiles import patterns_of
 from detent.evidence.toolchain import Listing, accept, listing, place_of, records, take
 from detent.git.repo import Git
@@ -65,7 +66,7 @@ def is_clean(git: Git, way_out: str = "") -> None:
 def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: str) -> Ground:
     """What is fixed for the run. The test command is fixed too, once one is known."""
     root = git.place.root
-    command = find_command(Folder(root, path), settings.test.command)
+    command = find_command(Folder(root, path), settings.test.command, settings.test.report)
 
     there = frozenset(git.run("ls-tree", "-z", "--name-only", head).items)  # one look instead of one for each file that might be there
 
@@ -94,7 +95,7 @@ def taken(git: Git, command: Command | None, path: str) -> str:
 
 def accept_installed(git: Git, settings: Settings, path: str) -> None:
     """A person takes what is installed for the tests now, whatever it was when a run began."""
-    accept(git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command), path))
+    accept(git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command, settings.test.report), path))
 
 
 def _installed(git: Git, command: Command | None, path: str) -> Listing:

@@ -12,7 +12,7 @@ from detent.app.run_configs import DEFAULT, home_of
 from detent.app.run_sandbox import PULL, sandbox_of
 from detent.config import Settings
 from detent.door import AnyRun
-from detent.evidence.runners.kept import for_agents
+from detent.evidence.runners.build_caches import for_agents
 from detent.world.reviewer import Asking
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from detent.config import Settings, load
 from detent.door import AnyRun
 from detent.effects.merge import Ways
 from detent.errors import DetentError
-from detent.evidence.runners import Command, Folder, find_command
+from detent.evidence.runners import Command, Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
@@ -87,7 +88,9 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> RunConfig:
     home = home_of(run, settings, place)
     root = root_of(place.common_dir, run) if setup.workspace == run.worktree and setup.workspace else place.root
     base = (
-        msgspec.json.decode(setup.command, type=Command) if setup.command else find_command(Folder(root, setup.path), settings.test.command)
+        msgspec.json.decode(setup.command, type=Command)
+        if setup.command
+        else find_command(Folder(root, setup.path), settings.test.command, settings.test.report)
     )
     timeout = float(settings.test.timeout or settings.bash.timeout)
     inside = sandbox_of(settings, bool(setup.agent), outer, home)

@@ -135,7 +135,7 @@ def level_of(settings: Settings, driven: bool) -> str:
 
 def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> RunSandbox:
     """The sandbox of a run. What cannot be had as it is configured is an error: never a weaker one."""
-    from detent.evidence.runners.lines import REPORTERS  # what writes the reports of tests, in their own room
+    from detent.evidence.runners.adapter import REPORTERS  # what writes the reports of tests, in their own room
     from detent.sandbox.visible import toolchains
 
     level = level_of(settings, driven)

@@ -7,7 +7,8 @@ from detent.app.fit import patterns_at
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.checkout import clean_checkout
 from detent.git.commits import main_branch
@@ -49,7 +50,7 @@ def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settin
     path, home = env.get("PATH", os.defpath), git.place.root
     with clean_checkout(git, git.tree(base)) as folder:
         borrow(home, folder)
-        command = find_command(Folder(folder, path), settings.test.command)
+        command = find_command(Folder(folder, path), settings.test.command, settings.test.report)
         patterns = patterns_at(command, Folder(folder, path), settings.test.files)
     if command is None or not command.runner:
         said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"

@@ -12,7 +12,8 @@ from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.collect import Collector
-from detent.evidence.runners import Command, Folder, find_command
+from detent.evidence.runners import Command, Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
@@ -49,7 +50,7 @@ class Tried(NamedTuple):
 def try_tests(place: Place, settings: Settings, env: Mapping[str, str], preflight: tuple[str, ...]) -> Tried | None:
     """The tests and the preflight at HEAD; None where there is no commit, or nothing whose tests can be told apart."""
     git, path = Git(place, env), env.get("PATH", os.defpath)
-    command = find_command(Folder(place.root, path), settings.test.command)
+    command = find_command(Folder(place.root, path), settings.test.command, settings.test.report)
     if not git.head() or command is None or not command.runner:
         return None
     inside, timeout = sandbox_of(settings, False, env, place.root), float(settings.test.timeout or settings.bash.timeout)

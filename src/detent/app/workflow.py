@@ -11,7 +11,7 @@ import msgspec
 
 from detent.blocks.inner import Inner
 from detent.blocks.last_words import Reader, read_summary
-from detent.blocks.outline import Part
+from detent.blocks.plan_parts import Part
 from detent.blocks.proved import Fold, claims_nothing
 from detent.door import STOP_CHILDREN, AnyRun
 from detent.gates.human import DecisionData

@@ -7,7 +7,7 @@ from detent.config.settings import TestProject, Texts
 from detent.config.values import BELOW_THE_PROJECT, EXAMPLES, WORDS, fits, seen, unknown
 from detent.errors import DetentError
 
-KEYS: dict[str, object] = {"path": str, "command": str, "files": Texts, "timeout": int}
+KEYS: dict[str, object] = {"path": str, "command": str, "report": str, "files": Texts, "timeout": int}
 HINT = 'for example: [[test.project]], and below it path = "packages/api"'
 
 
@@ -29,18 +29,25 @@ def _row(row: dict[str, object], at: str) -> dict[str, Any]:
             raise unknown(f"{at} has no key {key}", key, TestProject.__struct_fields__)
         if not fits(KEYS[key], value):
             raise DetentError(f"{at}: {key} is {seen(value)}; expected {WORDS[KEYS[key]]}", f"for example: {EXAMPLES[WORDS[KEYS[key]]]}")
+    if "report" in row:
+        _path(row["report"], at, "report")
+        if not row.get("command"):
+            raise DetentError(f"{at} has a report and no command", "name the command that writes it")
     timeout = row.get("timeout", 1)
     if isinstance(timeout, int) and timeout < 1:
         raise DetentError(f"{at}: timeout is {timeout}; it must be at least 1", "leave it out for that of [test]")
     return {**row, "path": _path(row.get("path"), at)}
 
 
-def _path(path: object, at: str) -> str:
+def _path(path: object, at: str, key: str = "path") -> str:
     """A folder of the repository, without a word too many; empty for all of it."""
     if path is None:
         raise DetentError(f"{at} has no path", HINT)
     form, expected = BELOW_THE_PROJECT
     if not isinstance(path, str) or not form.fullmatch(path) or "\\" in path:
-        raise DetentError(f"{at}: path is {seen(path)}; expected {expected}", f'{HINT}; "." is all of it')
+        raise DetentError(
+            f"{at}: {key} is {seen(path)}; expected {expected}",
+            f'{HINT}; "." is all of it' if key == "path" else 'for example: report = "build/report.xml"',
+        )
     plain = PurePosixPath(path).as_posix()
     return "" if plain == "." else plain

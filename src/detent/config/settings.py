@@ -24,11 +24,13 @@ class TestProject(Value, frozen=True):
     command: str = ""  # unset: detected there
     files: Texts = ()
     timeout: int = 0  # unset: test.timeout
+    report: str = ""
 
 
 class Test(Value, frozen=True):
     __test__ = False
     command: str = ""
+    report: str = ""  # unset: by the runner that the command calls
     files: Texts = ()
     timeout: int = 120  # unset: bash.timeout
     env: Texts = ()

@@ -41,13 +41,9 @@ def load(read: Read, env: Mapping[str, str], flags: Mapping[str, str] | None = N
     values.setdefault("test.timeout", values.get("bash.timeout", Bash().timeout))
     settings = _build(values)
     _check_order(settings.debug, sources)
+    _check_report(settings, sources)
     _check_reviewer(settings, sources)
     return settings
-
-
-def project_root(env: Mapping[str, str]) -> str | None:
-    """The folder that TDD_PROJECT_ROOT names, if it is set; the flag -C goes before it."""
-    return env.get("TDD_PROJECT_ROOT") or None
 
 
 def _build(values: Mapping[str, Any]) -> Settings:
@@ -182,6 +178,15 @@ def _check_reviewer(settings: Settings, sources: Mapping[str, str]) -> None:
         raise DetentError(
             f'{sources["flags.answered_by"]}: flags.answered_by is "reviewer", and no reviewer is configured',
             'name one: [review] agent = "…"; or let a person answer: [flags] answered_by = "person"',
+        )
+
+
+def _check_report(settings: Settings, sources: Mapping[str, str]) -> None:
+    """A report is that of a command."""
+    if settings.test.report and not settings.test.command:
+        raise DetentError(
+            f"{sources['test.report']}: test.report is set, and test.command is not",
+            'name the command that writes it: [test] command = "…"',
         )
 
 

@@ -17,6 +17,7 @@ LEAST = {
 BELOW_THE_PROJECT = (re.compile(r"(?!/|~)(?!(?:.*/)?\.\.(?:/|\Z)).+"), "a path below the project")
 FORMS = {
     "pr.plan": BELOW_THE_PROJECT,
+    "test.report": BELOW_THE_PROJECT,
     "workspace.copy": BELOW_THE_PROJECT,
     "sandbox.memory": (re.compile(r"[1-9]\d*[kmg]?", re.IGNORECASE), "a size such as 512m or 8g"),
     "test.env": (re.compile(r"[A-Za-z_]\w*", re.ASCII), "names of environment variables"),
@@ -30,6 +31,7 @@ EXAMPLES = {
     "true or false": "true",
     "a list of texts": '["first", "second"]',
     "pr.plan": '"docs/plan.md"',
+    "test.report": '"build/report.xml"',
     "workspace.copy": '["config/local.toml"]',
     "sandbox.memory": '"8g"',
     "test.env": '["CI", "DATABASE_URL"]',

@@ -1,7 +1,7 @@
 """The canary: tests of our own in a run of the project's, one that must fail and one that must pass. If they do not come back so, the
 test runner was tampered with.
 
-Owns the files while they lie there and the comparison; what such a test looks like is the adapter's (see `Watched`). Their
+Owns the files while they lie there and the comparison; what such a test looks like is the adapter's (see `Runner`). Their
 names are in no tree, are made anew for each run, and are taken out of the report.
 """
 
@@ -15,18 +15,12 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners.nest import words_in, words_of
-from detent.evidence.runners.protocol import Canary, Command, Files, Nest, Runner, Watched
+from detent.evidence.runners.adapter import Canary, Nest
+from detent.evidence.runners.canary_files import words_in, words_of
 
 V = TypeVar("V")
 TAMPERED = "the test runner was tampered with"
-MUTE = "the adapter of this runner has no canary"
 BESIDE = "it ended with code 0, although a test that must fail was in the run"
-
-
-def canary_of(runner: Runner, base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
-    """What is added to a run, or why nothing is."""
-    return runner.canary(base, selectors, files, near) if isinstance(runner, Watched) else MUTE
 
 
 # -- the files ---------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from detent.evidence.judged_by import is_judging, judges, only_versions_differ
 from detent.evidence.look import Changed
 from detent.evidence.moves import moves
 from detent.evidence.runners import RUNNERS
-from detent.evidence.runners.shared_config import is_shared_config
+from detent.evidence.shared_config import is_shared_config
 from detent.evidence.testfiles import TestFiles, looked_up
 from detent.evidence.tree_files import TreeFiles
 from detent.git.repo import Git

@@ -20,13 +20,12 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bytecode import Bytecode, read_only, scratch_folder, without
-from detent.evidence.canary import canary_of
 from detent.evidence.installed import fingerprint, interpreter, version_of
 from detent.evidence.lay import lay
 from detent.evidence.own_traces import left_planted, made_by_tests, note_made, planted_file
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
-from detent.evidence.runners.kept import builds, folder_of
+from detent.evidence.runners.build_caches import builds, folder_of
 from detent.evidence.site import Site
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.repo import Git
@@ -292,7 +291,7 @@ class Collector:
         with self._bytecode(self._env(cwd), cwd, not selectors) as env:
             forget_bytecode(env, cwd)
             if base is not None and base.runner:
-                canary = "" if near is None else canary_of(RUNNERS[base.runner], base, selectors, Folder(cwd), near)
+                canary = "" if near is None else RUNNERS[base.runner].canary(base, selectors, Folder(cwd), near)
                 if cwd == self.root and not isinstance(canary, str):
                     seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
                 return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)

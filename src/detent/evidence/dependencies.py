@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 
-from detent.evidence.runners.protocol import Files
+from detent.evidence.runners.adapter import Files
 
 MOST = 50  # lists of requirements that are read
 REQUIREMENTS = re.compile(r"(?:requirements?/[\w.-]+|[\w.-]*requirements?[\w.-]*)\.(?:txt|in)")

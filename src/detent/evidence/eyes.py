@@ -18,7 +18,8 @@ from detent.evidence.own_checks import Asked, own_checks
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
-from detent.evidence.runners import RUNNERS, refuse
+from detent.evidence.runners import RUNNERS
+from detent.evidence.runners.detect import refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
 from detent.evidence.subject import Subject
 from detent.evidence.tree_files import TreeFiles
@@ -206,7 +207,7 @@ class RepoLook:
         base, whole = self.subject.collect.suite.base, self.tests()
         if base is None or not base.runner or whole.fault:
             return whole
-        wanted = RUNNERS[base.runner].selectors(self.sent.test_command, base)
+        wanted = RUNNERS[base.runner].parse(self.sent.test_command, base).selectors
         if any(w.startswith("-") for w in wanted):
             return self._believed(self.subject.collect.selection(self.tree, wanted, self.subject.wanted, near=self._near()))
         places = [name for w in wanted for name in (w, behind_links(w, self.subject.git.place.root))]

@@ -10,7 +10,7 @@ from detent.evidence.dependencies import REQUIREMENTS, declared_dependencies, pl
 from detent.evidence.documents import is_document
 from detent.evidence.edited import Edited, is_named_as_test
 from detent.evidence.keys import keys_added
-from detent.evidence.runners.shared_config import is_shared_config
+from detent.evidence.shared_config import is_shared_config
 from detent.evidence.tree_files import TreeFiles
 from detent.kernel.model import Flag
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from detent.evidence.candidates import TOOLS
-from detent.evidence.runners import Command, Files, find_command
-from detent.evidence.runners.protocol import NOT_THE_PROJECT
-from detent.evidence.runners.reach import Inner, takes_in, tests_of
+from detent.evidence.runners import Command, Files
+from detent.evidence.runners.adapter import NOT_THE_PROJECT, Inner
+from detent.evidence.runners.detect import find_command
+from detent.evidence.runners.reach import takes_in, tests_of
 from detent.evidence.testfiles import is_below_tests
 
 MANIFESTS = frozenset(

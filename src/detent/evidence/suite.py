@@ -18,8 +18,8 @@ from detent.evidence.canary import BESIDE, judged, planted
 from detent.evidence.ids import without_root
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
-from detent.evidence.runners.kept import lent, settings
-from detent.evidence.runners.protocol import Canary
+from detent.evidence.runners.adapter import Canary
+from detent.evidence.runners.build_caches import lent, settings
 from detent.git.snapshot import FOLDERS
 from detent.kernel.scratch import scratch_folder
 from detent.sandbox.process import Ran, run
@@ -154,7 +154,7 @@ def run_suite(
         with file.open("x+b") as written:
             with planted(cwd, canary):
                 argv = absolute(runner.argv(base, chosen, str(file), Folder(cwd)), root)
-                ran = _run(suite, argv, cwd, env, wanted, folder, *_scratch(getattr(runner, "scratch", ()), root))
+                ran = _run(suite, argv, cwd, env, wanted, folder, *_scratch(runner.scratch, root))
             ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:
                 return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")

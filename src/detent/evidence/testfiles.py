@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from detent.evidence.patterns import SOURCES, is_outside, said
-from detent.evidence.runners.protocol import Command, Files, Patterned, Runner
+from detent.evidence.runners.adapter import Command, Files, Runner
 
 MOST_READ = 500
 FOLDER = re.compile(
@@ -52,20 +52,9 @@ class TestFiles(NamedTuple):
         return path in self.collected or self.named(path) or is_below_tests(path)
 
 
-def test_files(
-    runner: Runner,
-    files: Files,
-    configured: tuple[str, ...],
-    collected: Iterable[str],
-    base: Command | None = None,  # noqa: PT028  it is no test, whatever its name begins with
-) -> TestFiles:
-    """Which files are tests. `configured`: `[test] files`; `collected`: the files that reports name; `base`: the test command."""
-    return looked_up(runner, patterns_of(runner, files, configured, base), files, collected)
-
-
 def patterns_of(runner: Runner, files: Files, configured: tuple[str, ...], base: Command | None = None) -> tuple[str, ...]:
     """The project's own patterns, and those of `[test] files` after them: the last one that fits decides."""
-    return (*(runner.test_patterns(base, files) if isinstance(runner, Patterned) else ()), *configured)
+    return (*runner.test_patterns(base, files), *configured)
 
 
 def looked_up(runner: Runner, patterns: tuple[str, ...], files: Files, collected: Iterable[str]) -> TestFiles:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from detent.evidence.runners.protocol import LARGEST_READ
+from detent.evidence.runners.adapter import LARGEST_READ
 from detent.git.repo import Git
 
 

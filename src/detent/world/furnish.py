@@ -11,7 +11,7 @@ from pathlib import Path
 from detent.effects.merge import Ways
 from detent.errors import CannotTell, DetentError
 from detent.evidence.lay import put
-from detent.evidence.runners.kept import for_agents
+from detent.evidence.runners.build_caches import for_agents
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow

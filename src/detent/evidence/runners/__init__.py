@@ -1,38 +1,38 @@
-"""The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
+"""The test runners that Detent understands. A new one: a file with its RUNNER, a line here, a row in the docs; it passes the conformance tests."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from detent.evidence.runners.protocol import Command, Files, Folder, Runner
+from detent.evidence.runners.adapter import Command, Files, Folder, Runner
 
-__all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
+__all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner"]
 
 WHERE = {  # in the order in which they are asked whether a configured command is theirs
-    "pytest": "pytest:Pytest",
-    "node": "node:Node",
-    "vitest": "vitest:Vitest",
-    "jest": "jest:Jest",
-    "mocha": "mocha:Mocha",
-    "unittest": "unittest:Unittest",
-    "go": "go:Go",
-    "cargo": "cargo:Cargo",
-    "rspec": "rspec:RSpec",
-    "phpunit": "phpunit:PHPUnit",
-    "ctest": "ctest:CTest",
-    "maven": "maven:Maven",
-    "gradle": "gradle:Gradle",
-    "dotnet": "dotnet:Dotnet",
+    "pytest": "python.pytest",
+    "node": "javascript.node",
+    "vitest": "javascript.vitest",
+    "jest": "javascript.jest",
+    "mocha": "javascript.mocha",
+    "unittest": "python.unittest",
+    "go": "go.go",
+    "cargo": "rust.cargo",
+    "rspec": "ruby.rspec",
+    "phpunit": "php.phpunit",
+    "ctest": "cmake.ctest",
+    "maven": "jvm.maven",
+    "gradle": "jvm.gradle",
+    "dotnet": "dotnet.dotnet",
+    "report": "reports.report_runner",
 }
 UNSEEN = frozenset({"dotnet"})  # adapters that were never tried with the real program
 
 
 class Runners(Mapping[str, Runner]):
-    """The adapters by name. One is imported when it is asked for: a submit pays for its own alone."""
+    """The runners by name. One is imported when it is asked for: a submit pays for its own alone."""
 
     def __getitem__(self, name: str) -> Runner:
-        module, _, adapter = WHERE[name].partition(":")
-        made: Runner = getattr(import_module(f"{__name__}.{module}"), adapter)()
-        return made
+        found: Runner = import_module(f"{__name__}.{WHERE[name]}").RUNNER
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(WHERE)
@@ -42,39 +42,3 @@ class Runners(Mapping[str, Runner]):
 
 
 RUNNERS = Runners()
-
-
-def find_command(files: Files, configured: str = "") -> Command | None:
-    """How this project's tests are run: as configured, else as detected. None: no framework is recognised.
-
-    A configured command that no adapter understands is run by a shell, and only its exit code says something.
-    """
-    from detent.evidence.runners.detect import detect
-    from detent.evidence.runners.node_package import is_npm_test, script_words
-    from detent.evidence.runners.words import split
-
-    if not configured.strip():
-        return detect(files)
-    words, fault = split(configured)
-    if is_npm_test(words):
-        words = script_words(files) or words
-    adopted = (runner.adopt(words) for runner in RUNNERS.values()) if words and not fault else iter(())
-    return next(filter(None, adopted), None) or Command(("sh", "-c", configured))
-
-
-def refuse(command: str, base: Command | None) -> str | None:
-    """Why an agent's test command is not taken. Only where nothing is configured or detected, any command is."""
-    from detent.evidence.runners.words import split
-
-    if base is not None and base.runner:
-        return RUNNERS[base.runner].refuse(command, base)
-    if not command.strip():
-        return "test_command is empty; words alone are not evidence"
-    given = command.strip()
-    if base is None or given == base.text:
-        return None
-    if given.startswith(f"{base.text} "):
-        words, fault = split(given.removeprefix(base.text))
-        if not fault and not any(word.startswith("-") for word in words):
-            return None  # plain words after it select; the command itself is what is run
-    return f"`{given[:200]}` is not how this project is tested; allowed is `{base.text}`, of which only the exit code is read"

@@ -1,54 +1,85 @@
-"""How a project's tests are found out where nothing is configured: one table, the first match wins. Reads files, starts nothing."""
+"""How a project's tests are run: as configured, else by the first of a table of signs; and whether an agent's command is one of these.
 
-from collections.abc import Callable
+Reads files, starts nothing, and imports a runner only where there is a sign of it.
+"""
+
 from typing import NamedTuple
 
-from detent.evidence.runners.cargo import Cargo
-from detent.evidence.runners.ctest import CTest
-from detent.evidence.runners.dotnet import Dotnet
-from detent.evidence.runners.go import Go
-from detent.evidence.runners.gradle import Gradle
-from detent.evidence.runners.jest import Jest
-from detent.evidence.runners.maven import Maven
-from detent.evidence.runners.mocha import Mocha
-from detent.evidence.runners.node import Node
-from detent.evidence.runners.node_package import npm_test, test_script
-from detent.evidence.runners.phpunit import PHPUnit
-from detent.evidence.runners.protocol import Command, Files
-from detent.evidence.runners.pytest import Pytest
-from detent.evidence.runners.rspec import RSpec
-from detent.evidence.runners.unittest import Unittest
-from detent.evidence.runners.vitest import Vitest
+from detent.evidence.runners import RUNNERS
+from detent.evidence.runners.adapter import Command, Files
+from detent.evidence.runners.command_words import split
 
 
 class Sign(NamedTuple):
-    """One row: what is seen, and the command it stands for."""
+    """One row: what is seen, the runners it may stand for, and the files without one of which none of them is asked."""
 
     seen: str
-    command: Callable[[Files], Command | None]
-
-
-def _npm(files: Files) -> Command | None:
-    """A runner that is understood, by the script or else as a dependency; any other script as it is, for its exit code."""
-    found = next(filter(None, (runner.detect(files) for runner in (Node(), Vitest(), Jest(), Mocha()))), None)
-    return found or (npm_test() if test_script(files) else None)
+    runners: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 DETECTION: tuple[Sign, ...] = (
-    Sign("`pom.xml` with JUnit or TestNG", Maven().detect),
-    Sign("`build.gradle` or `build.gradle.kts`", Gradle().detect),
-    Sign("`package.json` with a test script, or with vitest, jest or mocha", _npm),
-    Sign("test files of `unittest`, and no sign of pytest", Unittest().detect),
-    Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", Pytest().detect),
-    Sign("`go.mod` or `go.work`", Go().detect),
-    Sign("`Cargo.toml`", Cargo().detect),
-    Sign("`.rspec` or `*_spec.rb`", RSpec().detect),
-    Sign("`phpunit.xml` or `phpunit.xml.dist`", PHPUnit().detect),
-    Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", CTest().detect),
-    Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", Dotnet().detect),
+    Sign("`pom.xml` with JUnit or TestNG", ("maven",), ("pom.xml",)),
+    Sign("`build.gradle` or `build.gradle.kts`", ("gradle",), ("build.gradle", "build.gradle.kts")),
+    Sign("`package.json` with a test script, or with vitest, jest or mocha", ("node", "vitest", "jest", "mocha"), ("package.json",)),
+    Sign("test files of `unittest`, and no sign of pytest", ("unittest",)),
+    Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", ("pytest",)),
+    Sign("`go.mod` or `go.work`", ("go",), ("go.mod", "go.work")),
+    Sign("`Cargo.toml`", ("cargo",), ("Cargo.toml",)),
+    Sign("`.rspec` or `*_spec.rb`", ("rspec",)),
+    Sign("`phpunit.xml` or `phpunit.xml.dist`", ("phpunit",), ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")),
+    Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", ("ctest",), ("CMakeLists.txt",)),
+    Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", ("dotnet",)),
 )
+CALLED = {"pytest": ("pytest", "py.test", "tox"), "maven": ("mvn",)}  # how a word of every call begins, where that is not the name
 
 
-def detect(files: Files) -> Command | None:
-    """The command of the first row that matches."""
-    return next(filter(None, (sign.command(files) for sign in DETECTION)), None)
+def find_command(files: Files, configured: str = "", report: str = "") -> Command | None:
+    """How this project's tests are run: as configured, else as detected. None: no framework is recognised.
+
+    A configured command that no adapter understands is run by a shell, and only its exit code says something, or else its own `report`.
+    """
+    if report:
+        return Command(("sh", "-c", configured), "report", report=report)
+    if not configured.strip():
+        return next(filter(None, (_detected(sign, files) for sign in DETECTION)), None)
+    words, fault = split(configured)
+    if words[:1] == ("npm",):
+        from detent.evidence.runners.javascript.node_package import CALLS, script_words
+
+        words = (script_words(files) if words in CALLS else ()) or words
+    adopted = (RUNNERS[name].adopt(words) for name in RUNNERS if not fault and _is_called(name, words))
+    return next(filter(None, adopted), None) or Command(("sh", "-c", configured))
+
+
+def _is_called(name: str, words: tuple[str, ...]) -> bool:
+    """Whether a command can be a call of a runner at all: one that cannot is not imported."""
+    return any(word.rpartition("/")[2].startswith(CALLED.get(name, (name,))) for word in words)
+
+
+def _detected(sign: Sign, files: Files) -> Command | None:
+    """The command that a sign stands for: of the first runner that finds itself, or an npm script as it is, for its exit code."""
+    if sign.files and not any(map(files.exists, sign.files)):
+        return None
+    found = next(filter(None, (RUNNERS[name].detect(files) for name in sign.runners)), None)
+    if found or "package.json" not in sign.files:
+        return found
+    from detent.evidence.runners.javascript.node_package import test_script
+
+    return Command(("sh", "-c", "npm test"), "", "npm") if test_script(files) else None
+
+
+def refuse(command: str, base: Command | None) -> str | None:
+    """Why an agent's test command is not taken. Only where nothing is configured or detected, any command is."""
+    if base is not None and base.runner:
+        return RUNNERS[base.runner].parse(command, base).fault or None
+    if not command.strip():
+        return "test_command is empty; words alone are not evidence"
+    given = command.strip()
+    if base is None or given == base.text:
+        return None
+    if given.startswith(f"{base.text} "):
+        words, fault = split(given.removeprefix(base.text))
+        if not fault and not any(word.startswith("-") for word in words):
+            return None  # plain words after it select; the command itself is what is run
+    return f"`{given[:200]}` is not how this project is tested; allowed is `{base.text}`, of which only the exit code is read"

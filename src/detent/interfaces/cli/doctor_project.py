@@ -10,7 +10,8 @@ from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.try_tests import better_command, try_tests
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.git.place import find_place
 from detent.world.landing import BODY
 
@@ -68,7 +69,7 @@ def _settings(root: Path) -> Settings | Check:
 
 def _tests(root: Path, settings: Settings) -> Check:
     """How the tests of this project would be run, and whether the program for it is there."""
-    command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command)
+    command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command, settings.test.report)
     if command is None:
         way = 'set it in detent.toml: [test] command = "…"'
         return Check("tests", False, "no test framework is recognised, so no step can be proved", way, needed=False)

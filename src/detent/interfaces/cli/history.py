@@ -4,7 +4,7 @@ import json
 
 import click
 
-from detent.app.standing import history_of, newest
+from detent.app.run_rows import history_of, newest
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 
 

@@ -14,7 +14,8 @@ import click
 from detent.app.preflight import default_preflight
 from detent.config import FILE, PYPROJECT, load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.runners import Folder, find_command
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.tell import plain
 from detent.interfaces.register import PARTS

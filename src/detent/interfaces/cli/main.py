@@ -1,5 +1,6 @@
 """Where a call begins. Imports as little as the call needs."""
 
+import os
 import sys
 
 from detent.interfaces.cli.hot import answer
@@ -7,13 +8,16 @@ from detent.interfaces.cli.hot import answer
 
 def main() -> None:
     """Run one command and leave with its exit code."""
-    code = answer(sys.argv[1:])
+    words = sys.argv[1:]
+    if (folder := os.environ.get("TDD_PROJECT_ROOT")) and words[:1] != ["hook"] and not "".join(words[:1]).startswith("-C"):
+        words = ["-C", folder, *words]
+    code = answer(words)
     if code is None:
         from detent.interfaces.cli.plain import call
 
-        code = call(sys.argv[1:])
+        code = call(words)
     if code is None:
         from detent.interfaces.cli.group import run
 
-        code = run(sys.argv[1:])
+        code = run(words)
     sys.exit(code)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from detent.app import journal_at
-from detent.app.standing import card_object
+from detent.app.run_rows import card_object
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.interfaces.cli.tell import card_lines, plain

@@ -6,7 +6,7 @@ import click
 
 from detent.app import App
 from detent.app.registry import workflow_of
-from detent.app.standing import agent_at_work, known_before, stands
+from detent.app.run_rows import agent_at_work, known_before, stands
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 

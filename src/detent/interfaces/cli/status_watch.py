@@ -13,7 +13,7 @@ from detent.app.crew import driver_of
 from detent.app.live import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
 from detent.app.push import is_pushed
-from detent.app.standing import newest
+from detent.app.run_rows import newest
 from detent.app.tally import Tally, add, budget_of
 from detent.interfaces.cli.tell import COLOURS, plain
 

@@ -17,7 +17,7 @@ from detent.app import App, open_app
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
-from detent.evidence.runners.kept import folder_of
+from detent.evidence.runners.build_caches import folder_of
 from detent.interfaces.gatebench import Agent, Language, Sort, Step, Try
 from detent.kernel.model import Briefing, Sent, Verdict
 

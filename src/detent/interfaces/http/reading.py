@@ -10,7 +10,7 @@ from detent.app.live import live_file
 from detent.app.outline import plan_of
 from detent.app.push import commits_of
 from detent.app.tally import budget_of, turn_of
-from detent.blocks.outline import Part
+from detent.blocks.plan_parts import Part
 from detent.door import AnyEvent
 from detent.interfaces.http import shapes
 from detent.interfaces.http.board import MOST, Board, stamp_of

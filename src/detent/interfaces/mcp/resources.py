@@ -47,7 +47,7 @@ def read(what: str, run: str | None) -> str:
 
 
 def _run(app: "App", run: str) -> str:
-    from detent.app.standing import stands
+    from detent.app.run_rows import stands
 
     return json.dumps(stands(app, app.door.load(run)), indent=2)
 
@@ -60,7 +60,7 @@ def _plan(app: "App", run: str) -> str:
 
 
 def _journal(app: "App", run: str) -> str:
-    from detent.app.standing import history_of as told
+    from detent.app.run_rows import history_of as told
 
     return json.dumps(told(app, run, NEWEST), indent=2)
 

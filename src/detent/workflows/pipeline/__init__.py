@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from detent.app.workflow import Late, Workflow
 from detent.blocks.last_words import read_status
-from detent.blocks.outline import Part
+from detent.blocks.plan_parts import Part
 from detent.door import AnyRun
 from detent.kernel.model import Briefing, Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData

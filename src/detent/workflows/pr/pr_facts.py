@@ -13,6 +13,7 @@ from detent.kernel.model import Run
 from detent.workflows.pr.pr_data import SAID_WRONG, PrData, current, failed_again, has_red
 
 NUDGES: Mapping[str, str] = {
+    "Fix the Failure": "Read the error, and fix what it names.",
     "Hypothesize & Fix": "Read the error. Form one hypothesis of what causes it, and make the smallest change that tests it.",
     "Use Instrumentation": "Guessing has not worked. Add logging or narrower assertions that show what really happens, submit, and read the output. "
     "Take all of it out again before the step is done.",
@@ -81,7 +82,9 @@ def nudge(run: Run[PrData]) -> str:
         return "Escalate for External Help"
     if tried >= limits["reduce_scope"]:
         return "Request Scope Reduction"
-    return "Use Instrumentation" if tried >= limits["instrument"] else "Hypothesize & Fix"
+    if tried >= limits["instrument"]:
+        return "Use Instrumentation"
+    return "Hypothesize & Fix" if tried >= limits.get("hypothesize", 1) else "Fix the Failure"
 
 
 def _branch(data: PrData) -> str:

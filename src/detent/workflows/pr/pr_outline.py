@@ -1,6 +1,6 @@
 """What a run of `pr` is about, and how far its plan has come."""
 
-from detent.blocks.outline import Part, Step
+from detent.blocks.plan_parts import Part, Step
 from detent.kernel.model import Run
 from detent.workflows.pr.pr_data import PrData
 

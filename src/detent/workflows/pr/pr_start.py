@@ -68,6 +68,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
 def limits_of(settings: Settings) -> dict[str, int]:
     """How often a run of `pr` may fail, as the project configures it."""
     return {
+        "hypothesize": settings.debug.hypothesize,
         "instrument": settings.debug.instrument,
         "reduce_scope": settings.debug.reduce_scope,
         "escalate": settings.debug.escalate,

@@ -1,0 +1,1 @@
+"""C and C++: ctest, for projects of CMake."""

@@ -1,0 +1,66 @@
+"""ctest, for projects of CMake. Its report is JUnit XML, by a wrapper of ours that configures and builds in a folder of its own.
+
+So a build folder in the tree is never used and never needed.
+"""
+
+import re
+from functools import partial
+from pathlib import PurePosixPath
+
+from detent.evidence.runners.adapter import Canary, Command, Files, Inner, Runner
+from detent.evidence.runners.cmake.ctest_report import Report, outcomes
+from detent.evidence.runners.command_shape import Shape, adopt, order, parse
+from detent.evidence.runners.report_reader import reader
+from detent.evidence.runners.wrapper import wrapped
+
+TESTED = re.compile(r"enable_testing\s*\(|include\s*\(\s*CTest", re.IGNORECASE)
+FOLDER = r"(?:test|tests|unittest|unittests|gtest)"
+TESTS = re.compile(
+    rf"(?:^|/){FOLDER}/|(?:^|/)(?:tests?|test_[^/]+|[^/]+_tests?|[^/]+[._-]test|[^/]+Tests?)\.(?:c|cc|cpp|cxx|h|hh|hpp|hxx|m|mm)$"
+)
+CONFIG = re.compile(rf"(?!(?:.*/)?{FOLDER}/)(?:.*/)?(?:CMakeLists\.txt|CMakePresets\.json|CMakeUserPresets\.json|[^/]+\.cmake)")
+TESTING = re.compile(
+    r"^.*(?:enable_testing|add_test|CTest|CTEST_|BUILD_TESTING|set_tests_properties|set_property\s*\(\s*TEST|discover_tests|WILL_FAIL|PASS_REGULAR"
+    r"|NDEBUG|CMAKE_BUILD_TYPE|CMAKE_\w+_FLAGS|add_compile_definitions|add_definitions|subdirectory\s*\(\s*\S*test).*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+SHAPE = Shape(
+    programs=(("ctest",),),
+    selecting={"-R": "-R", "--tests-regex": "-R"},
+    shown_flags=frozenset({"-V", "-VV", "--verbose", "--extra-verbose", "--output-on-failure", "-Q", "--quiet", "--progress", "--stop-on-failure"}),
+    shown_values=frozenset({"--test-dir", "-j", "--parallel", "--timeout"}),
+    allowed="`ctest` with -R, test files or folders",
+)  # fmt: skip
+
+
+def detect(files: Files) -> Command | None:
+    return Command(("ctest",), "ctest", "path") if TESTED.search(files.read("CMakeLists.txt") or "") else None
+
+
+def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+    return "a test of ours would have to be added to the project's own CMakeLists.txt, and ctest tells no more of it than an exit code"
+
+
+def runner_part(path: str, text: str) -> str:
+    """Of a `CMakeLists.txt` the lines about tests and about how everything is compiled."""
+    return "\n".join(TESTING.findall(text)) if PurePosixPath(path).name == "CMakeLists.txt" else text
+
+
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    first = re.escape(PurePosixPath(below.folder).parts[0])
+    return re.search(rf"add_subdirectory\s*\(\s*\"?(?:\./)?{first}\b", files.read("CMakeLists.txt") or "", re.IGNORECASE) is not None
+
+
+RUNNER = Runner(
+    name="ctest",
+    adopt=partial(adopt, SHAPE, "ctest"),
+    detect=detect,
+    parse=partial(parse, SHAPE),
+    argv=wrapped("detent.evidence.runners.cmake.ctest_run", order),
+    read=reader("ctest", "ctest", Report, outcomes, (0, 8)),
+    tests=TESTS.search,  # with the `CMakeLists.txt` of a folder of tests: a new test is listed there
+    config=CONFIG.fullmatch,
+    runner_part=runner_part,
+    canary=canary,
+    reaches=reaches,
+)

@@ -1,0 +1,93 @@
+"""What cmake, the compiler and ctest said, into outcomes by id. Knows neither commands nor the project. Starts no process.
+
+An id is `file::test name`; the file is a source of the program that the test runs. A program that could not be built is one id, the
+file at fault, with the outcome `error`. ctest knows nothing of a test but how its process ended.
+"""
+
+import re
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.formats.junit import Case, read_cases
+from detent.evidence.runners.report_reader import Seen
+
+FAULT = re.compile(r"^(\S[^:\n]*\.\w+):\d+(?::\d+)?: (?:fatal )?error: (.+)$", re.MULTILINE)
+MISSING = re.compile(
+    r"[‘'`].+[’'] (?:was not declared|undeclared|has not been declared|does not name a type|is not a member of|has no member)"
+    r"|implicit declaration of function|use of undeclared identifier|no member named|no type named|unknown type name|\S+: No such file or directory"
+    r"|'[^']+' file not found|too (?:many|few) arguments to function|no matching function for call|undefined reference to|has no member named"
+    r"|[‘'`].+[’'] has not been declared|no template named"
+)
+FOLLOWS = re.compile(r"expected [‘'`];[’'] before|template argument \d+ is invalid")
+ABORTED = re.compile(r"abort", re.IGNORECASE)
+PLAIN = re.compile(r"Failed\Z|Required regular expression|Error regular expression")
+
+
+class Listed(msgspec.Struct):
+    """One test that cmake knows: the file it belongs to, and whether its program is there."""
+
+    name: str
+    file: str
+    built: bool
+    excuse: str = ""  # why it proves nothing: disabled, or failing is what it should do
+
+
+class Report(msgspec.Struct):
+    """Everything that was asked and said."""
+
+    code: int
+    root: str
+    built: str  # what the compiler and the linker said
+    tests: list[Listed]
+    log: str = ""
+    reasons: dict[str, str] = {}  # why a test failed, by ctest's own summary
+    unlinked: dict[str, list[str]] = {}  # what the linker misses, by source
+
+
+def outcomes(report: Report) -> dict[str, Seen]:
+    found = _not_built(report)
+    known = {each.name: each for each in report.tests}
+    for case in read_cases(report.log.encode()) if report.log else []:
+        listed = known.get(case.name)
+        if listed is None or f"{listed.file}::{case.name}" in found:
+            raise CannotTell(f"the test {case.name!r} stands in the report, but cmake does not know it, or knows it twice")
+        if listed.built:  # else its file stands for it
+            found[f"{listed.file}::{case.name}"] = _seen(listed, case, report.reasons.get(case.name, "Failed"))
+    lost = [each.name for each in report.tests if each.built and f"{each.file}::{each.name}" not in found]
+    if lost and report.log:
+        raise CannotTell(f"ctest was to run {lost[0]!r}, but its report does not have it")
+    return found
+
+
+def _seen(listed: Listed, case: Case, reason: str) -> Seen:
+    problem = case.problems[0] if case.problems else None
+    if problem is None:
+        return Seen(listed.file, "skipped" if listed.excuse else "passed", listed.excuse)
+    said = problem.message or reason
+    if problem.sort == "skipped":
+        return Seen(listed.file, "skipped", said)
+    return Seen(listed.file, "failed", said, "AssertionError" if PLAIN.match(said) or ABORTED.search(said) else said.split()[0])
+
+
+def _not_built(report: Report) -> dict[str, Seen]:
+    """Each file that the compiler or the linker refused; a program without any such file stands by its own source."""
+    said: dict[str, list[str]] = {}
+    for file, message in FAULT.findall(report.built):
+        said.setdefault(_relative(file, report.root), []).append(message)
+    for file, messages in report.unlinked.items():
+        said.setdefault(_relative(file, report.root), []).extend(messages)
+    for each in report.tests:
+        if not each.built and each.file not in said:
+            said[each.file] = [f"the program of {each.name} was not built"]
+    return {file: Seen(file, "error", "\n".join(dict.fromkeys(says)), "BuildError", _is_missing(says)) for file, says in said.items()}
+
+
+def _is_missing(says: list[str]) -> bool:
+    """Only names are missing, and what follows from that."""
+    named = [bool(MISSING.search(each)) for each in says]
+    return any(named) and all(is_named or FOLLOWS.search(each) for is_named, each in zip(named, says, strict=True))
+
+
+def _relative(file: str, root: str) -> str:
+    return file.removeprefix(root).lstrip("/")

@@ -1,0 +1,90 @@
+"""Commands of runners whose options are few: which words select tests, and what an agent may not say. One shape per runner.
+
+The machine never runs an agent's command. It takes the selectors out of it and makes its own call, so options that only change
+the display are taken and dropped, and every option that is not listed is refused.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from detent.evidence.runners.adapter import Command, Files, Parsed
+from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.wrapper import Order
+
+
+class Shape(NamedTuple):
+    """How a runner is called."""
+
+    programs: tuple[tuple[str, ...], ...]
+    selecting: Mapping[str, str]  # options that select by name, and the one spelling the machine uses
+    shown_flags: frozenset[str]
+    shown_values: frozenset[str]
+    allowed: str  # what an agent may say, as words
+    location: str = r"(?!)"  # what may follow a file: a line, an id
+    narrow: bool = False  # a configured command may name paths
+    either: str = ""  # an option that selects by name and does not go together with paths
+
+
+def program_end(words: Sequence[str], shape: Shape) -> int:
+    """Where the words that call the runner end; 0 if they do not."""
+    return next((len(call) for call in shape.programs if tuple(words[: len(call)]) == call), 0)
+
+
+def adopt(shape: Shape, runner: str, words: tuple[str, ...]) -> Command | None:
+    """A configured command that calls the runner for all of its tests, or for those of the paths it names."""
+    end = program_end(words, shape)
+    found = _options(words[end:], shape)
+    chosen = [each for each in found.selectors if not shape.narrow or each.startswith("-")]
+    return Command(words, runner, "configured", found.kept) if end and not found.fault and not chosen else None
+
+
+def parse(shape: Shape, command: str, base: Command) -> Parsed:
+    """The selectors of an agent's command, or the one sentence that refuses it."""
+
+    def options(words: tuple[str, ...]) -> Parsed:
+        found = _options(words, shape)
+        both = shape.either and len({each.startswith("-") for each in found.selectors}) > 1
+        return Parsed(fault=f"{shape.either} and files are both there; name the tests either way") if both else found
+
+    return parsed(command, lambda words: after_first(words, base.argv, *shape.programs), options, f"`{base.text}`, or {shape.allowed}")
+
+
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+    """What a wrapper is to run: paths, and names as the runner takes them."""
+    names = [each.partition("=")[2] for each in selectors if each.startswith("-")]
+    return Order([base.argv[0]], [], [each for each in selectors if not each.startswith("-")], names)
+
+
+def _options(words: tuple[str, ...], shape: Shape) -> Parsed:
+    paths: list[str] = []
+    chosen: list[str] = []
+    written: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            if fault := _path(word, shape, paths, chosen):
+                return Parsed(fault=fault)
+            written.append(word)
+        elif name in shape.selecting or name in shape.shown_values:
+            value = value if equals else left.pop(0) if left and not left[0].startswith("-") else ""
+            if not value.strip():
+                return Parsed(fault=f"the option {name} has no value")
+            chosen += [f"{shape.selecting[name]}={value}"] if name in shape.selecting else []
+        elif word not in shape.shown_flags:
+            return Parsed(fault=f"the option {name} can change what is judged")
+    return Parsed((*paths, *chosen), kept=tuple(written))
+
+
+def _path(word: str, shape: Shape, paths: list[str], chosen: list[str]) -> str:
+    """Take a path, with or without a place in it; what is wrong with it."""
+    if "::" in word:
+        return f"`{word}` is an id of Detent's, not of the runner; name the file"
+    found = re.fullmatch(rf"(.+?)({shape.location})", word)
+    if found:
+        chosen.append(f"--location={word.removeprefix('./')}")
+    else:
+        paths.append(word.removeprefix("./").rstrip("/") or ".")
+    return path_fault(found[1] if found else word)

@@ -1,0 +1,71 @@
+""".NET. The report is TRX, by a wrapper of ours around `dotnet test`.
+
+Made by what reports of others show; the real program was never at hand (see `UNSEEN`). A test host that crashed leaves a report in which
+everything passed: then report and exit code do not agree.
+"""
+
+import re
+from functools import partial
+
+from detent.evidence.formats.trx import read_results
+from detent.evidence.ids import readable
+from detent.evidence.runners.adapter import Command, Files, Runner
+from detent.evidence.runners.command_shape import Shape, adopt, order, parse
+from detent.evidence.runners.dotnet.dotnet_files import Report
+from detent.evidence.runners.report_reader import Seen, numbered, reader
+from detent.evidence.runners.wrapper import wrapped
+
+PROJECT = re.compile(r".+\.(?:cs|fs|vb)proj")
+DEPENDENCY = re.compile(r"<(PackageReference|ProjectReference|PackageVersion)\b[^>]*?(?:/>|>.*?</\1>)", re.DOTALL)
+MISSING = frozenset({"CS0103", "CS0117", "CS0234", "CS0246", "CS0426", "CS1061", "CS1501", "CS1739", "CS7036"})
+ASSERTION = re.compile(r"Assert|Expected", re.IGNORECASE)
+SHAPE = Shape(
+    programs=(("dotnet", "test"),),
+    selecting={"--filter": "--filter"},
+    shown_flags=frozenset({"--nologo", "--no-restore"}),
+    shown_values=frozenset({"-v", "--verbosity"}),
+    allowed="`dotnet test` with --filter, test files or folders",
+)
+
+
+def detect(files: Files) -> Command | None:
+    """A solution in the root, or a project that refers to the SDK of tests."""
+    projects = [path for path in files.paths() if PROJECT.fullmatch(path)]
+    solution = any("/" not in path and path.endswith((".sln", ".slnx")) for path in files.paths())
+    tested = any("Microsoft.NET.Test.Sdk" in (files.read(path) or "") for path in projects)
+    return Command(("dotnet", "test"), "dotnet", "dotnet") if tested or (solution and projects) else None
+
+
+def outcomes(said: Report) -> dict[str, Seen]:
+    found: dict[str, Seen] = {}
+    for file, faults in said.broken.items():
+        missing = all(fault.partition(":")[0] in MISSING for fault in faults)
+        found[file] = Seen(file, "error", "\n".join(faults), "BuildError", missing)
+    for result in (each for text in said.reports for each in read_results(text.encode())):
+        file = said.classes.get(result.classname.partition("+")[0], said.project)
+        bad = result.outcome in ("failed", "error")
+        kind = "AssertionError" if result.outcome == "failed" and ASSERTION.search(result.message) else result.said
+        told = (result.message, kind) if bad else ("", "")
+        found[numbered(readable(f"{file}::{result.name}"), found)] = Seen(file, result.outcome, *told, seconds=result.seconds)
+    return found
+
+
+def runner_part(path: str, text: str) -> str:
+    """Of a project all but what it depends on."""
+    return DEPENDENCY.sub("", text) if PROJECT.fullmatch(path) else text
+
+
+RUNNER = Runner(
+    name="dotnet",
+    adopt=partial(adopt, SHAPE, "dotnet"),
+    detect=detect,
+    parse=partial(parse, SHAPE),
+    argv=wrapped("detent.evidence.runners.dotnet.dotnet_run", order),
+    read=reader("dotnet", "dotnet", Report, outcomes, (0, 1)),
+    tests=re.compile(r"(?:Tests?|Specs?)\.(?:cs|fs|vb)$|(?:^|/)(?:[^/]*\.)?[tT][eE][sS][tT][sS]?/").search,
+    config=re.compile(
+        r"\.(?:cs|fs|vb)proj$|(?:^|/)(?:(?i:[^/]+\.runsettings|[^/]*xunit\.runner\.json|Directory\.Build\.(?:props|targets)|global\.json|NuGet\.Config))$"
+    ).search,
+    runner_part=runner_part,
+    reaches=lambda outer, files, below: True,
+)

@@ -1,0 +1,44 @@
+"""What the adapter of .NET and its program tell each other, and which file of a project declares which class. Starts no process."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from detent.evidence.runners.command_words import below
+from detent.evidence.runners.wrapper import Order, source_files
+
+CODE = frozenset({".cs", ".fs", ".vb"})
+NAMESPACE = re.compile(r"^\s*namespace\s+([\w.]+)", re.MULTILINE | re.IGNORECASE)
+DECLARED = re.compile(r"\b(?:class|record|struct|module|type)\s+(\w+)", re.IGNORECASE)
+BUILT = re.compile(r"(?:^|/)(?:bin|obj)/")
+
+
+class Report(msgspec.Struct):
+    """Everything that was asked and said."""
+
+    code: int
+    reports: list[str] = []  # the text of each TRX file
+    classes: dict[str, str] = {}  # the file that declares each class
+    broken: dict[str, list[str]] = {}  # what the compiler said, by file
+    project: str = ""  # stands for a class that no file declares
+
+
+def classes(root: Path) -> dict[str, str]:
+    """The file that declares each class, by its full name."""
+    found: dict[str, str] = {}
+    for path in source_files(root):
+        if PurePosixPath(path).suffix not in CODE or BUILT.search(path):
+            continue
+        text = (root / path).read_text("utf-8", "replace")
+        space = NAMESPACE.search(text)
+        for name in DECLARED.findall(text):
+            found.setdefault(f"{space[1]}.{name}" if space else name, path)
+    return found
+
+
+def wanted(order: Order, declared: dict[str, str]) -> str:
+    """The one filter for everything that was selected: names as they are, files by the classes that they declare."""
+    named = [name for name, file in declared.items() if any(below(file, path) for path in order.paths)]
+    parts = [*(f"({each})" for each in order.names), *(f"FullyQualifiedName~{name}." for name in named)]
+    return "|".join(parts) or ("FullyQualifiedName=" if order.paths else "")

@@ -1,0 +1,61 @@
+"""The canary of a `go test` run: a test file in the package of the changed tests. Pure: it writes nothing.
+
+It is built with the package and runs in its process, so it sees a `TestMain` and what code does there. Its name comes early, so that
+it has run before a test of the project's panics; what cannot be built has no tests that ran, and is never blamed.
+"""
+
+import re
+
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.canary_files import NONE, Place, parent, places
+from detent.evidence.runners.canary_output import go as tidy
+from detent.evidence.runners.command_words import below
+
+PACKAGE = re.compile(r"^package (\w+)", re.MULTILINE)
+TEXT = """package {package}
+
+import "testing"
+
+func Test{passes}(t *testing.T) {{
+	if t.Failed() || t.Skipped() {{
+		t.Fatal("{says}: it ended before it began")
+	}}
+}}
+
+func Test{fails}(t *testing.T) {{
+	t.Fatal("{says}")
+}}
+"""
+
+
+def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+    """The canary of such a run, or why there is none."""
+    chosen = [each for each in selectors if not each.startswith("-")]
+    scope = chosen or list(base.paths) or ["."]
+    whole = [each.removesuffix("...").rstrip("/") for each in scope if each.endswith("...") or (chosen and not each.endswith(".go"))]
+
+    def is_run(path: str) -> bool:
+        if not path.endswith("_test.go") or "testdata" in path.split("/") or path.rpartition("/")[2].startswith(("_", ".")):
+            return False
+        here = parent(path)
+        exact = any(path == each or here == each.removeprefix("./").rstrip("/").removeprefix(".") for each in scope)
+        return exact or any(below(path, each) for each in whole)
+
+    nests = tuple(nest for place in places(files, near, is_run) if (nest := _nest(place, files)) is not None)
+    if not nests:
+        return NONE
+    also = [nest.path for nest in nests] if any(each.endswith(".go") for each in chosen) else []
+    names = "|".join(f"^Test{each}$" for nest in nests for each in (nest.passes, nest.fails))
+    run = [f"{each}|{names}" for each in selectors if each.startswith("-run=")]
+    return Canary(base, (*chosen, *also, *run), nests, tidy)
+
+
+def _nest(place: Place, files: Files) -> Nest | None:
+    found = PACKAGE.search(place.text) or PACKAGE.search(_other(place, files))
+    return place.nest(lambda stem: f"a_{stem}_test.go", TEXT, str.capitalize, package=found[1]) if found else None
+
+
+def _other(place: Place, files: Files) -> str:
+    """Where a package has no test file yet: one of its files of code."""
+    path = next((each for each in files.paths() if each.endswith(".go") and parent(each) == place.folder), "")
+    return (files.read(path) if path else None) or ""

@@ -1,0 +1,208 @@
+"""What `go test -json` said, into outcomes by id. Knows go's events; knows neither commands nor the project. Starts no process.
+
+An id is `file::TestName` or `file::TestName/sub`. A test that has subtests is no test of its own: they are listed, and it only if it
+failed without any of them failing. A file that cannot be built is one id, the file, with the outcome `error`. What go takes for a pass
+only because the process ended well is none: a test ends with its own line, and a package with its own word.
+"""
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.ids import readable
+from detent.evidence.report import Outcome
+from detent.evidence.runners.report_reader import Seen
+
+FAULT = re.compile(r"^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)(?::\d+)?: (.+)$", re.MULTILINE)
+MISSING = re.compile(
+    r"undefined: |\S+ undefined \((?:type|cannot refer)|undeclared name: |unknown field |no required module provides package |package \S+ is not in "
+    r"|(?:main )?module \S+.* does not contain package |\"?\S+\"? imported and not used|(?:declared and not used|declared but not used)"
+    r"|not enough arguments in call|too many arguments in call|assignment mismatch: |no Go files in "
+)
+NAMED = re.compile(
+    r"undefined|undeclared|unknown field|no required module|is not in |does not contain|arguments in call|assignment mismatch|no Go files"
+)
+
+
+class Fault(NamedTuple):
+    """What is wrong with one file."""
+
+    file: str
+    says: str
+    place: str  # of the first
+    missing: bool  # only names, fields or packages that are not there yet
+
+
+def faults(said: str, folder: str = "") -> list[Fault]:
+    """The files that cannot be built, from the words of the compiler, of vet and of the package loader. Paths relative to the project."""
+    found: dict[str, list[str]] = {}
+    places: dict[str, str] = {}
+    for file, line, message in FAULT.findall(said):
+        path = file.removeprefix(folder.rstrip("/") + "/") if folder else file
+        found.setdefault(path, []).append(message)
+        places.setdefault(path, f"{path}:{line}")
+    return [Fault(file, "\n".join(dict.fromkeys(says)), places[file], _is_missing(says)) for file, says in found.items()]
+
+
+def _is_missing(says: list[str]) -> bool:
+    """Every fault is a missing name, or follows from one: an import that nothing uses any more."""
+    return all(MISSING.match(each) for each in says) and any(NAMED.search(each) for each in says)
+
+
+OLDEST = (1, 20)  # the first that marks its own lines
+ENDS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
+END = re.compile(r"\s*--- (PASS|FAIL|SKIP): (\S+) \(")
+NOT_BUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]", re.MULTILINE)
+
+
+class Event(msgspec.Struct):
+    """One line of go's."""
+
+    Action: str = ""
+    Package: str = ""
+    Test: str = ""
+    Output: str = ""
+    OutputType: str = ""
+    ImportPath: str = ""
+    Elapsed: float = 0.0
+
+
+class Round(msgspec.Struct):
+    """One call of `go test`, with the test files that were left out."""
+
+    code: int
+    stdout: str
+    stderr: str
+    hidden: list[str] = []
+
+    def events(self) -> list[Event]:
+        lines = [line for line in self.stdout.splitlines() if line.startswith("{")]
+        try:
+            return [msgspec.json.decode(line, type=Event) for line in lines]
+        except msgspec.DecodeError as e:
+            raise CannotTell(f"the test report cannot be read: {e}") from e
+
+    def text(self) -> str:
+        """What a person would have seen."""
+        return "".join(each.Output for each in self.events()) + self.stderr
+
+    def built(self) -> str:
+        """What was said while building."""
+        return "".join(each.Output for each in self.events() if each.Action == "build-output") + self.stderr
+
+    def not_built(self) -> list[str]:
+        """The packages that could not be built: go says so itself, and no test of theirs began."""
+        events = self.events()
+        begun = {each.Package for each in events if each.Action == "run"}
+        said = "".join(each.Output for each in events if not each.Test) + "\n" + self.stdout
+        return [each for each in dict.fromkeys(NOT_BUILT.findall(said)) if each not in begun]
+
+
+class Package(msgspec.Struct):
+    """A package, its folder, and the tests that each of its files defines."""
+
+    path: str
+    folder: str
+    tests: dict[str, list[str]]
+    must: list[str] = []  # those that are run whatever happens
+
+
+class Report(msgspec.Struct):
+    """Everything that was asked and said."""
+
+    version: str
+    code: int
+    rounds: list[Round]
+    packages: list[Package]
+
+
+def outcomes(report: Report) -> dict[str, Seen]:
+    """The outcomes of all rounds, of a go that can be believed: of each package the last one counts, and what was left out stands as a file."""
+    version = re.match(r"go(\d+)\.(\d+)", report.version)
+    if version is None or (int(version[1]), int(version[2])) < OLDEST:
+        raise CannotTell(f"{report.version or 'this go'} is too old: older than 1.20, it cannot tell its own words from those of a test")
+    seen: dict[str, Seen] = {}
+    for each in report.rounds:
+        again = [
+            package for later in report.rounds if later.hidden and set(each.hidden) < set(later.hidden) for package in each.not_built()
+        ]
+        events = each.events()
+        for package in report.packages:
+            ours = [event for event in events if event.Package == package.path]
+            if ours and package.path not in again:
+                seen.update(_package(package, ours, each))
+        broken = [fault for fault in faults(each.built()) if "/../" not in fault.file]
+        seen.update({f.file: Seen(f.file, "error", f.says, "BuildError", f.missing, f.place) for f in broken})
+    return {test: each._replace(place=each.place or _place(each)) for test, each in seen.items()}
+
+
+def _place(seen: Seen) -> str:
+    """Where a test failed: of a panic the innermost line outside of go's own library, else the line that the test's words begin with."""
+    if seen.outcome not in ("failed", "error"):
+        return ""
+    trace = re.findall(r"^\t(/\S+\.go):(\d+)(?: \+0x|$)", seen.message, re.MULTILINE) if seen.kind == "panic" else []
+    ours = [f"{file}:{line}" for file, line in trace if not re.search(r"/src/(?:runtime|testing)/|/pkg/mod/|/go/src/", file)]
+    own = re.search(r"^\s*(\w[\w.-]*\.go):(\d+): ", seen.message, re.MULTILINE)
+    folder = seen.file.rpartition("/")[0]
+    return ours[0] if ours else f"{folder}/{own[1]}:{own[2]}".lstrip("/") if own else ""
+
+
+def _package(package: Package, events: list[Event], said: Round) -> dict[str, Seen]:
+    """The tests of one package that was run."""
+    home = {name: file for file, names in package.tests.items() for name in names}
+    begun = list(dict.fromkeys(event.Test for event in events if event.Action == "run"))
+    ended = _ended(package, events)
+    parents = {test.rpartition("/")[0] for test in begun}
+    bad = {test for test in begun if ended.get(test, ("error",))[0] in ("failed", "error")}
+    found: dict[str, Seen] = {}
+    for test in begun:
+        file = home.get(test.partition("/")[0], f"{package.folder}/{test}".lstrip("/"))
+        alone = test not in parents or (test in bad and not any(other.startswith(f"{test}/") for other in bad))
+        if alone:
+            found[readable(f"{file}::{test}")] = Seen(file, *ended.get(test, ("error", "the process ended before the test did", "Exit")))
+    failed = any(event.Action == "fail" and not event.Test for event in events)
+    found.update(_never(package, home, begun, said, failed))
+    if failed and package.path not in said.not_built() and not any(each.outcome in ("failed", "error") for each in found.values()):
+        name = next(iter(package.tests))
+        found[name] = Seen(name, "error", "".join(e.Output for e in events if not e.Test), "Exit")  # a race, TestMain, or an exit
+    return found
+
+
+def _never(package: Package, home: dict[str, str], begun: list[str], said: Round, failed: bool) -> dict[str, Seen]:
+    """Tests that were built and never began: the process ended before, or TestMain ran none."""
+    left = [name for name in package.must if name not in begun and home[name] not in said.hidden]
+    if package.path in said.not_built():
+        return {}
+    if not begun and not failed:
+        return {f"{home[name]}::{name}": Seen(home[name], "skipped", "the package ended without running its tests") for name in left}
+    return {f"{home[name]}::{name}": Seen(home[name], "error", "the process ended before the test began", "Exit") for name in left}
+
+
+End = tuple[Outcome, str, str]
+
+
+def _ended(package: Package, events: list[Event]) -> dict[str, End]:
+    """How tests ended, by the line that each prints at its end. Two ends of one test tell nothing."""
+    framed = any(event.OutputType == "frame" for event in events)
+    lines: dict[str, str] = {}
+    ended: dict[str, End] = {}
+    for event in events:
+        if event.Action == "output" and event.Test and (event.OutputType == "frame" or not framed) and (found := END.match(event.Output)):
+            lines[event.Test] = found[1].lower()
+        if event.Action in ENDS and event.Test:
+            if event.Test in ended:
+                raise CannotTell(f"{event.Test} of {package.path} ended twice in the report")
+            if lines.get(event.Test) == event.Action:
+                said = [each for each in events if each.Test == event.Test and each.Action == "output" and each.OutputType != "frame"]
+                ended[event.Test] = _end(ENDS[event.Action], "".join(each.Output for each in said))
+    return ended
+
+
+def _end(outcome: Outcome, said: str) -> End:
+    text = "\n".join(line for line in said.splitlines() if not line.startswith(("=== ", "--- "))).strip()
+    if outcome == "passed":
+        return "passed", "", ""
+    panic = re.search(r"^panic: ", said, re.MULTILINE)
+    return outcome, text, "" if outcome == "skipped" else "panic" if panic else "AssertionError"

@@ -1,0 +1,121 @@
+"""Runs `go test` for the machine. A test file that cannot be built is named and left out, and the package is run again without it.
+
+A program of its own, started in the sandbox; it decides nothing. It writes down what go said, round by round.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from detent.evidence.runners.go.go_report import Package, Report, Round, faults
+from detent.evidence.runners.wrapper import Order, ordered, start, write
+
+MOST_ROUNDS = 6
+FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz)(?![a-z])\w*)\(", re.MULTILINE)
+RUN_ALWAYS = re.compile(
+    r"^func ((?:Test|Fuzz)(?![a-z])\w*)\(\w+ \*testing\.[TF]\)", re.MULTILINE
+)  # an example without output is only built
+
+
+class Listed(msgspec.Struct):
+    """A package, as `go list` describes it."""
+
+    ImportPath: str = ""
+    Dir: str = ""
+    TestGoFiles: list[str] = []
+    XTestGoFiles: list[str] = []
+
+
+def main() -> int:
+    report, order = ordered()
+    root = str(Path.cwd())
+    run = "".join(order.names)
+    files = [path for path in order.paths if path.endswith(".go")]
+    packages = [
+        narrowed(each, files, run)
+        for each in listed(order, root, [*(p for p in order.paths if p not in files), *(parent(file) for file in files)])
+    ]
+    rounds: list[Round] = []
+    for names, pattern in calls(packages, files, run):
+        rounds += attempts(order.options, names, pattern, root)
+    version = start(["go", "env", "GOVERSION"]).stdout.strip()
+    code = max((each.code for each in rounds if not each.hidden), default=0)
+    write(report, Report(version, code, rounds, packages))
+    sys.stdout.write("".join(each.text() for each in rounds))
+    return code
+
+
+def parent(file: str) -> str:
+    return f"./{PurePosixPath(file).parent}"
+
+
+def listed(order: Order, root: str, patterns: list[str]) -> list[Package]:
+    """The packages with the tests that their files define."""
+    tags = [flag for flag in order.options if flag.startswith(("-tags", "-mod", "-race"))]
+    said = start(["go", "list", "-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", *tags, "--", *dict.fromkeys(patterns)])
+    if said.code:
+        sys.exit(said.stderr)
+    found, decoder = [], msgspec.json.Decoder(Listed)
+    for text in re.split(r"(?<=^\})\n", said.stdout, flags=re.MULTILINE):
+        if not text.strip():
+            continue
+        each = decoder.decode(text)
+        folder = each.Dir.removeprefix(root).strip("/")
+        names = [f"{folder}/{name}".lstrip("/") for name in (*each.TestGoFiles, *each.XTestGoFiles)]
+        texts = {name: Path(name).read_text("utf-8", "replace") for name in names}
+        must = [test for text in texts.values() for test in RUN_ALWAYS.findall(text)]
+        found.append(Package(each.ImportPath, folder, {name: FUNCTION.findall(text) for name, text in texts.items()}, must))
+    return [each for each in found if each.tests]
+
+
+def narrowed(package: Package, files: list[str], run: str) -> Package:
+    """The tests that must be seen: of a selection by name none, of a selection by file those of the files."""
+    chosen = [name for file, names in package.tests.items() if file in files for name in names]
+    return msgspec.structs.replace(package, must=[] if run else [name for name in package.must if not files or name in chosen])
+
+
+def calls(packages: list[Package], files: list[str], run: str) -> list[tuple[list[str], str]]:
+    """Which packages go together: those of which all tests run, and each of which only some do."""
+    if not packages:
+        return []
+    if not files:
+        return [([each.path for each in packages], run)]
+    found = []
+    for each in packages:
+        chosen = [name for file, names in each.tests.items() if file in files for name in names]
+        if any(file in files for file in each.tests):
+            found.append(([each.path], run or f"^({'|'.join(chosen)})$"))
+    return found
+
+
+def attempts(flags: list[str], packages: list[str], run: str, root: str) -> list[Round]:
+    """One call, and again without the test files that could not be built, until what is left can be."""
+    rounds: list[Round] = []
+    hidden: list[str] = []
+    left = packages
+    while left and len(rounds) < MOST_ROUNDS:
+        rounds.append(attempt(flags, left, run, root, hidden))
+        broken = [fault.file for fault in faults(rounds[-1].built(), root) if fault.file.endswith("_test.go")]
+        fresh = [file for file in broken if file not in hidden]
+        if not fresh:
+            break
+        hidden = [*hidden, *fresh]
+        left = rounds[-1].not_built()
+    return rounds
+
+
+def attempt(flags: list[str], packages: list[str], run: str, root: str, hidden: list[str]) -> Round:
+    with tempfile.TemporaryDirectory() as folder:
+        overlay = Path(folder) / "overlay.json"
+        overlay.write_bytes(msgspec.json.encode({"Replace": {f"{root}/{file}": "" for file in hidden}}))
+        every = [] if any(flag.startswith("-gcflags") for flag in flags) else ["-gcflags=-e"]
+        chosen = [f"-run={run}"] if run else []
+        argv = ["go", "test", "-json", "-count=1", *every, *flags, *chosen, f"-overlay={overlay}", *packages]
+        return Round(*start(argv), hidden)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""JavaScript and TypeScript: node's own runner, vitest, jest and mocha."""

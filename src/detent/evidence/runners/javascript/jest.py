@@ -1,0 +1,53 @@
+"""jest: how a project calls it, the machine's own call, and what its report says. Starts no process.
+
+The report is written by a reporter of ours in the process that watches the tests; they run in others, also where there is only one.
+"""
+
+import re
+
+from detent.evidence.runners.adapter import REPORTERS, Command, Files
+from detent.evidence.runners.javascript import js_project
+from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_runner import js_runner
+
+REPORTER = REPORTERS / "jest.cjs"
+NO_TESTS = re.compile(r"^No tests found, exiting with code [01]$", re.MULTILINE)
+SERIAL = ("-i", "--runInBand")
+TOOL = Tool(
+    "jest",
+    {"-t": "--testNamePattern", "--testNamePattern": "--testNamePattern"},
+    shown=("--verbose", "--silent", "--no-color", "--colors", "--ci", "--expand", "-e", "-i", "--runInBand", "--runTestsByPath", "--no-coverage"),
+    flags=("--watch", "--watchAll", "--coverage", "--passWithNoTests", "--forceExit", "--detectOpenHandles", "--detectLeaks", "--errorOnDeprecated",
+           "--logHeapUsage", "--notify", "--no-cache", "--cache", "--randomize", "--resetMocks", "--restoreMocks", "--clearMocks", "--injectGlobals",
+           "--workerThreads", "--useStderr", "--bail", "-b", "--json"),
+    ours=("--reporters", "--outputFile", "--json", "--watch", "--watchAll", "--coverage", "--collectCoverage", "--passWithNoTests", "--ci", "--bail",
+          "-b", "--testFailureExitCode", "--workerIdleMemoryLimit", "--workerThreads", "--detectOpenHandles", "--silent", "--verbose", "--notify",
+          "--runTestsByPath", *SERIAL),
+    never=("-o", "--onlyChanged", "--changedSince", "--changedFilesWithAncestor", "--lastCommit", "-f", "--onlyFailures", "--findRelatedTests", "--listTests",
+           "--showConfig", "--init", "--clearCache", "-u", "--updateSnapshot", "--shard", "--help", "-h", "--version", "-v", "--filter",
+           "--testPathIgnorePatterns"),
+)  # fmt: skip
+
+
+def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
+    """Ours come after the project's own options; what the agent selects, as patterns of jest's, replaces the configured ones."""
+    chosen = [each for each in selectors if not each.startswith("-")]
+    return [
+        *js_project.program(base, TOOL), *js_project.options(base, TOOL), *(["--maxWorkers=1"] if set(SERIAL) & set(base.argv) else []),
+        "--reporters=default", f"--reporters={REPORTER}", f"--outputFile={report_path}",
+        "--ci", "--watch=false", "--watchAll=false", "--coverage=false", "--bail=0", "--testFailureExitCode=1", "--workerIdleMemoryLimit=2GB",
+        "--watchman=false", "--color=false",
+        *(each for each in selectors if each.startswith("-")),
+        *(["--", *(map(_pattern, chosen) if chosen else base.paths)] if chosen or base.paths else []),
+    ]  # fmt: skip
+
+
+def _pattern(path: str) -> str:
+    """A file or folder as the regular expression that jest takes for paths."""
+    plain = path.rstrip("/")
+    if plain in ("", "."):
+        return "/"
+    return "/" + re.sub(r"[\\^$.*+?()[\]{}|]", r"\\\g<0>", plain) + ("$" if js_project.is_code(plain) else "/")
+
+
+RUNNER = js_runner(TOOL, argv, NO_TESTS)

@@ -1,0 +1,95 @@
+"""Which files a JavaScript project says are tests: in its configuration, as far as that is written out there, or in its command.
+
+A configuration is read as words, never run: lists of strings at the place that the runner knows them by. What is computed is not seen.
+"""
+
+import re
+from collections.abc import Iterator
+
+from detent.evidence.patterns import said, telling
+from detent.evidence.runners.adapter import Command, Files, Inner
+
+ENDS = ("ts", "mts", "cts", "js", "mjs", "cjs")
+CONFIGS = {
+    "vitest": tuple(f"{name}.{end}" for name in ("vitest.config", "vite.config", "vitest.workspace", "vitest.projects") for end in ENDS),
+    "jest": ("package.json", "jest.config.json", *(f"jest.config.{end}" for end in ENDS)),
+    "mocha": ("package.json", ".mocharc.json", ".mocharc.jsonc", ".mocharc.js", ".mocharc.cjs", ".mocharc.mjs", ".mocharc.yml", ".mocharc.yaml"),
+}  # fmt: skip
+PLACES = {  # where a value must stand to mean test files: the last names above it
+    "vitest": (("test", "include"), ("typecheck", "include")),
+    "jest": (("testMatch",), ("testRegex",)),
+    "mocha": (("spec",),),
+}
+TOKEN = re.compile(
+    r"(?P<skip>//[^\n]*|/\*.*?\*/|`(?:[^`\\]|\\.)*`)|(?P<string>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")|(?P<name>[A-Za-z_$][\w$]*)|(?P<sign>[{}\[\]():,])",
+    re.DOTALL,
+)
+YAML_LIST = re.compile(r"^spec:[ \t]*(?:\[(?P<flow>[^\]]*)\]|(?P<one>[^\s\[#].*)|\n(?P<rows>(?:[ \t]*-.*\n?)+))", re.MULTILINE)
+
+
+def patterns(runner: str, base: Command | None, files: Files) -> tuple[str, ...]:
+    """The patterns of the configuration, and those of the command where the runner takes patterns of files there."""
+    found: list[str] = []
+    for name in (*_named(base), *CONFIGS.get(runner, ())):
+        text = files.read(name)
+        if text:
+            rows = _yaml(text) if name.endswith((".yml", ".yaml")) else values(text, PLACES.get(runner, ()))
+            found += [_pattern(place, word) for place, word in rows]
+    paths = base.paths if base and runner in ("mocha", "node") else ()
+    return telling(dict.fromkeys([*found, *(path.removeprefix("./") for path in paths)]))
+
+
+def values(text: str, places: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, str]]:
+    """Each string that stands at one of these places of an object, alone or in a list, with the name of the place."""
+    names: list[str] = []  # of each open bracket: what it is the value of
+    name = last = ""
+    for token in TOKEN.finditer(text):
+        sort, word = token.lastgroup, token[0]
+        if word == ":":
+            name = last
+        elif word in ("{", "[", "("):
+            names.append(name)
+            name = ""
+        elif word in ("}", "]", ")") and names:
+            names.pop()
+            name = ""
+        elif word == ",":
+            name = ""
+        elif sort == "string" and not text[token.end() :].lstrip().startswith(":"):
+            path = tuple(each for each in (*names, name) if each)
+            if place := next((place for place in places if path[-len(place) :] == place), None):
+                yield place[-1], _said(word)
+        last = _said(word) if sort == "string" else word if sort == "name" else last
+
+
+def _said(literal: str) -> str:
+    return re.sub(r"\\(.)", lambda found: found[1] if found[1] in "\\'\"/" else found[0], literal[1:-1])
+
+
+def _pattern(place: str, word: str) -> str:
+    plain = word.replace("<rootDir>/", "").replace("<rootDir>", "").removeprefix("./")
+    return f"re:{plain}" if place == "testRegex" else plain
+
+
+def _yaml(text: str) -> Iterator[tuple[str, str]]:
+    """The patterns of `spec:`, in the few forms in which people write it."""
+    for found in YAML_LIST.finditer(text):
+        rows = (found["flow"] or "").split(",") if found["flow"] is not None else (found["one"] or found["rows"] or "").splitlines()
+        yield from (("spec", word) for row in rows if (word := re.sub(r"^\s*-\s*", "", row).partition(" #")[0].strip().strip("'\"")))
+
+
+def _named(base: Command | None) -> Iterator[str]:
+    """The configuration that the command itself names."""
+    words = base.argv if base else ()
+    for at, word in enumerate(words):
+        if word in ("--config", "-c") and at + 1 < len(words):
+            yield words[at + 1].removeprefix("./")
+        elif word.startswith("--config="):
+            yield word.partition("=")[2].removeprefix("./")
+
+
+def reaches(runner: str, outer: Command, files: Files, below: Inner) -> bool:
+    """What the configuration names, or else all below it; mocha without a word takes `test/` beside it."""
+    if named := patterns(runner, outer, files):
+        return any(said(named, test) for test in below.tests)
+    return any(map(below.touched_by, outer.paths)) if outer.paths or runner == "mocha" else True

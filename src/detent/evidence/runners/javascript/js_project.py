@@ -1,0 +1,134 @@
+"""What vitest, jest and mocha share: the files of a project that concern them, how a project calls them, and what errors mean."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+
+import msgspec
+
+from detent.evidence.runners.adapter import Command, Files
+from detent.evidence.runners.javascript import js_command, node_package, node_report
+from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.node_command import matcher
+from detent.evidence.runners.report_lines import Line, Tongue
+
+TEST_FOLDERS = frozenset({"test", "tests", "spec", "__tests__", "__mocks__", "__snapshots__"})
+CODE = frozenset({".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"})
+TEST_NAME = re.compile(r"test|test-.+|.+[._-](?:test|spec)")
+CONFIG = re.compile(
+    r"package\.json|\.npmrc|(?:vitest|vite|jest|babel)\.(?:config|workspace|setup|preset)(?:\.[\w-]+)*"
+    r"|setup-?[tT]ests?\.\w+|\.mocharc(?:\.\w+)?|mocha\.opts|\.babelrc(?:\.\w+)?|\.swcrc"
+)
+SHARED = frozenset({"package.json", ".npmrc"})  # of a folder of tests they are data
+KEYS = ("jest", "mocha", "vitest", "babel")  # of package.json
+ASSERTIONS = frozenset({"AssertionError", "JestAssertionError", "TestingLibraryElementError", "AssertionError2"})
+SNAPSHOT = re.compile(r"Snapshot `.*` mismatched|The snapshot of ")
+NO_MODULE = re.compile(
+    r"Cannot find (?:module|package) '[^']*'(?: from '| imported from )|Failed to load url |Failed to resolve import \"|Could not locate module "
+)
+
+
+def detect(files: Files, tool: Tool) -> Command | None:
+    """The test script, if it is one call of the tool; without a script, a dependency on it."""
+    words = node_package.script_words(files)
+    if words:
+        found = js_command.adopt(words, tool)
+        return msgspec.structs.replace(found, source="npm") if found else None
+    if node_package.test_script(files) or tool.name not in _dependencies(files):
+        return None
+    return Command((f"{js_command.BIN}{tool.name}", *tool.verbs[:1]), tool.name, "npm")
+
+
+class _Needs(msgspec.Struct):
+    """The part of package.json that names dependencies."""
+
+    dependencies: dict[str, object] = {}
+    for_developers: dict[str, object] = msgspec.field(name="devDependencies", default_factory=dict)
+
+
+def _dependencies(files: Files) -> frozenset[str]:
+    try:
+        needs = msgspec.json.decode(files.read(node_package.FILE) or "", type=_Needs)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return frozenset()
+    return frozenset((*needs.dependencies, *needs.for_developers))
+
+
+def program(base: Command, tool: Tool) -> list[str]:
+    """How the machine calls the tool: the project's own one, with its settings of the environment."""
+    call = js_command.take_apart(base.argv, tool)
+    return [*(call.settings if call else ()), f"{js_command.BIN}{tool.name}"]
+
+
+def options(base: Command, tool: Tool) -> list[str]:
+    call = js_command.take_apart(base.argv, tool)
+    return js_command.kept(call, tool) if call else []
+
+
+def spread(selectors: tuple[str, ...], files: Files | None, runs: Callable[[str], bool] | None = None) -> Iterator[str]:
+    """A pattern or a folder as the files it stands for (in a folder those that `runs` says), else the word itself."""
+    for selector in selectors:
+        globbed = bool(set("*?{") & set(selector))
+        if files is None or (PurePosixPath(selector).suffix in CODE and not globbed):
+            found = []
+        elif globbed:
+            rule = matcher(selector)
+            found = [path for path in files.paths() if rule.fullmatch(path)]
+        else:
+            folder = selector.removeprefix("./").rstrip("/").removeprefix(".")
+            found = [path for path in files.paths() if path.startswith(f"{folder}/" if folder else "") and (runs or is_run)(path)]
+        yield from sorted(found) or [selector]
+
+
+def is_code(path: str) -> bool:
+    return PurePosixPath(path).suffix in CODE
+
+
+def is_run(path: str) -> bool:
+    """Whether a file of a folder holds tests, by its name or its place."""
+    where = PurePosixPath(path)
+    return where.suffix in CODE and (is_named_as_test(where) or bool({"test", "tests", "spec", "__tests__"} & set(where.parts[:-1])))
+
+
+def is_named_as_test(where: PurePosixPath) -> bool:
+    return where.suffix in CODE and TEST_NAME.fullmatch(where.stem) is not None
+
+
+def is_test(path: str) -> bool:
+    where = PurePosixPath(path)
+    return is_named_as_test(where) or where.suffix == ".snap" or bool(TEST_FOLDERS & set(where.parts[:-1]))
+
+
+def is_config(path: str) -> bool:
+    where = PurePosixPath(path)
+    ours = CONFIG.fullmatch(where.name) is not None
+    return ours and not (where.name in SHARED and TEST_FOLDERS & set(where.parts[:-1]))
+
+
+def runner_part(path: str, text: str) -> str:
+    """Of package.json the scripts and the settings of test tools; any other file whole."""
+    shared = node_package.runner_part(path, text)
+    if path.rpartition("/")[2] != node_package.FILE or shared == text:
+        return shared
+    try:
+        package = msgspec.json.decode(text or "{}", type=dict[str, object])
+    except msgspec.DecodeError:
+        return text
+    return shared + json.dumps({key: package.get(key) for key in KEYS}, sort_keys=True, default=str)
+
+
+def tongue(runner: str) -> Tongue:
+    """How a report of a JavaScript runner is read. mocha's exit code is the number of failures."""
+    return Tongue(runner, " > ", kind, is_missing, range(256) if runner == "mocha" else (0, 1))
+
+
+def kind(line: Line) -> str:
+    asserts = line.kind in ASSERTIONS or line.code == "ERR_ASSERTION" or SNAPSHOT.match(line.message)
+    return "AssertionError" if asserts else line.kind
+
+
+def is_missing(line: Line) -> bool:
+    return node_report.is_missing(line.kind, line.code, line.message) or (
+        line.kind == "Error" and NO_MODULE.match(line.message) is not None
+    )

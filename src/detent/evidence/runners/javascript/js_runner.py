@@ -1,0 +1,39 @@
+"""What the runners of JavaScript share: they differ in how they are called and in what they say where there are no tests.
+
+Owns what is the same for vitest, jest and mocha; knows none of them by name. Starts no process.
+"""
+
+import re
+from functools import partial
+
+from detent.evidence.report import TestReport
+from detent.evidence.runners.adapter import Call, Runner
+from detent.evidence.runners.javascript import js_command, js_project
+from detent.evidence.runners.javascript.js_canary import canary
+from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_patterns import patterns, reaches
+from detent.evidence.runners.report_lines import no_tests, read
+
+
+def js_runner(tool: Tool, argv: Call, nothing: re.Pattern[str] | None = None, scratch: tuple[str, ...] = ()) -> Runner:
+    """One of them: its tool, the machine's own call, and the words by which it says that it found no tests."""
+
+    def seen(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
+        none = no_tests(report, exit_code, output, nothing, tool.name) if nothing else None
+        return none or read(report, exit_code, output, js_project.tongue(tool.name))
+
+    return Runner(
+        name=tool.name,
+        adopt=partial(js_command.adopt, tool=tool),
+        detect=partial(js_project.detect, tool=tool),
+        parse=partial(js_command.parse, tool=tool),
+        argv=argv,
+        read=seen,
+        tests=js_project.is_test,
+        config=js_project.is_config,
+        runner_part=js_project.runner_part,
+        test_patterns=partial(patterns, tool.name),
+        reaches=partial(reaches, tool.name),
+        canary=partial(canary, tool=tool),
+        scratch=scratch,
+    )

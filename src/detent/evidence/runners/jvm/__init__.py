@@ -1,0 +1,1 @@
+"""The JVM: Maven and Gradle."""

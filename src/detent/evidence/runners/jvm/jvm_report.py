@@ -1,0 +1,117 @@
+"""What a run of tests on the JVM was, into outcomes by id. Knows neither commands nor the project. Starts no process.
+
+An id is `file::test`, `file::Inner.test` for a class in a class. A file that the compiler refuses, or whose tests ended the process, is
+one id, the file, with the outcome `error`; so is a class that broke outside its tests.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.ids import readable
+from detent.evidence.report import Outcome
+from detent.evidence.runners.jvm.jvm_files import file_of
+from detent.evidence.runners.report_reader import Seen, numbered
+
+MISSING = re.compile(
+    r"cannot find symbol|package \S+ does not exist|cannot be applied to given types|no suitable (?:method|constructor) found"
+    r"|static import only from classes and interfaces|constructor \S+ in class \S+ cannot be applied"
+)
+MISSING_AT_RUN = (
+    "java.lang.NoSuchMethodError",
+    "java.lang.NoSuchFieldError",
+    "java.lang.NoClassDefFoundError",
+    "java.lang.ClassNotFoundException",
+)
+FOREIGN = re.compile(
+    r"(?:java|javax|jdk|sun|kotlin|scala|groovy|org\.(?:junit|testng|hamcrest|assertj|mockito|opentest4j|apache\.maven|gradle|codehaus))\b"
+)
+ASSERTION = re.compile(
+    r"(?:AssertionError|AssertionFailedError|ComparisonFailure|MultipleFailuresError|ArrayComparisonFailure|PowerAssertionError)\b"
+)
+
+
+class Log(msgspec.Struct):
+    """What the runner wrote down of a module."""
+
+    module: str
+    text: str
+
+
+class Report(msgspec.Struct):
+    """Everything that was asked and said."""
+
+    code: int
+    logs: list[Log] = []
+    classes: dict[str, list[str]] = {}  # the files that declare each class
+    broken: dict[str, list[str]] = {}  # what the compiler said, by file
+    follows: list[str] = []  # files that were refused only when others had been left out
+    ended: list[str] = []  # classes whose tests ended the process
+    fault: str = ""  # why nothing can be told
+
+
+class Played(NamedTuple):
+    """One test case."""
+
+    module: str
+    classname: str
+    name: str
+    outcome: Outcome
+    type: str = ""
+    message: str = ""
+    seconds: float = 0.0
+    trace: str = ""
+
+
+def outcomes(report: Report, cases: Iterable[Played], otherwise: str) -> dict[str, Seen]:
+    """What is known of each test. `otherwise`: the file of a class that no file declares."""
+    if report.fault:
+        raise CannotTell(report.fault)
+    found = {file: Seen(file, "error", _lines(said), "BuildError", _is_missing(report, file)) for file, said in report.broken.items()}
+    for case in cases:
+        file = file_of(case.classname, case.module, report.classes) or otherwise
+        test = _id(case, file)
+        outcome: Outcome = "error" if test == file and case.outcome == "failed" else case.outcome
+        message = case.message if outcome != "passed" else ""
+        seen = Seen(file, outcome, message, seconds=case.seconds)
+        if outcome in ("failed", "error"):
+            kind = "AssertionError" if ASSERTION.search(case.type) else case.type.rpartition(".")[2] or "Error"
+            seen = seen._replace(kind=kind, missing=case.type in MISSING_AT_RUN, place=_place(case, file))
+        found[numbered(test, found)] = seen
+    for name in report.ended:
+        file = file_of(name, "", report.classes) or otherwise
+        found[file] = Seen(file, "error", f"{name}: its tests ended the process", "Exit")
+    return found
+
+
+def _lines(said: list[str]) -> str:
+    return "\n".join(dict.fromkeys(said))
+
+
+def _place(case: Played, file: str) -> str:
+    """The innermost line that is not of the library or a framework; the file of another class is named by its package."""
+    for name, source, line in re.findall(r"^\s*at ([\w.$/@]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)", case.trace, re.MULTILINE):
+        plain = name.rpartition("/")[2]
+        if not FOREIGN.match(plain):
+            own = plain.partition("$")[0] == case.classname.partition("$")[0]
+            return f"{file}:{line}" if own else f"{'/'.join([*plain.split('.')[:-1], source])}:{line}"
+    return ""
+
+
+def _is_missing(report: Report, file: str) -> bool:
+    """Only names are missing; of a file that was refused after others, only if nothing else was wrong with them either."""
+    first = [each for each in report.broken if each not in report.follows]
+    asked = [file] if file in first else [file, *first]
+    return all(MISSING.search(said) for each in asked for said in report.broken[each])
+
+
+def _id(case: Played, file: str) -> str:
+    inner = case.classname.partition("$")[2].replace("$", ".")
+    whole = (
+        not case.name or case.name in (case.classname, "initializationError", "classMethod") or case.name == f"{case.classname}.{case.name}"
+    )
+    test = f"{file}::{inner}.{case.name}" if inner else f"{file}::{case.name}"
+    return file if whole else readable(test)

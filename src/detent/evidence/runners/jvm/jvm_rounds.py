@@ -1,0 +1,108 @@
+"""Calls of a build tool until every test file is compiled or left out, and the one report of it all. Decides nothing.
+
+Knows how files that cannot be compiled are left out; each tool's own call is handed in.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.evidence.runners.jvm.jvm_files import classes, named, selected, test_sources
+from detent.evidence.runners.jvm.jvm_report import Log, Report
+from detent.evidence.runners.wrapper import Order, write
+
+
+class Round(NamedTuple):
+    """One call of the tool."""
+
+    code: int
+    said: str
+    refused: dict[str, list[str]]  # what the compiler said, by file
+    logs: list[Log]
+    fault: str = ""
+    ended: tuple[str, ...] = ()
+
+
+Attempt = Callable[[Path, Order, list[str], Mapping[str, list[str]]], Round]
+
+
+def play(report: Path, order: Order, attempt: Attempt) -> int:
+    """All rounds; the exit code."""
+    root = Path.cwd()
+    sources = test_sources(root)
+    chosen = selected(order.paths, sources)
+    if order.paths and not chosen:
+        write(report, Report(0))
+        return 0
+    broken: dict[str, list[str]] = {}
+    follows: list[str] = []
+    said = ""
+    while True:
+        once = attempt(root, order, chosen, broken)
+        said += f"{once.said}\n"
+        new = {file: words for file, words in once.refused.items() if file not in broken}
+        follows += new if broken else []
+        broken |= new
+        if not new or not new.keys() <= set(sources) or (chosen and all(each in broken for each in chosen)):
+            break
+    meant = {file: words for file, words in broken.items() if _meant(file, order, chosen, sources)}
+    code = 1 if once.code or meant else 0
+    write(report, Report(code, once.logs, classes(root, sources), meant, follows, list(once.ended), once.fault))
+    sys.stdout.write(said)
+    return code
+
+
+def refusals(found: Iterable[tuple[str, str]], place: Path, root: Path) -> dict[str, list[str]]:
+    """What the compiler said, by file of the project; a tool names a file where it is linked or where it lies."""
+    said: dict[str, list[str]] = {}
+    for file, words in found:
+        said.setdefault(file.removeprefix(f"{place}/").removeprefix(f"{root}/"), []).append(words)
+    return said
+
+
+def _meant(file: str, order: Order, chosen: list[str], sources: list[str]) -> bool:
+    """Whether a file that cannot be compiled belongs to what was selected. Code always does, and so does any where names fit no file."""
+    if file not in sources or not (order.paths or order.names):
+        return True
+    names = ",".join(order.names)
+    return file in chosen if order.paths else named(file, names) or not any(named(each, names) for each in sources)
+
+
+BUILD_FILES = frozenset({"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"})
+BUILT = frozenset({"target", "build", "out", ".gradle"})
+NOT_OURS = frozenset({"node_modules", "src", *BUILT})
+
+
+def modules(root: Path) -> list[str]:
+    """The folders that may be built: they have a build file, or sources."""
+    found = [""]
+    for here, folders, files in os.walk(root):
+        if "src" in folders or BUILD_FILES & set(files):
+            found.append(os.path.relpath(here, root))
+        folders[:] = [name for name in folders if name not in NOT_OURS and not name.startswith(".")]
+    return list(dict.fromkeys("" if path == "." else path for path in found))
+
+
+def mirror(root: Path, place: Path, left_out: Collection[str] = ()) -> list[str]:
+    """Make it, without these files; its modules."""
+    built = modules(root)
+    real = {parent for path in (*built, *(os.path.dirname(each) for each in left_out)) for parent in _upwards(path)}
+    for folder in sorted(real):
+        (place / folder).mkdir(parents=True, exist_ok=True)
+        for entry in os.scandir(root / folder):
+            path = os.path.join(folder, entry.name)
+            if path in real or path in left_out or (folder in built and entry.name in BUILT):
+                continue
+            if entry.name in BUILD_FILES and entry.is_file():
+                shutil.copy2(entry.path, place / path)
+            else:
+                (place / path).symlink_to(entry.path)
+    return built
+
+
+def _upwards(path: str) -> list[str]:
+    parts = path.split("/") if path else []
+    return ["/".join(parts[:count]) for count in range(len(parts) + 1)]

@@ -1,0 +1,78 @@
+"""What PHPUnit's log says, into outcomes by id. Knows neither commands nor the project. Starts no process.
+
+An id is `file::testName`, with the data set where there is one. A file that cannot be loaded, or whose run wrote no log, is one id, the
+file, with the outcome `error`. Skipped, incomplete and warned count as skipped.
+"""
+
+import re
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.formats.junit import Case, read_cases
+from detent.evidence.ids import readable
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, Seen
+
+ASSERTION = ("ExpectationFailedException", "AssertionFailedError", "ComparisonFailure")
+RISKY = ("RiskyTestError", "RiskyTest", "CodeCoverageException")
+MISSING = re.compile(
+    r"Call to undefined (?:function|method) |(?:Class|Interface|Trait|Enum) \"[^\"]*\" not found|Undefined constant |Unknown named parameter "
+    r"|Too few arguments to function |Access to undeclared static property |Undefined property: |Failed opening required "
+)
+RAISED = ("Error", "ArgumentCountError", "Warning")  # by PHP itself
+UNCAUGHT = re.compile(rf"Uncaught \w*Error: (?:{MISSING.pattern})")
+NONE = re.compile(r"No tests executed!|No tests found in class|Class '?\"?[^\n]*\"? could not be found in")
+
+
+class Ran(msgspec.Struct):
+    """One call of PHPUnit; without a log it is about one file, or about nothing."""
+
+    code: int
+    output: str
+    log: str = ""
+    file: str = ""
+
+
+class Report(msgspec.Struct):
+    """All calls, and where they were made."""
+
+    code: int
+    root: str
+    runs: list[Ran]
+
+
+def outcomes(report: Report) -> dict[str, Seen]:
+    found: dict[str, Seen] = {}
+    for ran in report.runs:
+        for case in read_cases(ran.log.encode()) if ran.log else []:
+            if case.classname.endswith("WarningTestCase") or case.name == "Warning":
+                continue  # a class without tests
+            file = case.file.removeprefix(report.root).lstrip("/")
+            test = readable(f"{file}::{case.name}")
+            if test in found:
+                raise CannotTell(f"{test} stands twice in the report")
+            found[test] = _case(file, case, report.root)
+        if not ran.log and ran.file:
+            found[ran.file] = Seen(ran.file, "error", ran.output.strip()[-LONGEST_MESSAGE:], "Exit", bool(UNCAUGHT.search(ran.output)))
+    return found
+
+
+def _place(text: str, root: str) -> str:
+    """The innermost line of the project's own: PHPUnit lists them from there."""
+    lines = re.findall(rf"^{re.escape(root.rstrip('/'))}/(?!vendor/)(\S.*?):(\d+)$", text, re.MULTILINE)
+    return ":".join(lines[0]) if lines else ""
+
+
+def _case(file: str, case: Case, root: str) -> Seen:
+    seen = Seen(file, "passed", seconds=case.seconds)
+    for problem in case.problems:
+        kind = problem.type.rpartition("\\")[2]
+        said = (problem.message or problem.text).strip()
+        words = said.removeprefix(f"{case.classname.replace('.', chr(92))}::{case.name}").strip()
+        if problem.sort == "skipped" or kind in RISKY:
+            seen = seen._replace(outcome="skipped", message=words)
+            continue
+        missing = seen.missing or (kind in RAISED and bool(MISSING.search(words)))
+        place = _place(problem.text, root) or seen.place
+        seen = Seen(file, "failed", words, "AssertionError" if kind in ASSERTION else kind, missing, place, case.seconds)
+    return seen

@@ -1,0 +1,250 @@
+"""The canary of a pytest run: two test functions in a file of a folder that tests are collected from. Pure: it writes nothing.
+
+It lies beside the tests, not elsewhere, since the hooks and fixtures of a `conftest.py` reach only what lies below it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from itertools import combinations, islice
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.canary_files import word, words_of
+from detent.evidence.runners.python import pytest_command
+from detent.evidence.runners.python.pytest_ini import Ini, read_ini
+
+MOST = 3  # folders
+TRIES = 20
+ENDS_EARLY = ("--sw", "--stepwise", "--sw-skip", "--stepwise-skip", "--co", "--collect-only")
+COVERAGE = (".coveragerc", "pyproject.toml", "setup.cfg", "tox.ini")
+TEXT = """import sys
+
+import pytest
+
+pytestmark = [{marks}]
+
+
+def {passes}():
+    unittest = sys.modules.get("unittest")
+
+    def plain():
+        assert not "{says}"
+
+    def method():
+        unittest.TestCase().assertEqual("{says}", "")
+
+    def raising():
+        with pytest.raises(ValueError):
+            pass
+
+    for wrong in (plain, raising, *([method] if unittest else [])):
+        try:
+            wrong()
+        except (AssertionError, pytest.fail.Exception):
+            continue
+        raise RuntimeError("{says}: what is wrong was let pass as " + wrong.__name__)
+
+
+def {fails}():
+    assert not "{says}", "{says}"
+"""
+
+
+def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
+    """The canary of such a run, or why there is none."""
+    ini = read_ini(base, files)
+    own = list(base.argv[pytest_command.program_end(base.argv) :])
+    words = [*ini.words, *own]
+    if stop := next((w for w in words if w.partition("=")[0] in ENDS_EARLY), ""):
+        return f"{stop} would end the run at a test that must fail"
+    if _has_limit(words, files):
+        return "the project sets a coverage limit, which pytest tells by its exit code only, and a test that must fail takes that"
+    picked = _paths(list(selectors)) or list(base.paths) or _paths(list(ini.words))
+    scope = picked or list(ini.folders)
+    folders = list(islice(_folders(scope, ini, files, near, named=bool(picked)), MOST))
+    if not folders:
+        return "no folder was found that tests are collected from"
+    nests = [_nest(folder, ini, _expression("-k", ini, own, selectors), _expression("-m", ini, own, selectors)) for folder in folders]
+    kept = tuple(nest for nest in nests if nest is not None)
+    if not kept:
+        return "the names or marks that the command selects by are not for a test of ours"
+    if not picked:
+        return Canary(base, selectors, kept, tidy)
+    again = () if _paths(list(selectors)) else base.paths
+    return Canary(base, (*again, *selectors, *(nest.path for nest in kept)), kept, tidy)
+
+
+def _has_limit(words: list[str], files: Files) -> bool:
+    """Whether pytest-cov fails a run whose tests pass."""
+    if not any(w.startswith("--cov") for w in words):
+        return False
+    return any(w.startswith("--cov-fail-under") for w in words) or any("fail_under" in (files.read(name) or "") for name in COVERAGE)
+
+
+def _paths(words: list[str]) -> list[str]:
+    return [words[at] for at in pytest_command.paths_at(words, 0)]
+
+
+# -- where ---------------------------------------------------------------------------------------------------------------------
+
+
+def _folders(scope: list[str], ini: Ini, files: Files, near: tuple[str, ...], named: bool) -> Iterator[str]:
+    """Folders that tests of the run lie in: those of changed test files and conftests, else that of the first one there is."""
+    within = [s.partition("::")[0].removeprefix("./").rstrip("/") for s in scope]
+
+    def fits(path: str) -> bool:
+        where = PurePosixPath(path)
+        is_test = any(fnmatch(where.name, pattern) for pattern in ini.files) or (path in near and where.name == "conftest.py")
+        entered = named or not any(fnmatch(part, pattern) for part in where.parent.parts for pattern in ini.not_entered)
+        return is_test and entered and (not within or any(_inside(path, s) for s in within))
+
+    ours = list(dict.fromkeys(_folder(path) for path in near if fits(path) and files.exists(_folder(path) or ".")))
+    ours.sort(key=lambda folder: -folder.count("/"))
+    first = next((_folder(s) for s in within if named and s.endswith(".py") and files.exists(s)), None)
+    if ours:
+        yield from ours
+    elif first is not None:
+        yield first
+    else:
+        yield from (_folder(path) for path in islice(filter(fits, files.paths()), 1))
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _inside(path: str, scope: str) -> bool:
+    """Whether a file is a path of the command, beside it, or below it; the path may be a pattern."""
+    if scope in ("", ".") or (_folder(path) == _folder(scope) and scope.endswith(".py")):
+        return True
+    where = PurePosixPath(path)
+    return any(fnmatch(above.as_posix(), scope) for above in (where, *where.parents))
+
+
+# -- what ----------------------------------------------------------------------------------------------------------------------
+
+
+def _expression(option: str, ini: Ini, own: list[str], selectors: tuple[str, ...]) -> str:
+    """What the run selects by: the command's own words and the agent's together; those of the configuration only without them."""
+    said = [value for words in (own, list(selectors)) if (value := _value(option, words))]
+    return " and ".join(f"({each})" for each in said) or _value(option, list(ini.words))
+
+
+def _value(option: str, words: list[str]) -> str:
+    found = ""
+    for at, each in enumerate(words):
+        if each == option and at + 1 < len(words):
+            found = words[at + 1]
+        elif each.startswith(option) and len(each) > 2 and not each.startswith("--"):
+            found = each[2:].removeprefix("=")
+    return found
+
+
+def _nest(folder: str, ini: Ini, keywords: str, marks: str) -> Nest | None:
+    """A file with its two tests, named and marked so that the run's own filters let them through."""
+    needed, marked = wanted_by(keywords), wanted_by(marks)
+    if needed is None or marked is None:
+        return None
+    for _ in range(TRIES):
+        stem, good, bad, says = word(), word(), word(), word()
+        path = f"{folder}/{_filled(ini.files, stem)}".lstrip("/")
+        passes, fails = (_filled(ini.functions, "_".join([*needed, each]), "_") for each in (good, bad))
+        if not _filled(ini.files, stem) or not passes:
+            return None
+        known = [each.lower() for each in (path, passes, fails, *marked)]
+        if all(selects(keywords, lambda w, n=name: w.lower() in n.lower()) for name in (passes, fails)) and not _shut(keywords, known):  # type: ignore[misc]
+            text = TEXT.format(marks=", ".join(f"pytest.mark.{m}" for m in marked), passes=passes, fails=fails, says=says)
+            return Nest(path, text, stem, good, bad, says)
+    return None
+
+
+def _shut(keywords: str, known: list[str]) -> bool:
+    """Whether the file, its folder or a mark would make an expression refuse what the names alone let through."""
+    return not selects(keywords, lambda w: any(w.lower() in each for each in known))
+
+
+def _filled(patterns: tuple[str, ...], name: str, joint: str = "") -> str:
+    """A name that the first usable pattern accepts; empty if none is."""
+    for pattern in patterns:
+        if "*" in pattern and not set(pattern) & set("?[/"):
+            return pattern.replace("*", name, 1).replace("*", "")
+        if joint and pattern.isidentifier():
+            return f"{pattern.rstrip(joint)}{joint}{name}"
+    return ""
+
+
+# -- the output ----------------------------------------------------------------------------------------------------------------
+
+EMPTY = re.compile(r"^=+ (?:FAILURES|ERRORS|short test summary info) =+\n(?=[=-])", re.MULTILINE)
+TOLD = re.compile(r"^(?:=+ )?\d+ (?:failed|passed|error|skipped|deselected|xfailed|xpassed|warning)s?\b.* in [\d.]+s\b.*$", re.MULTILINE)
+COLLECTED = re.compile(r"(?<=^collected )\d+(?= items?$)", re.MULTILINE)
+
+
+def tidy(output: str, canary: Canary) -> str:
+    """pytest's output without our tests: their lines, the sections that had nothing else, and their share of the counts."""
+    words, count = words_of(canary), len(canary.nests)
+    left = "".join(line for line in output.splitlines(keepends=True) if not any(w in line for w in words))
+    left = EMPTY.sub("", left)
+    left = COLLECTED.sub(lambda m: str(max(0, int(m[0]) - 2 * count)), left)
+    told = list(TOLD.finditer(left))
+    if not told:
+        return left
+    last = told[-1]
+    return left[: last.start()] + _recounted(last[0], count) + left[last.end() :]
+
+
+def _recounted(line: str, count: int) -> str:
+    for name in ("failed", "passed"):
+        line = re.sub(rf"(\d+) {name}", lambda m, n=name: f"{max(0, int(m[1]) - count)} {n}", line)  # type: ignore[misc]
+    return re.sub(r"\b0 failed, ", "", line) if not re.search(r"\b0 failed, 0 passed", line) else line
+
+
+if TYPE_CHECKING:
+    import ast
+
+WORD = re.compile(r"[\w:+\-.\[\]\\/]+|[()]|\S")
+MEANING = ("and", "or", "not", "(", ")")
+MOST_WORDS = 8
+
+
+def wanted_by(expression: str) -> tuple[str, ...] | None:
+    """The fewest words that satisfy an expression together; None if that cannot be told or no such words make a name."""
+    words = WORD.findall(expression)
+    names = list(dict.fromkeys(w for w in words if w not in MEANING))
+    if len(names) > MOST_WORDS:
+        return None
+    for size in range(len(names) + 1):
+        for chosen in combinations(names, size):
+            if all(re.fullmatch(r"\w+", w) for w in chosen) and selects(expression, lambda w, c=chosen: w in c):  # type: ignore[misc]
+                return chosen
+    return None
+
+
+def selects(expression: str, has: Callable[[str], bool]) -> bool:
+    """Whether something that `has` words is selected."""
+    if not expression.strip():
+        return True
+    import ast  # most runs select by no expression
+
+    text = " ".join(w if w in MEANING else str(has(w)) for w in WORD.findall(expression))
+    try:
+        return _true(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+
+
+def _true(node: "ast.expr") -> bool:
+    import ast
+
+    match node:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return all(map(_true, values))
+        case ast.BoolOp(values=values):
+            return any(map(_true, values))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not _true(operand)
+        case ast.Constant(value=bool(value)):
+            return value
+    raise ValueError("not an expression of words")

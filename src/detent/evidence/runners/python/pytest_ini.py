@@ -1,0 +1,191 @@
+"""Which configuration pytest takes for itself in a project's root: the values that decide what is collected, the files that it says are
+tests, and the part of a shared file that concerns it. A change elsewhere in such a file is an ordinary change."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from detent.evidence.patterns import folders, is_outside, telling
+from detent.evidence.runners.adapter import Command, Files, Inner
+from detent.evidence.runners.python import pytest_command
+
+Values = dict[str, str | list[str]]
+NOT_ENTERED = (".*", "build", "dist", "CVS", "_darcs", "{arch}", "*.egg", "venv", "node_modules")
+
+
+class Ini(NamedTuple):
+    """What is collected, as the project configures it."""
+
+    functions: tuple[str, ...] = ("test",)
+    files: tuple[str, ...] = ("test_*.py", "*_test.py")
+    folders: tuple[str, ...] = ()  # testpaths
+    not_entered: tuple[str, ...] = NOT_ENTERED
+    words: tuple[str, ...] = ()  # addopts
+
+
+def read_ini(base: Command, files: Files) -> Ini:
+    """The values of the first file that pytest would take."""
+    values = next(_tables(base, files), {})
+
+    def listed(name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        value = values.get(name)
+        return default if value is None else tuple(map(str, value)) if isinstance(value, list) else _split(str(value))
+
+    plain = Ini()
+    return Ini(
+        listed("python_functions", plain.functions),
+        listed("python_files", plain.files),
+        listed("testpaths", ()),
+        listed("norecursedirs", plain.not_entered),
+        listed("addopts", ()),
+    )
+
+
+def _split(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text, comments=False))
+    except ValueError:
+        return tuple(text.split())
+
+
+def _tables(base: Command, files: Files) -> Iterator[Values]:
+    """The tables for pytest, in the order it asks for them; a file of its own counts even if it is empty."""
+    if named := _named(base):
+        yield _of(named, files.read(named) or "", whole=True) or {}
+        return
+    for name in ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"):
+        text = files.read(name)
+        found = _of(name, text) if text is not None else None
+        if found is not None:
+            yield found
+
+
+def _named(base: Command) -> str:
+    """The file that the command itself names."""
+    words = base.argv[pytest_command.program_end(base.argv) :]
+    for at, word in enumerate(words):
+        if word in ("-c", "--config-file") and at + 1 < len(words):
+            return words[at + 1]
+        if word.startswith("--config-file="):
+            return word.partition("=")[2]
+    return ""
+
+
+def _of(name: str, text: str, whole: bool = False) -> Values | None:
+    reader: Callable[[str], Values | None] = _toml if name.endswith(".toml") else _sections
+    found = reader(text)
+    own = name.rpartition("/")[2].lstrip(".").startswith("pytest.")
+    return found if found is not None else {} if own or whole else None
+
+
+def _toml(text: str) -> Values | None:
+    import tomllib
+
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+    tool = table.get("tool", {}).get("pytest", table.get("pytest"))
+    if not isinstance(tool, dict):
+        return None
+    inner = tool.get("ini_options", tool)
+    return {str(k): v for k, v in inner.items() if isinstance(v, str | list)} if isinstance(inner, dict) else None
+
+
+def _sections(text: str) -> Values | None:
+    import configparser  # most projects keep their settings elsewhere
+
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=", ":"), comment_prefixes=("#", ";"), inline_comment_prefixes=(" #",))
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return None
+    section = next((s for s in ("pytest", "tool:pytest") if parser.has_section(s)), "")
+    return dict(parser[section]) if section else None
+
+
+def runner_part(path: str, text: str) -> str:
+    """What of a file concerns the test run, as text that can be compared; the whole file if it cannot be taken apart."""
+    name = path.rpartition("/")[2]
+    if name == "pyproject.toml":
+        return _tools(text)
+    if name in ("setup.cfg", "tox.ini"):
+        return _own_sections(text)
+    return text
+
+
+def _tools(text: str) -> str:
+    import tomllib
+
+    try:
+        tools = tomllib.loads(text).get("tool", {})
+    except tomllib.TOMLDecodeError:
+        return text
+    return json.dumps({name: tools.get(name) for name in ("pytest", "coverage", "tox", "hatch")}, sort_keys=True, default=str)
+
+
+def _own_sections(text: str) -> str:
+    import configparser
+
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return text
+    ours = [s for s in parser.sections() if s.split(":")[0] in ("tool", "pytest", "coverage", "testenv", "tox")]
+    return json.dumps({s: dict(parser[s]) for s in ours}, sort_keys=True)
+
+
+DOCTESTS = "--doctest-modules"
+NAMED = re.compile(r"tests?|testing")
+
+
+def patterns(base: Command | None, files: Files) -> tuple[str, ...]:
+    """Names, kept to `testpaths` where these are set, and the folders in which nothing but tests lies."""
+    ini = read_ini(base or Command(("pytest",), "pytest"), files)
+    said = [path.partition("::")[0] for path in (*ini.folders, *(base.paths if base else ()))]
+    places = [each.removeprefix("./").rstrip("/") for each in said if each.strip("./")]
+    names = [name for name in ini.files if name not in Ini().files]
+    ours = telling(name if "/" not in name else f"**/{name.lstrip('/')}" for name in names)
+    within = [place for place in places if not place.endswith(".py") and not is_outside(place)]
+    kept = tuple(f"{place}/**/{name}" for place in within for name in ours) if ini.folders and within else ours
+    doctests = DOCTESTS in ini.words or (base is not None and DOCTESTS in base.argv)
+    alone = [] if doctests else [place for place in within if _holds_only_tests(place, ini, files)]
+    single = [] if doctests else [place for place in places if place.endswith(".py") and not is_outside(place)]
+    return (*folders(alone, _names(files)), *kept, *single)
+
+
+def _holds_only_tests(folder: str, ini: Ini, files: Files) -> bool:
+    """Whether a folder is one of tests: some lie there, in no folder of their own, and none beside the module that it is about."""
+    if set("*?[") & set(folder):
+        return False
+    there = {path for path in files.paths() if path.startswith(f"{folder}/") and path.endswith(".py")}
+    tests = [path for path in there if any(fnmatch(PurePosixPath(path).name, name) for name in ini.files)]
+    near = [path for path in tests if not any(NAMED.fullmatch(part) for part in PurePosixPath(path.removeprefix(f"{folder}/")).parts[:-1])]
+    return bool(near) and not any(other in there for path in near for other in _about(path))
+
+
+def _about(test: str) -> Iterator[str]:
+    """The module that a test beside it is about, by its name."""
+    where = PurePosixPath(test)
+    for stem in {where.stem.removeprefix("test_"), where.stem.removesuffix("_test")} - {where.stem}:
+        yield where.with_name(f"{stem}.py").as_posix()
+
+
+def _names(files: Files) -> list[str]:
+    """What the project is called: a folder of that name is its code."""
+    texts = (files.read("pyproject.toml") or "", files.read("setup.cfg") or "")
+    return [name for text in texts for name in re.findall(r"^name\s*=\s*[\"']?([\w.-]+)", text, re.MULTILINE)]
+
+
+def reaches(outer: Command, files: Files, below: Inner) -> bool:
+    """Whether pytest collects the tests of a folder from the one above."""
+    ini = read_ini(outer, files)
+    if any(fnmatch(part, name) for part in PurePosixPath(below.folder).parts for name in ini.not_entered):
+        return False
+    places = [place.partition("::")[0] for place in (outer.paths or ini.folders)]
+    return not places or any(map(below.touched_by, places))

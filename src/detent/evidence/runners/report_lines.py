@@ -1,0 +1,84 @@
+"""The report that Detent's own reporters write, whatever runs the tests: JSON Lines, one for each test, and a last one with their count.
+
+Owns the form, the ids and whether report and exit code tell the same story. What an error means in a language is handed in.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.ids import readable
+from detent.evidence.report import Outcome, TestReport
+from detent.evidence.runners.report_reader import Seen, agree, decoded_lines, ended, numbered, report_of, tail
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line: a test, a file that broke outside its tests, a note on the whole run, or the end."""
+
+    type: Literal["test", "file", "note", "end"]
+    file: str = ""
+    names: tuple[str, ...] = ()
+    outcome: Outcome = "passed"
+    kind: str = ""
+    code: str = ""
+    message: str = ""
+    place: str = ""  # `file:line` where the error came up
+    ms: float = 0.0
+    name: str = ""  # of the runner, with its version
+    count: int = 0
+
+
+class Tongue(NamedTuple):
+    """What a reader must know of the runner and its language."""
+
+    runner: str
+    between: str  # what stands between the names of suites in an id
+    kind: Callable[[Line], str]  # the type of the error, as gates know it
+    is_missing: Callable[[Line], bool]  # whether it says that a name is not there yet
+    ends: Collection[int] = (0, 1)  # exit codes of a run that came to its end
+    title: str = ""  # what people call it; unset: by its name
+
+
+def read(report: bytes | None, exit_code: int | None, output: str, tongue: Tongue) -> TestReport:
+    """The report of one run. One that is cut, mixed, not ours, or contradicted by the exit code is CannotTell."""
+    title = tongue.title or tongue.runner
+    if report is None:
+        raise CannotTell(f"{title} wrote no report: it {ended(exit_code)}{tail(output)}")
+    lines = read_lines(report, tongue.runner)
+    found = report_of(_seen([line for line in lines if line.type != "note"], tongue), tongue.runner, exit_code, output)
+    if found.ids or exit_code not in tongue.ends:
+        agree(found, title, tongue.ends, "; ".join(line.message for line in lines if line.type == "note") or "a limit?")
+    return found
+
+
+def read_lines(report: bytes, runner: str) -> list[Line]:
+    """The lines of a whole report, without the last."""
+    lines = decoded_lines(report, Line)
+    ends = [at for at, line in enumerate(lines) if line.type == "end"]
+    if ends != [len(lines) - 1] or lines[-1].count != len(lines) - 1 or lines[-1].name.partition(" ")[0] != runner:
+        raise CannotTell(f"the test report is not whole: something else wrote to it, or {runner} ended early")
+    return lines[:-1]
+
+
+def _seen(lines: list[Line], tongue: Tongue) -> dict[str, Seen]:
+    """By `file::suite > name`, or the file alone; tests of one name in one file get numbers, in the order of the report."""
+    found: dict[str, Seen] = {}
+    for line in lines:
+        if not line.file:
+            raise CannotTell(f"{tongue.runner} failed outside the test files: {line.message or line.kind}")
+        test = readable(f"{line.file}::{tongue.between.join(line.names)}" if line.type == "test" else line.file)
+        seen = Seen(line.file, line.outcome, line.message, seconds=line.ms / 1000)
+        if line.outcome in ("failed", "error"):
+            seen = seen._replace(kind=tongue.kind(line), missing=tongue.is_missing(line), place=line.place)
+        found[numbered(test, found)] = seen
+    return found
+
+
+def no_tests(report: bytes | None, exit_code: int | None, output: str, says: re.Pattern[str], runner: str) -> TestReport | None:
+    """A run that found nothing to do, if that is what the runner says: it has no tests, so it proves nothing."""
+    if report is not None or exit_code not in (0, 1) or not says.search(output):
+        return None
+    return TestReport(output=output, exit_code=exit_code, runner=runner)

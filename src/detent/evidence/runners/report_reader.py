@@ -1,0 +1,129 @@
+"""What is the same for every report: its size, what is known of each test, and whether report and exit code tell the same story.
+
+Knows no runner and no format; what a report says is handed in. Starts no process.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.report import Outcome, TestReport
+
+LARGEST = 64 * 1024 * 1024
+LONGEST_MESSAGE = 2000
+TAIL = 2000
+T = TypeVar("T")
+
+
+class Seen(NamedTuple):
+    """What is known of one test."""
+
+    file: str
+    outcome: Outcome
+    message: str = ""
+    kind: str = ""  # the type of the exception that ended it
+    missing: bool = False  # it failed only because a name is not there yet
+    place: str = ""
+    seconds: float = 0.0
+    id: str = ""  # until it is the key
+
+
+class Written(Protocol):
+    """The report of a wrapper of ours: whatever it holds, it says how the run ended."""
+
+    code: int
+
+
+W = TypeVar("W", bound=Written)
+
+
+def reader(
+    name: str, title: str, kind: type[W], outcomes: Callable[[W], Mapping[str, Seen]], ends: Collection[int], hint: str = ""
+) -> Callable[[bytes | None, int | None, str], TestReport]:
+    """How reports of a wrapper are read. `ends`: exit codes of a run that came to its end; `hint`: why one may fail without a failed test."""
+
+    def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
+        if report is None:
+            raise CannotTell(f"{title} wrote no report: it {ended(exit_code)}{tail(output)}")
+        written = decoded(report, kind)
+        if written.code != exit_code:
+            raise CannotTell(f"{title} {ended(exit_code)}, but with code {written.code} by its report{tail(output)}")
+        found = report_of(outcomes(written), name, exit_code, output)
+        agree(found, title, ends, hint)
+        return found
+
+    return read
+
+
+def bounded(data: bytes) -> bytes:
+    """A report that is not too large to be read."""
+    if len(data) > LARGEST:
+        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
+    return data
+
+
+def decoded(data: bytes, kind: type[T]) -> T:
+    """A report in JSON."""
+    try:
+        return msgspec.json.decode(bounded(data), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as e:
+        raise CannotTell(f"the test report cannot be read: {e}") from e
+
+
+def decoded_lines(data: bytes, kind: type[T]) -> list[T]:
+    """A report in JSON Lines."""
+    try:
+        return msgspec.json.Decoder(kind).decode_lines(bounded(data))
+    except (msgspec.DecodeError, UnicodeDecodeError) as e:
+        raise CannotTell(f"the test report cannot be read: {e}") from e
+
+
+def report_of(seen: Mapping[str, Seen], runner: str, exit_code: int | None, output: str) -> TestReport:
+    """All that was seen, by id."""
+    return TestReport(
+        {test: each.outcome for test, each in seen.items()},
+        {test: each.file for test, each in seen.items()},
+        tuple(test for test, each in seen.items() if each.missing),
+        output,
+        exit_code,
+        runner=runner,
+        messages={test: each.message[:LONGEST_MESSAGE] for test, each in seen.items() if each.message},
+        kinds={test: each.kind for test, each in seen.items() if each.kind},
+        places={test: each.place for test, each in seen.items() if each.place},
+        seconds=round(sum(each.seconds for each in seen.values()), 3),
+    )
+
+
+def numbered(test: str, taken: Collection[str]) -> str:
+    """An id that is free: the second of one name gets a number."""
+    count, name = 1, test
+    while name in taken:
+        count, name = count + 1, f"{test} ({count + 1})"
+    return name
+
+
+def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "") -> None:
+    """The exit code and the report tell the same story, or nothing can be told. A process that a test ended may have ended well."""
+    code, said = report.exit_code, tail(report.output)
+    if code not in ends:
+        raise CannotTell(f"{title} {ended(code)}{said}")
+    if code and not report.bad:
+        raise CannotTell(f"{title} ended with code {code}, but no test in its report failed{f' ({hint})' if hint else ''}{said}")
+    told = [test for test in report.bad if report.kinds.get(test) != "Exit"]
+    if code == 0 and told:
+        raise CannotTell(f"{title} ended with code 0, but its report has a failure: {min(told)}")
+
+
+def ended(exit_code: int | None) -> str:
+    """How a process ended, in words."""
+    if exit_code is None:
+        return "did not end in time"
+    return f"was ended by signal {-exit_code}" if exit_code < 0 else f"ended with code {exit_code}"
+
+
+def tail(output: str) -> str:
+    """The last that was said, on lines of its own."""
+    kept = output.strip()[-TAIL:]
+    return f"\n{kept}" if kept else ""

@@ -1,0 +1,1 @@
+"""Any other runner, by the report that it writes: JUnit XML, TRX or TAP, where `[test] report` says."""

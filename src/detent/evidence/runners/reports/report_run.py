@@ -1,0 +1,115 @@
+"""Runs the project's test command for the machine and hands over what it wrote into its report, as the lines of Detent's own reporters.
+
+A program of its own, started in the sandbox; it decides nothing. Only what this run wrote is read, and the report is put back as it was.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.formats.junit import Case, read_cases
+from detent.evidence.formats.tap import read_points
+from detent.evidence.formats.trx import read_results
+from detent.evidence.report import Outcome
+from detent.evidence.runners.command_words import below
+from detent.evidence.runners.report_lines import Line
+from detent.evidence.runners.report_reader import bounded
+from detent.evidence.runners.reports.test_file_of import TestFilesOf
+from detent.evidence.runners.wrapper import ordered, source_files, start, write
+
+ASSERTS = re.compile(r"assert|expect|fail|compar|mismatch", re.IGNORECASE)
+
+
+def main() -> int:
+    report, order = ordered()
+    pattern = order.options[0]
+    before = {path: (_mark(path), path.read_bytes()) for path in _written(pattern)}
+    done = start(order.program)
+    sys.stdout.write(done.stdout + done.stderr)
+    fresh = [path for path in _written(pattern) if path not in before or _mark(path) != before[path][0]]
+    if not fresh:
+        sys.exit(f"it wrote nothing that [test] report names ({pattern}); it ended with code {done.code}")
+    try:
+        lines = list(_lines(fresh))
+    except CannotTell as e:
+        sys.exit(f"{fresh[0]}: {e}")
+    finally:
+        _put_back(fresh, before)
+    kept = [line for line in lines if not order.paths or any(below(line.file, path.partition("::")[0]) for path in order.paths)]
+    end = Line("end", name="report", count=len(kept))
+    write(report, b"".join(msgspec.json.encode(line) + b"\n" for line in [*kept, end]))
+    agrees = bool(done.code) == _any_bad(lines)
+    return done.code if len(kept) == len(lines) or not agrees else int(_any_bad(kept))
+
+
+def _any_bad(lines: list[Line]) -> bool:
+    return any(line.outcome in ("failed", "error") for line in lines)
+
+
+def _written(pattern: str) -> list[Path]:
+    return sorted(path for path in Path().glob(pattern) if path.is_file() and not path.is_symlink())
+
+
+def _mark(path: Path) -> tuple[int, int, int]:
+    known = path.stat()
+    return known.st_mtime_ns, known.st_size, known.st_ino
+
+
+def _put_back(fresh: list[Path], before: dict[Path, tuple[tuple[int, int, int], bytes]]) -> None:
+    for path in fresh:
+        if path in before:
+            path.write_bytes(before[path][1])
+        else:
+            path.unlink()
+
+
+def _lines(reports: list[Path]) -> Iterator[Line]:
+    files = TestFilesOf(source_files(Path()), os.getcwd())
+    for path in reports:
+        data = bounded(path.read_bytes()).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if not data.startswith(b"<"):
+            for point in read_points(data):
+                kind = "AssertionError" if point.outcome == "failed" else ""
+                yield _line(files, path, point.names[0], point.names[1:], point.outcome, kind, point.said, point.seconds)
+        elif re.search(rb"<TestRun\b", data[:4000]):
+            for result in read_results(data):
+                kind = "AssertionError" if ASSERTS.search(result.message) else result.said
+                yield _line(files, path, result.classname, (result.name,), result.outcome, kind, result.message, result.seconds)
+        else:
+            yield from (_case(files, path, case) for case in read_cases(data))
+
+
+def _case(files: TestFilesOf, report: Path, case: Case) -> Line:
+    problem = next(iter(sorted(case.problems, key=lambda each: each.sort == "skipped")), None)
+    outcome: Outcome = "passed" if problem is None else "skipped" if problem.sort == "skipped" else "failed"
+    kind = said = ""
+    if problem:
+        said = (problem.message or problem.text).strip()
+        plain = problem.sort == "failure" and (not problem.type or ASSERTS.search(problem.type))
+        kind = "AssertionError" if plain else re.split(r"[.:\\]", problem.type)[-1] or "Error"
+    names = (case.classname, case.name) if case.file and case.classname else (case.name,)
+    line = _line(files, report, case.file or case.classname, names, outcome, kind, said, case.seconds)
+    return msgspec.structs.replace(line, place=files.place(problem.text or said)) if problem and outcome == "failed" else line
+
+
+def _line(
+    files: TestFilesOf, report: Path, where: str, names: tuple[str, ...], outcome: Outcome, kind: str, said: str, seconds: float
+) -> Line:
+    """A test in its file; one whose file is not told stands in the report."""
+    found = files.find(where)
+    file, rest = found or (report.as_posix(), (where,) if where else ())
+    bad = outcome in ("failed", "error")
+    told = (*rest, *(name for name in names if name not in (where, file))) or (where or "(no name)",)
+    place = files.place(said) if bad else ""
+    return Line(
+        "test", file, told, outcome, kind if bad else "", message=said if outcome != "passed" else "", place=place, ms=seconds * 1000
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

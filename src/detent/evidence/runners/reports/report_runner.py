@@ -1,0 +1,45 @@
+"""Any runner that writes JUnit XML, TRX or TAP: `[test] command` is run as it stands, and what it wrote where `[test] report` says is read.
+
+Nothing is known of the runner itself: no test can be selected by the command, and there is no canary.
+"""
+
+import re
+from functools import partial
+
+from detent.evidence.runners.adapter import Command, Files, Parsed, Runner
+from detent.evidence.runners.report_lines import Tongue, read
+from detent.evidence.runners.reports.test_file_of import TESTS
+from detent.evidence.runners.wrapper import Order, wrapped
+
+MISSING = re.compile(
+    r"is not defined\b|[Uu]ndefined (?:name|variable|function|method|symbol|local|reference|sub)|[Cc]annot find (?:module|symbol|name)|No module named"
+    r"|has no attribute|is not a function\b|command not found|[Uu]ninitialized constant"
+)
+
+
+def parse(command: str, base: Command) -> Parsed:
+    if command.strip() == base.text:
+        return Parsed()
+    given = command.strip()[:200]
+    return Parsed(
+        fault=f"`{given}` is not how this project is tested; allowed is one call of the project's own test runner, `{base.text}`, as it is"
+    )
+
+
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+    return Order(list(base.argv), [base.report], list(selectors))
+
+
+TONGUE = Tongue(
+    "report", " > ", lambda line: line.kind, lambda line: MISSING.search(line.message) is not None, range(126), "the test command"
+)
+RUNNER = Runner(
+    name="report",
+    adopt=lambda words: None,  # it is taken where `[test] report` is set, and only there
+    detect=lambda files: None,
+    parse=parse,
+    argv=wrapped("detent.evidence.runners.reports.report_run", order),
+    read=partial(read, tongue=TONGUE),
+    tests=TESTS.search,
+    config=lambda path: False,
+)

@@ -1,0 +1,59 @@
+"""Which file of a project a test of a foreign report stands in: by the path it names, or by the name of a class or suite. Starts no process."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+TESTS = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)(?:tests?|test[_-][^/]*|[^/]*[._-](?:tests?|spec)|[^/]*(?:Tests?|Spec))\.\w+$|\.(?:bats|t)$"
+)
+MARK = re.compile(r"[._-](?:tests?|spec)$|^test[_-]")
+BETWEEN = re.compile(r"::|[./\\]|\s+›\s+")
+
+
+class Found(NamedTuple):
+    """A file, and what of the words that named it is left."""
+
+    file: str
+    rest: tuple[str, ...]
+
+
+class TestFilesOf:
+    """The test files of a project by the names they may go by."""
+
+    __test__ = False
+
+    def __init__(self, paths: Iterable[str], root: str) -> None:
+        self.root = root
+        self.paths = frozenset(paths)
+        self._named: dict[str, set[str]] = {}
+        for path in filter(TESTS.search, self.paths):
+            where = PurePosixPath(path)
+            for stem in {where.stem, MARK.sub("", where.stem)}:
+                parts = (*BETWEEN.split(where.parent.as_posix()), stem)
+                for at in range(len(parts)):
+                    self._named.setdefault("/".join(parts[at:]), set()).add(path)
+
+    def find(self, words: str) -> Found | None:
+        """The one file that a path, a dotted name or a title begins with. Two that fit are none."""
+        plain = self.relative(words.strip())
+        if plain in self.paths:
+            return Found(plain, ())
+        parts = [each for each in BETWEEN.split(plain) if each]
+        named = [path for path in self.paths if path.rpartition("/")[2] == plain]
+        if len(named) == 1:
+            return Found(named[0], ())
+        for end in range(len(parts), 0, -1):
+            fits = self._named.get("/".join(parts[:end]), ())
+            if len(fits) == 1:
+                return Found(next(iter(fits)), tuple(parts[end:]))
+        return None
+
+    def relative(self, path: str) -> str:
+        return re.sub(r"^(?:file:)?//+", "/", path).removeprefix(f"{self.root}/").removeprefix("./")
+
+    def place(self, text: str) -> str:
+        """The first `file:line` of the project's own in what was said of a failure."""
+        said = (*re.findall(r"([\w./@-]+\.\w+)(?::|, line )(\d+)", text),)
+        return next((f"{file}:{line}" for path, line in said if (file := self.relative(path)) in self.paths), "")

@@ -1,0 +1,88 @@
+"""What our formatter wrote of RSpec runs, into outcomes by id. Knows neither commands nor the project. Starts no process.
+
+An id is `file::full description`; the second example of one description is `… (2)`. A file that cannot be loaded is one id, the file,
+with the outcome `error`. A pending example counts as skipped.
+"""
+
+import re
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.ids import readable
+from detent.evidence.report import Outcome
+from detent.evidence.runners.report_reader import Seen, numbered
+
+OUTCOME: dict[str, Outcome] = {"passed": "passed", "failed": "failed", "pending": "skipped"}
+ASSERTION = ("ExpectationNotMetError", "MockExpectationError", "MultipleExpectationsNotMetError", "PendingExampleFixedError")
+BUILTIN = "(?:NilClass|Integer|Float|String|Array|Hash|Symbol)"
+MISSING = {
+    "NameError": re.compile(r"uninitialized constant |undefined (?:local variable or )?method "),
+    "NoMethodError": re.compile(rf"undefined method .+? for (?!nil\b|an instance of {BUILTIN}\b|[^\n]*:{BUILTIN}$)", re.MULTILINE),
+    "LoadError": re.compile(r"cannot load such file -- "),
+    "ArgumentError": re.compile(r"wrong number of arguments|(?:unknown|missing) keywords?: "),
+}
+
+
+class Example(msgspec.Struct):
+    file: str
+    name: str
+    status: str
+    seconds: float
+    kind: str = ""
+    message: str = ""
+    place: str = ""
+
+
+class Outside(msgspec.Struct):
+    """An error that belongs to no example."""
+
+    file: str
+    context: str
+    kind: str
+    message: str
+    place: str = ""
+
+
+class Said(msgspec.Struct):
+    """What one run said."""
+
+    examples: list[Example] = []
+    outside: list[Outside] = []
+    files: list[str] = []
+    dry: bool = False
+
+
+class Report(msgspec.Struct):
+    """All runs: the second is without the files that could not be loaded."""
+
+    code: int
+    runs: list[Said]
+
+
+def outcomes(report: Report) -> dict[str, Seen]:
+    if any(each.dry for each in report.runs):
+        raise CannotTell("RSpec ran nothing: the project asks for a dry run")
+    found: dict[str, Seen] = {}
+    for each in (example for run in report.runs for example in run.examples):
+        missing = each.status == "failed" and is_missing(each.kind, each.message)
+        test = numbered(readable(f"{each.file}::{each.name}"), found)
+        found[test] = Seen(
+            each.file, OUTCOME.get(each.status, "error"), each.message.strip(), _kind(each.kind), missing, each.place, each.seconds
+        )
+    for other in (each for run in report.runs for each in run.outside):
+        test = other.file or "(outside of examples)"
+        missing = is_missing(other.kind, other.message) or (test in found and found[test].missing)
+        found[test] = Seen(test, "error", other.message.strip(), _kind(other.kind), missing, other.place)
+    return found
+
+
+def _kind(kind: str) -> str:
+    last = kind.rpartition("::")[2]
+    return "AssertionError" if last in ASSERTION else last
+
+
+def is_missing(kind: str, message: str) -> bool:
+    """Whether an error says that a name is not there yet."""
+    pattern = MISSING.get(kind)
+    return bool(pattern and pattern.match(message))

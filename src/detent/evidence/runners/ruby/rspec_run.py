@@ -1,0 +1,59 @@
+"""Runs RSpec for the machine: one file that cannot be loaded stops it whole, so it is run again without such files.
+
+A program of its own, started in the sandbox; it decides nothing.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from detent.evidence.runners.adapter import REPORTERS
+from detent.evidence.runners.ruby.rspec_report import Report, Said
+from detent.evidence.runners.wrapper import Done, Order, ordered, start, write
+
+REPORTER = REPORTERS / "rspec_reporter.rb"
+
+
+def main() -> int:
+    report, order = ordered()
+    done, said = attempt(order, order.paths)
+    runs = [said]
+    broken = {each.file for each in said.outside if "while loading" in each.context}
+    left = [file for file in said.files if file not in broken]
+    if broken & set(said.files) and not said.examples and left:
+        again, more = attempt(order, left)
+        runs.append(more)
+        done = Done(max(done.code, again.code), done.stdout + again.stdout, done.stderr + again.stderr)
+    write(report, Report(done.code, runs))
+    sys.stdout.write(done.stdout + done.stderr)
+    return done.code
+
+
+def attempt(order: Order, paths: list[str]) -> tuple[Done, Said]:
+    """One run; without a whole report there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "report"
+        ours = [
+            "--require",
+            str(REPORTER),
+            "--format",
+            "documentation",
+            "--format",
+            "DetentReporter",
+            "--out",
+            str(out),
+            "--no-color",
+            "--no-fail-fast",
+        ]
+        done = start([*order.program, *order.options, *ours, "--", *paths])
+        try:
+            return done, msgspec.json.decode(out.read_bytes(), type=Said)
+        except (OSError, msgspec.DecodeError):
+            sys.stdout.write(done.stdout + done.stderr)
+            sys.exit(done.code or 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

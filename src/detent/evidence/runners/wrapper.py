@@ -1,0 +1,72 @@
+"""Calls for programs of ours that stand between the machine and a test runner: they start it as often as needed and write one report.
+
+Owns how such a program is called and how it calls others. Its words come as one JSON value, so that none can be taken for an option.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from detent.evidence.runners.adapter import Call, Command, Files
+
+BUILT = frozenset({"target", "build", "node_modules"})
+
+
+class Done(NamedTuple):
+    """A program that ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+class Order(msgspec.Struct):
+    """What is to be run."""
+
+    program: list[str] = []
+    options: list[str] = []
+    paths: list[str] = []  # files, folders, and whatever the runner takes for one
+    names: list[str] = []  # of tests, or patterns of names
+    targets: list[str] = []  # of a build: --lib, --test=name and the like
+
+
+def wrapped(module: str, order: Callable[[Command, tuple[str, ...], Files | None], Order]) -> Call:
+    """The machine's call of a runner through a program of ours. Nothing of the project can stand in the way of its modules."""
+
+    def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
+        return [sys.executable, "-I", "-m", module, report_path, msgspec.json.encode(order(base, selectors, files)).decode()]
+
+    return argv
+
+
+def ordered() -> tuple[Path, Order]:
+    """Where the report goes, and what was asked for."""
+    return Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=Order)
+
+
+def start(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None) -> Done:
+    """Run a program to its end, its two streams apart."""
+    try:
+        done = subprocess.run(argv, env={**os.environ, **(env or {})}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError as e:
+        sys.exit(f"'{argv[0]}' could not be started: {e.strerror}")
+    return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+
+def write(report: Path, found: msgspec.Struct | bytes) -> None:
+    """The report, into the file that is already there."""
+    with report.open("r+b") as file:
+        file.write(found if isinstance(found, bytes) else msgspec.json.encode(found))
+        file.truncate()
+
+
+def source_files(root: Path) -> Iterator[str]:
+    """The files of a tree, without what is built and what is hidden."""
+    for here, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and (name not in BUILT or "/src/" in f"{here}/"))
+        yield from (os.path.relpath(os.path.join(here, name), root) for name in sorted(files))
