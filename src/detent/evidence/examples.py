@@ -31,9 +31,11 @@ PART = re.compile(
 LISTED = re.compile(
     rf"[\[({{]\s*(?P<values>{SEVERAL})\s*,?\s*[\])}}]+\s*(?:\.(?:includes?\??|has|contains|member\?|some|any\??|index(?:Of)?)\b|,\s*\w)"
 )
+ENTRY = rf"{LITERAL}(?:\s*(?::|=>)[^,\n]+?)?"
 COLLECTION = re.compile(
-    rf"(?P<name>\b[A-Za-z_]\w*)[^\n=;]*?(?<![=!<>]):?=(?!=)\s*(?:new\s+)?[\w.]*[^\n\"=;]*?[(\[{{]+\s*(?P<values>{LITERAL}(?:\s*,\s*{LITERAL})*)\s*,?\s*[)\]}}]+"
+    rf"\b(?!(?:var|let|const|val|final|static)\b)(?P<name>[A-Za-z_]\w*)(?:\s*:[^\n=;]+?|\s+[\[\]\w]+)?\s*(?<![=!<>]):?=(?!=)\s*(?:new\s+)?[^\n\"=;]*?[(\[{{]+\s*(?P<values>{ENTRY}(?:\s*,\s*{ENTRY})*)\s*,?\s*[)\]}}]+"
 )
+KEY = re.compile(rf"(?<![:>]){LITERAL}(?=\s*(?:,|:|=>|$))")
 MEMBER = r"\bin\s+(?:\w+\.)*{name}\b|\b{name}\s*\.\s*(?:includes?\??|has|contains|index(?:Of)?|member\?|some|any\??|find)\b|Contains\((?:\w+\.)*{name}\b|\b{name}\["
 LENGTH = re.compile(
     r"(?:\blen\([\w.\[\]]+\)|\.(?:length|size|len|bytesize)(?:\(\))?)\s*(?:===?|\bis\b)\s*(?P<length>\d+)|\bcase\s+len:(?P<case>\d+)"
@@ -46,7 +48,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|\bthen\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
 ERROR = "(an error)"
 FAILS = re.compile(
-    r"\braise\b|\bthrow\b|\bpanic!?\(|\breject\(|\bErr\(|\berrors\.New\(|\bErrorf\(|\babort\b|\bdie\b|\bexit\b|\bfail\b|\bbail!|\b[Ee]rr(?:or)?\b"
+    r"\braise\b|\bthrow\b|\bpanic!?\(|\breject\(|\bErr\(|\berrors\.New\(|\bErrorf\(|\babort\b|\bdie\b|\bexit\b|\bfail\b|\bbail!|\b[Ee]rr\w*"
 )
 EXPECTS_ERROR = re.compile(
     r"raises|throw|reject|raise_error|\b[Ee]rr\b|[wW]ant(?:s)?_?[Ee]rr|Error\b|Exception|[pP]anic|invalid|illegal|fails?\b|\bbad\b",
@@ -54,10 +56,17 @@ EXPECTS_ERROR = re.compile(
 )
 WORDS = {"true": "true", "false": "false", "none": "none", "nil": "none", "null": "none", "undefined": "none"}
 WORD = re.compile(r"\b(?:true|false|none|nil|null|undefined)\b", re.IGNORECASE)
+ASSERTED = {
+    "none": re.compile(r"toBe(?:Null|Undefined)|be_nil|assert_nil|IsNone|\.Nil\("),
+    "true": re.compile(r"toBeTruthy|be_truthy|assertTrue|\.True\("),
+    "false": re.compile(r"toBeFalsy|be_falsey|assertFalse|\.False\(|\brefute\b"),
+}
 PLAINLY = re.compile(r"^\s*(?:self\.)?assert(?:True|False)?\b[( ]+(?P<no>not\b|!)?|\bif (?P<fails>!)?\w+\(")
+BEFORE = re.compile(r"^\s*((?:return|raise|fail|throw|abort|next)\b.*?)\s(?:if|unless)\b")
 SAYS = re.compile(r"\breturn\b[^\n]*(?:===?|\bin\b|=~|\()|=>\s*\w+|^\s*\w+\s*(?:===?|\bin\b|=~)")
 NAME = re.compile(r"[A-Za-z][A-Za-z_ -]*")
 NAMELIKE = re.compile(r"\W{0,2}[A-Za-z_]\w*(?:[-./:+ ]{1,2}[A-Za-z_]\w*)*\W{0,2}")
+VERSION = re.compile(r"v?\d+(?:\.\d+)+")
 WEAK = frozenset({*WORDS.values(), ERROR})
 TRIVIAL = WEAK | {"", "0", "1", "-1", "2", "10", "100", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}
 COMMENT = re.compile(r"^\s*(?://|#|/\*|\*|\"\"\"|>>>|\.\.\. )")
@@ -107,7 +116,7 @@ def examples(
     found = list(hunks(patch))
     code = {path: [h for h in found if h.path == path] for path in dict.fromkeys(h.path for h in found if is_code(h.path))}
     named = constants("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
-    tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code)))
+    tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code, named)))
     places = []
     for path, of in code.items():
         cases = [case for hunk in of for case in _cases(hunk, tests.known, named)] if not is_document(path) else []
@@ -119,10 +128,11 @@ def examples(
     return places
 
 
-def _long(code: dict[str, list[Hunk]]) -> frozenset[str]:
+def _long(code: dict[str, list[Hunk]], named: dict[str, str]) -> frozenset[str]:
     """Texts of the code that older tests are asked for."""
     texts = ("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
-    return frozenset(value for text in texts for value in values_in(text) if is_long(value))
+    plain = (_values(line for _, line in read(text, 0, known_of(()), named).lines) | values_in(text) for text in texts)
+    return frozenset(value for values in plain for value in values if is_long(value))
 
 
 def _tests(found: list[Hunk], held: frozenset[str]) -> Tests:
@@ -132,7 +142,7 @@ def _tests(found: list[Hunk], held: frozenset[str]) -> Tests:
         values |= values_in(text)
         lines = [line for _, line in read(text, 0, known_of(()), {}).lines]
         if not hunk.path.endswith(PROGRAM):
-            values |= {text, *(line.strip() for line in hunk.new)}
+            values |= {text, f"{text}\n", *(line.strip() for line in hunk.new)}
             lines = list(hunk.new)
         near += [_values(window) | _outcomes(window, hunk.path) for window in _windows(lines)]
     return Tests([each | {f"len:{len(value)}" for value in each} for each in near], known_of(list(values)[:MOST_KNOWN]))
@@ -141,6 +151,7 @@ def _tests(found: list[Hunk], held: frozenset[str]) -> Tests:
 def _outcomes(window: list[str], path: str) -> frozenset[str]:
     """What a test expects besides values: an error, yes or no, nothing."""
     found = {WORDS[word.lower()] for line in window for word in WORD.findall(line)}
+    found |= {word for word, asserted in ASSERTED.items() if any(map(asserted.search, window))}
     found |= {ERROR} if any(map(EXPECTS_ERROR.search, (*window, path))) else set()
     for line in window:
         if said := PLAINLY.search(line):
@@ -152,7 +163,9 @@ def _is_telling(ours: list[Case], cases: list[Case]) -> bool:
     """Whether the examples are too many to be there by chance, or the one there is says enough."""
     if any(case.sure for case in ours):
         return True
-    if len(ours) < MOSTLY * len(cases) or not ours:
+    lines = {case.line for case in ours if not case.in_table}  # what else such a line compares with belongs to its question
+    others = [case for case in cases if case not in ours and (case.in_table or case.line not in lines)]
+    if not ours or len(ours) < MOSTLY * (len(ours) + len(others)):
         return False
     if len({case.asked for case in ours}) >= 2 and any(case.telling for case in ours):
         return True
@@ -164,9 +177,15 @@ def _is_telling(ours: list[Case], cases: list[Case]) -> bool:
     return any(len(value.strip("-")) > 1 and not NAME.fullmatch(value) for value in case.asked)
 
 
-def _is_odd(value: str) -> bool:
+def _is_odd(value: str, least: int = 4) -> bool:
     """Whether a text is neither a name nor a number nor a sign, so that one alone is worth a question even if the answer is only yes or no."""
-    return len(value) > 4 and not NUMBER.fullmatch(value) and not NAMELIKE.fullmatch(value) and any(map(str.isalnum, value))
+    return (
+        len(value) > least
+        and not NUMBER.fullmatch(value)
+        and not NAMELIKE.fullmatch(value)
+        and not VERSION.fullmatch(value)
+        and any(map(str.isalnum, value))
+    )
 
 
 def is_long(value: str) -> bool:
@@ -220,7 +239,9 @@ def _case(asked: frozenset[str], answer: str, after: str, in_table: bool, line: 
     left = answers - asked if len(asked) == 1 else answers
     sure = any(is_long(value) and known.has(value) for value in asked)
     weak = not left - WEAK  # an answer that everything has: then what is asked for has to say more
-    telling = frozenset(value for value in telling if not weak or (len(value) > 2 and not NAMELIKE.fullmatch(value)))
+    telling = frozenset(
+        value for value in telling if not weak or (len(value) > 2 and not NUMBER.fullmatch(value) and not NAMELIKE.fullmatch(value))
+    )
     if sure or (left and (telling or (not weak and asked and all(map(NUMBER.fullmatch, asked | left))))):
         return Case(asked, left, in_table, 0, "", bool(telling), sure)
     return None
@@ -246,40 +267,49 @@ def _members(hunk: Hunk, lines: list[tuple[int, str]], known: Known) -> Iterator
     for found in COLLECTION.finditer(text):
         if not re.search(MEMBER.format(name=re.escape(found["name"])), text):
             continue
-        values = _values([found["values"]])
-        ours = [value for value in values if known.has(value) and _is_odd(value)]
+        values = frozenset(_plain(each[0]) for each in KEY.finditer(found["values"]))
+        ours = [value for value in values if known.has(value) and _is_odd(value, 3)]
         if any(map(is_long, ours)) or (len(ours) > 1 and len(ours) >= MOSTLY * len(values)):
             line = lines[text.count("\n", 0, found.start())][0]
             yield from (Case(frozenset({value}), frozenset(), False, line, _said(hunk, line), sure=True) for value in sorted(ours))
 
 
 def _asked(line: str, known: Known) -> Iterator[tuple[frozenset[str], str, bool]]:
-    pairs = list(PAIR.finditer(line))
+    pairs, row = list(PAIR.finditer(line)), ROW.match(line)
     if len(pairs) > 1 or (pairs and pairs[0]["first"] and pairs[0][0] == line.strip().rstrip(",")):
         yield from ((_values([p["key"] or p["first"]]), p["answer"] or p["second"], True) for p in pairs)
+        if row and row["key"].strip("([ ") != (pairs[0]["key"] or pairs[0]["first"]):
+            yield _values([row["key"]]), row["answer"], True
         return
-    if row := ROW.match(line):
+    if row:
         yield _values([row["key"]]), row["answer"], True
         return
+    for found in LENGTH.finditer(line):
+        yield frozenset({f"len:{found['length']}"}), _rest(line, found.end()), False
+    yield from _compared(LENGTH.sub("", line))
+    for found in (*PART.finditer(line), *LISTED.finditer(line)):
+        whole = (_whole(value, known) for value in _values([found["values"] or found.groupdict().get("first") or ""]))
+        yield from ((frozenset({each}), _rest(line, found.end()), False) for each in whole if _is_odd(each, 3))
+    for first, second in pairwise(re.findall(TEXT, line)):
+        both = _plain(first) + _plain(second)
+        if _is_odd(both) and known.has(both):
+            yield frozenset({both}), _rest(line, line.rindex(second) + len(second)), False
+
+
+def _compared(line: str) -> Iterator[tuple[frozenset[str], str, bool]]:
     for found in COMPARED.finditer(line):
-        rest = _rest(line[found.end() :])
+        rest = _rest(line, found.end())
         if found["op"] == "in" and found["open"]:
             yield from ((frozenset({value}), rest, False) for value in _values([found["values"]]))
         elif found["op"] != "in":
             yield _values([found["values"] or found["first"]]), rest, False
-    for found in LENGTH.finditer(line):
-        yield frozenset({f"len:{found['length'] or found['case']}"}), _rest(line[found.end() :]), False
-    for found in (*PART.finditer(line), *LISTED.finditer(line)):
-        values = _values([found["values"] or found["first"]])
-        yield from ((frozenset({whole}), _rest(line[found.end() :]), False) for value in values if (whole := _whole(value, known)))
-    for first, second in pairwise(VALUES.findall(line)):
-        both = _plain(first) + _plain(second)
-        if _is_odd(both) and known.has(both):
-            yield frozenset({both}), _rest(line[line.rindex(second) + len(second) :]), False
 
 
-def _rest(rest: str) -> str:
-    """What is answered in the same line."""
+def _rest(line: str, end: int) -> str:
+    """What is answered in the same line: behind the question, or before it."""
+    if found := BEFORE.match(line):
+        return found[1]
+    rest = line[end:]
     return rest if ANSWERS.search(rest) or FAILS.search(rest) or ":" in rest else ""
 
 

@@ -16,12 +16,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 STRING = re.compile(
-    r"(?<!\w)(?P<prefix>[rRbBuU]{0,2})(?P<quote>\"\"\"|'''|[\"'`])(?P<body>(?:[^\\\n]|\\.)*?)(?P=quote)"
-    r"|(?<!\w)(?P<long>[rRbBuU]{0,2}(?:\"\"\"|'''))(?P<lines>(?:[^\\]|\\.)*?)(?:\"\"\"|''')"
+    r"(?<!\w)(?P<long>[rRbBuU]{0,2})(?P<quotes>\"\"\"|''')(?P<lines>(?:[^\\]|\\.)*?)(?P=quotes)"
+    r"|(?<!\w)(?P<prefix>[rRbBuU]{0,2})(?P<quote>[\"'])(?P<body>(?:[^\\\n]|\\.)*?)(?P=quote)"
     r"|(?P<tick>`)(?P<ticked>[^`]*)`"
     r"|%[wW][\[({](?P<words>[^\])}\n]*)[\])}]"
-    r"|(?<=[(=~,\s])(?P<slash>/)(?P<pattern>(?:[^/\\\n*]|\\.)(?:[^/\\\n]|\\.)*)/[a-z]*(?=\s*(?:\.(?:test|exec|match)|[),;:]|then|$))",
-    re.DOTALL,
+    r"|(?<=[(=~,\s])(?P<slash>/)(?P<pattern>(?:[^/\\\n*]|\\.)(?:[^/\\\n]|\\.)*)/[a-z]*(?=\s*(?:\.(?:test|exec|match)|[),;:]|then\b|$))",
+    re.DOTALL | re.MULTILINE,
 )
 ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|([0-7]{1,3})|(\n)|(.))", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b", "s": " "}
@@ -158,7 +158,7 @@ def _pieces(text: str) -> Iterator[Piece]:
             yield from _words(found["words"].split())
             continue
         raw = next(found[name] for name in ("body", "lines", "ticked", "pattern") if found[name] is not None)
-        is_raw = "r" in (found["prefix"] or found["long"] or "").lower() or found["tick"] or found["slash"] or found["quote"] == "`"
+        is_raw = "r" in (found["prefix"] or found["long"] or "").lower() or found["tick"] or found["slash"]
         yield Piece(found[0], raw if is_raw else unescaped(raw), raw, found[0].count("\n"))
     yield Piece(text[end:], None)
 
