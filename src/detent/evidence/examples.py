@@ -24,7 +24,8 @@ COMPARED = re.compile(
     rf"\s*(?P<open>(?:\[\]\w+)?[(\[{{]*\s*)(?P<values>{SEVERAL})|(?P<first>{LITERAL})\s*(?:===?|\.(?:equals|eql\?|__eq__)\()"
 )
 PART = re.compile(
-    rf"(?:\.(?:starts?_?with\??|ends?_?with\??|includes?\??|contains|match(?:es|_all)?\??|test|fullmatch|search)\(|=~|\bre\.\w+\(|(?:HasPrefix|HasSuffix|Contains|MatchString|MustCompile)\((?:[\w.]+,)?|new RegExp\()"
+    rf"(?:\.(?:starts?_?with\??|ends?_?with\??|includes?\??|contains|match(?:es|_all)?\??|test|fullmatch|search)\(|=~|\bre\.\w+\(|"
+    rf"(?:HasPrefix|HasSuffix|Contains|MatchString|MustCompile)\((?:[\w.]+,)?|new RegExp\()"
     rf"\s*\(?(?P<values>{TEXT}(?:\s*,\s*{TEXT})*)|(?P<first>{TEXT})\s*(?:\bin\b|\.test\(|\.match\??\(|\.exec\(|=~)",
     re.IGNORECASE,
 )
@@ -70,7 +71,8 @@ VERSION = re.compile(r"v?\d+(?:\.\d+)+")
 WEAK = frozenset({*WORDS.values(), ERROR})
 TRIVIAL = WEAK | {"", "0", "1", "-1", "2", "10", "100", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}
 COMMENT = re.compile(r"^\s*(?://|#|/\*|\*|\"\"\"|>>>|\.\.\. )")
-PROGRAM = (".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rb", ".rs", ".php", ".java", ".kt", ".cs", ".c", ".cc", ".cpp", ".h", ".sh", ".ex", ".exs", ".scala", ".swift", ".vue", ".svelte")  # fmt: skip
+ENDS = "py pyi js mjs cjs jsx ts mts cts tsx go rb rs php java kt cs c cc cpp h sh ex exs scala swift vue svelte"
+PROGRAM = tuple(f".{end}" for end in ENDS.split())
 NEAR = 3  # lines of a test that belong together
 MOSTLY = 0.75
 PART_OF = 0.6  # of an example that a part of it must have
@@ -140,11 +142,10 @@ def _tests(found: list[Hunk], held: frozenset[str]) -> Tests:
     for hunk in found:
         text = "\n".join(hunk.new)
         values |= values_in(text)
-        lines = [line for _, line in read(text, 0, known_of(()), {}).lines]
+        lines = read(text, 0, known_of(()), {}).lines
         if not hunk.path.endswith(PROGRAM):
             values |= {text, f"{text}\n", *(line.strip() for line in hunk.new)}
-            lines = list(hunk.new)
-        near += [_values(window) | _outcomes(window, hunk.path) for window in _windows(lines)]
+        near += [_values(line for _, line in w) | _outcomes([hunk.new[n] for n, _ in w], hunk.path) for w in _windows(lines)]
     return Tests([each | {f"len:{len(value)}" for value in each} for each in near], known_of(list(values)[:MOST_KNOWN]))
 
 
@@ -322,8 +323,8 @@ def _whole(part: str, known: Known) -> str:
     return next((value for value in known.values if part in value and len(part) >= PART_OF * len(value)), "")
 
 
-def _windows(lines: Iterable[str]) -> Iterator[list[str]]:
-    said = [line for line in lines if line.strip() and not COMMENT.match(line)]
+def _windows(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    said = [(number, line) for number, line in lines if line.strip() and not COMMENT.match(line)]
     for n in range(len(said)):
         yield said[n : n + NEAR]
 

@@ -1,13 +1,12 @@
 """Values that are written down in code, and the examples of tests that they stand for: as they are, escaped, encoded, hashed, backwards, put
 together from pieces and constants, or as a pattern that fits nothing else. Pure.
 
-Code is handed back line by line with each such value as one plain text in double quotes, so that whoever reads cases knows one form only.
+Code is handed back line by line with each such value in one form, so that whoever reads cases knows no other.
 """
 
 import base64
 import binascii
 import hashlib
-import json
 import re
 import warnings
 import zlib
@@ -126,7 +125,7 @@ def read(text: str, first: int, known: Known, named: Mapping[str, str]) -> Read:
             value = _stands_for(piece.value, known) or _stands_for(piece.raw, known)
             if value and not known.has(piece.value) and not known.has(piece.raw) and not _fits(piece.raw, known):
                 hidden.append(Hidden(line, value))
-            said += json.dumps(value or piece.value, ensure_ascii=False)
+            said += _sealed(value or piece.value)
             line += piece.lines
             continue
         *whole, rest = piece.text.split("\n")
@@ -137,6 +136,11 @@ def read(text: str, first: int, known: Known, named: Mapping[str, str]) -> Read:
     lines.append((line, said))
     hidden += [Hidden(at, example) for at, each in lines for example in _summed(each, known)]
     return Read(lines, hidden)
+
+
+def _sealed(value: str) -> str:
+    """A text in double quotes as JSON has it, every sign by its number: nothing in it is taken for code."""
+    return '"' + re.sub("....", r"\\u\g<0>", value.encode("utf-16-be", "surrogatepass").hex()) + '"'
 
 
 def _summed(line: str, known: Known) -> Iterator[str]:
