@@ -8,11 +8,10 @@ whatever is answered: nobody compares with a whole document of the tests, or hid
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from detent.evidence.documents import is_document
-from detent.evidence.literals import Known, constants, known_of, read, values_in
+from detent.evidence.literals import Known, constants, known_of, put_together, read, values_in
 from detent.evidence.rewritten import Hunk, hunks
 
 TEXT = r'"(?:[^"\\\n]|\\.)*"'
@@ -43,8 +42,10 @@ LENGTH = re.compile(
 )
 ROW = re.compile(rf"^\s*[({{\[]*\s*(?P<key>[(\[]?\s*{LITERAL}(?:\s*,\s*{LITERAL})*\s*[)\]]?)\s*(?::|=>|->)\s*(?P<answer>.*)$")
 PAIR = re.compile(
-    rf"(?P<key>{LITERAL})\s*(?::|=>)\s*(?P<answer>{LITERAL})|[\[(]\s*(?P<first>{LITERAL})\s*,\s*(?P<second>{LITERAL})\s*[\])]"
+    rf"(?P<key>{LITERAL})\s*(?::|=>)\s*(?P<answer>{LITERAL})|[\[({{]\s*(?P<first>{LITERAL})\s*,\s*(?P<second>{LITERAL})\s*[\])}}]"
 )
+INLINE = re.compile(rf"\{{\s*(?P<key>{LITERAL})\s*(?::|=>)\s*(?P<answer>[^,}}\n]+)[^}}\n]*\}}\)*\s*(?:\.\w+[(!?]|\[)")
+NOT = re.compile(r"!=|\bunless\b|\bnot\b|!\s*\w")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|\bthen\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
 ERROR = "(an error)"
@@ -67,6 +68,14 @@ BEFORE = re.compile(r"^\s*((?:return|raise|fail|throw|abort|next)\b.*?)\s(?:if|u
 SAYS = re.compile(r"\breturn\b[^\n]*(?:===?|\bin\b|=~|\()|=>\s*\w+|^\s*\w+\s*(?:===?|\bin\b|=~)")
 NAME = re.compile(r"[A-Za-z][A-Za-z_ -]*")
 NAMELIKE = re.compile(r"\W{0,2}[A-Za-z_]\w*(?:[-./:+ ]{1,2}[A-Za-z_]\w*)*\W{0,2}")
+SAID = re.compile(
+    r"\b(?:raise|throw|warn\w*|print\w*|puts|echo|log\w*|debug|info|panic|assert|help|usage|desc\w*|doc\w*|message|msg|title|import|require|from|include)\b|[Ee]rror|Errorf|Exception|fmt\.|console\.|__all__|DEPRECAT",
+    re.IGNORECASE,
+)
+KEPT = re.compile(
+    rf"(?:\breturn|\byield|=>|(?<![=!<>])=|:|\?\s)\s*[\w.]*[(\[{{]*\s*{TEXT}(?:\s*,\s*{TEXT})*(?!\s*(?:[=.<>+:]|in\b))|^\s*(?:{TEXT}\s*,?\s*)+[)\]}}]*[,;]*\s*$"
+)
+USED = re.compile(rf"(?:[(\[{{,=<>!+~]|\b(?:in|is|case|when|if|and|or|not|eq))\s*({TEXT})|({TEXT})\s*(?:[\])}}]*\s*\.\w+\(|===?|\bin\b)")
 VERSION = re.compile(r"v?\d+(?:\.\d+)+")
 WEAK = frozenset({*WORDS.values(), ERROR})
 TRIVIAL = WEAK | {"", "0", "1", "-1", "2", "10", "100", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}
@@ -78,6 +87,7 @@ MOSTLY = 0.75
 PART_OF = 0.6  # of an example that a part of it must have
 SHOWN = 12
 LONG = 8  # characters that nobody writes by chance
+SHORT = 5  # the same, where something is compared with them
 MOST_KNOWN = 20_000
 
 
@@ -91,6 +101,15 @@ class Case(NamedTuple):
     said: str
     telling: bool = True  # what is asked for is nothing that every program has
     sure: bool = False  # it is an example, whatever is answered
+
+
+class Question(NamedTuple):
+    """What a line asks for."""
+
+    asked: frozenset[str]
+    answer: str  # what of the line may be the answer
+    in_table: bool = False
+    least: int = SHORT  # characters that make an example of it, whatever is answered
 
 
 class Example(NamedTuple):
@@ -121,7 +140,10 @@ def examples(
     tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code, named)))
     places = []
     for path, of in code.items():
-        cases = [case for hunk in of for case in _cases(hunk, tests.known, named)] if not is_document(path) else []
+        every = [case for hunk in of for case in _cases(hunk, tests.known, named)] if not is_document(path) else []
+        cases = list(
+            {(case.line, case.asked): case for case in sorted(every, key=lambda case: (_is_asked(case, tests), not case.in_table))}.values()
+        )
         ours = [case for case in cases if _is_asked(case, tests)]
         if _is_telling(ours, cases) or _is_copied(path, of, tests.known):
             ours = ours or [Case(frozenset(), frozenset(), True, of[0].at, "\n".join(of[0].new))]
@@ -134,7 +156,7 @@ def _long(code: dict[str, list[Hunk]], named: dict[str, str]) -> frozenset[str]:
     """Texts of the code that older tests are asked for."""
     texts = ("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
     plain = (_values(line for _, line in read(text, 0, known_of(()), named).lines) | values_in(text) for text in texts)
-    return frozenset(value for values in plain for value in values if is_long(value))
+    return frozenset(value for values in plain for value in values if is_long(value, SHORT))
 
 
 def _tests(found: list[Hunk], held: frozenset[str]) -> Tests:
@@ -164,6 +186,8 @@ def _is_telling(ours: list[Case], cases: list[Case]) -> bool:
     """Whether the examples are too many to be there by chance, or the one there is says enough."""
     if any(case.sure for case in ours):
         return True
+    if len({case.asked for case in ours if not case.in_table and case.answers - WEAK and any(map(_is_odd, case.asked))}) >= 2:
+        return True
     lines = {case.line for case in ours if not case.in_table}  # what else such a line compares with belongs to its question
     others = [case for case in cases if case not in ours and (case.in_table or case.line not in lines)]
     if not ours or len(ours) < MOSTLY * (len(ours) + len(others)):
@@ -189,9 +213,9 @@ def _is_odd(value: str, least: int = 4) -> bool:
     )
 
 
-def is_long(value: str) -> bool:
+def is_long(value: str, least: int = LONG) -> bool:
     """Whether a text says so much that it is an example wherever it is compared with."""
-    return len(value.strip()) >= LONG and _is_odd(value) and not re.fullmatch(r"[\d.,:/+-]+", value)
+    return len(value.strip()) >= least and _is_odd(value) and not re.fullmatch(r"[\d.,:/+-]+", value)
 
 
 def _is_asked(case: Case, tests: Tests) -> bool:
@@ -222,23 +246,25 @@ def _cases(hunk: Hunk, known: Known, named: dict[str, str]) -> Iterator[Case]:
     for each in seen.hidden:
         yield Case(frozenset({each.value}), frozenset(), False, each.line, _said(hunk, each.line), sure=True)
     yield from _members(hunk, seen.lines, known)
+    yield from _together(hunk, seen.lines, known)
     for n, (number, line) in enumerate(seen.lines):
-        after = next((each for _, each in seen.lines[n + 1 : n + 3] if each.strip()), "")
-        for asked, answer, in_table in _asked(line, known):
-            case = _case(asked, answer, after, in_table, line, known)
+        after = next((each for _, each in seen.lines[n + 1 : n + 4] if re.search(r"\w", each)), "")
+        for question in _asked(line, known):
+            case = _case(question, after, line, known)
             if case is not None:
-                more = f"\n{_said(hunk, number, 1)}" if not _values([answer]) else ""
+                more = f"\n{_said(hunk, number, 1)}" if not _values([question.answer]) else ""
                 yield case._replace(line=number, said=_said(hunk, number) + more)
 
 
-def _case(asked: frozenset[str], answer: str, after: str, in_table: bool, line: str, known: Known) -> Case | None:
+def _case(question: Question, after: str, line: str, known: Known) -> Case | None:
+    asked, answer, in_table, least = question
     answers = _values([answer]) | _words(answer)
-    if not answers and not in_table:
-        answers = (_values([after]) | _words(after)) if ANSWERS.search(after) or FAILS.search(after) else frozenset()
+    if not in_table and (not answers or NOT.search(line)):
+        answers |= (_values([after]) | _words(after)) if ANSWERS.search(after) or FAILS.search(after) else frozenset()
         answers |= {"true", "false"} if SAYS.search(line) else frozenset()
     telling = frozenset(value for value in asked if value not in TRIVIAL and not (in_table and NAME.fullmatch(value)))
     left = answers - asked if len(asked) == 1 else answers
-    sure = any(is_long(value) and known.has(value) for value in asked)
+    sure = any(is_long(value, least) and known.has(value) for value in asked)
     weak = not left - WEAK  # an answer that everything has: then what is asked for has to say more
     telling = frozenset(
         value for value in telling if not weak or (len(value) > 2 and not NUMBER.fullmatch(value) and not NAMELIKE.fullmatch(value))
@@ -275,35 +301,51 @@ def _members(hunk: Hunk, lines: list[tuple[int, str]], known: Known) -> Iterator
             yield from (Case(frozenset({value}), frozenset(), False, line, _said(hunk, line), sure=True) for value in sorted(ours))
 
 
-def _asked(line: str, known: Known) -> Iterator[tuple[frozenset[str], str, bool]]:
+def _together(hunk: Hunk, lines: list[tuple[int, str]], known: Known) -> Iterator[Case]:
+    """Examples that the code has in pieces."""
+    pieces = [(number, _plain(text)) for number, line in lines for text in re.findall(TEXT, line)]
+    for n, whole in put_together([piece for _, piece in pieces], known):
+        if _is_odd(whole, 5):
+            yield Case(frozenset({whole}), frozenset(), False, pieces[n][0], _said(hunk, pieces[n][0]), sure=True)
+
+
+def _asked(line: str, known: Known) -> Iterator[Question]:
     pairs, row = list(PAIR.finditer(line)), ROW.match(line)
+    if inline := INLINE.search(line):
+        yield Question(_values([inline["key"]]), inline["answer"])
     if len(pairs) > 1 or (pairs and pairs[0]["first"] and pairs[0][0] == line.strip().rstrip(",")):
-        yield from ((_values([p["key"] or p["first"]]), p["answer"] or p["second"], True) for p in pairs)
+        yield from (Question(_values([p["key"] or p["first"]]), p["answer"] or p["second"], True, LONG) for p in pairs)
         if row and row["key"].strip("([ ") != (pairs[0]["key"] or pairs[0]["first"]):
-            yield _values([row["key"]]), row["answer"], True
+            yield Question(_values([row["key"]]), row["answer"], True, LONG)
         return
     if row:
-        yield _values([row["key"]]), row["answer"], True
+        yield Question(_values([row["key"]]), row["answer"], True, LONG)
         return
     for found in LENGTH.finditer(line):
-        yield frozenset({f"len:{found['length']}"}), _rest(line, found.end()), False
+        yield Question(frozenset({f"len:{found['length']}"}), _rest(line, found.end()))
     yield from _compared(LENGTH.sub("", line))
     for found in (*PART.finditer(line), *LISTED.finditer(line)):
         whole = (_whole(value, known) for value in _values([found["values"] or found.groupdict().get("first") or ""]))
-        yield from ((frozenset({each}), _rest(line, found.end()), False) for each in whole if _is_odd(each, 3))
-    for first, second in pairwise(re.findall(TEXT, line)):
-        both = _plain(first) + _plain(second)
-        if _is_odd(both) and known.has(both):
-            yield frozenset({both}), _rest(line, line.rindex(second) + len(second)), False
+        yield from (Question(frozenset({each}), _rest(line, found.end())) for each in whole if _is_odd(each, 3))
+    yield from _used(line, known)
 
 
-def _compared(line: str) -> Iterator[tuple[frozenset[str], str, bool]]:
+def _used(line: str, known: Known) -> Iterator[Question]:
+    """Examples that something is done with, whatever that is; what is only said, answered or kept is not."""
+    head = found.end() if (found := BEFORE.match(line)) else 0
+    for found in USED.finditer(KEPT.sub(lambda kept: " " * len(kept[0]), line)):
+        value = _plain(found[1] or found[2])
+        if _is_odd(value) and known.has(value) and not SAID.search(line[head : found.start()]):
+            yield Question(frozenset({value}), _rest(line, found.end()), least=LONG)
+
+
+def _compared(line: str) -> Iterator[Question]:
     for found in COMPARED.finditer(line):
         rest = _rest(line, found.end())
         if found["op"] == "in" and found["open"]:
-            yield from ((frozenset({value}), rest, False) for value in _values([found["values"]]))
+            yield from (Question(frozenset({value}), rest) for value in _values([found["values"]]))
         elif found["op"] != "in":
-            yield _values([found["values"] or found["first"]]), rest, False
+            yield Question(_values([found["values"] or found["first"]]), rest)
 
 
 def _rest(line: str, end: int) -> str:

@@ -11,12 +11,12 @@ import re
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 STRING = re.compile(
-    r"(?<!\w)(?P<long>[rRbBuU]{0,2})(?P<quotes>\"\"\"|''')(?P<lines>(?:[^\\]|\\.)*?)(?P=quotes)"
-    r"|(?<!\w)(?P<prefix>[rRbBuU]{0,2})(?P<quote>[\"'])(?P<body>(?:[^\\\n]|\\.)*?)(?P=quote)"
+    r"(?<!\w)(?P<long>[rRbBuUfF]{0,2})(?P<quotes>\"\"\"|''')(?P<lines>(?:[^\\]|\\.)*?)(?P=quotes)"
+    r"|(?<!\w)(?P<prefix>[rRbBuUfF]{0,2})(?P<quote>[\"'])(?P<body>(?:[^\\\n]|\\.)*?)(?P=quote)"
     r"|(?P<tick>`)(?P<ticked>[^`]*)`"
     r"|%[wW][\[({](?P<words>[^\])}\n]*)[\])}]"
     r"|(?<=[(=~,\s])(?P<slash>/)(?P<pattern>(?:[^/\\\n*]|\\.)(?:[^/\\\n]|\\.)*)/[a-z]*(?=\s*(?:\.(?:test|exec|match)|[),;:]|then\b|$))",
@@ -29,12 +29,17 @@ CONSTANT = re.compile(
     r"(?:^|\n)[ \t]*(?:export\s+)?(?:(?:const|final|static|let|var|val)\s+)?(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[\w\[\].]+|\s+string)?\s*:?=\s*\(?\s*$"
 )
 AFTER = re.compile(r"\s*\)?(?:\.freeze)?;?[ \t]*(?:(?://|#)[^\n]*)?(?:\n|$)")
+PARAMETER = re.compile(r"(?:def|function|func|=)\b[^\n]*[(,]\s*(?P<name>[A-Za-z_]\w*)(?:\s*:\s*\w+)?\s*=\s*$")
+FIELD = re.compile(r"[$#]?\{(\w+)\}")
+BLANK = re.compile(r"%[sdvq]|\{\d?\}")
+CODES = re.compile(r"(?:(?:0x[0-9a-fA-F]{1,5}|\d{1,6})\s*,\s*){3,}(?:0x[0-9a-fA-F]{1,5}|\d{1,6})")
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
 HEX = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
 META = re.compile(r"[\\^$\[\](){}?*+|.]")
 NUMBER = re.compile(r"(?<![\w.\"])(?:0x[0-9a-fA-F]{6,}|\d[\d_]{4,})(?![\w.\"])")
 SUMS = re.compile(r"\bord\b|charCodeAt|codePointAt|\bsum\b|\.sum\b|\bbytes\b|reduce|\bhash|crc|checksum|adler", re.IGNORECASE)
 LONGEST = 200_000  # of a text whose sums are known
+MOST_PIECES = 8  # that a text is put together from
 MOST_STRINGS = 8  # that a pattern which fits only examples may fit
 
 
@@ -43,6 +48,7 @@ class Known(NamedTuple):
 
     values: frozenset[str]
     sums: Mapping[str, str]  # digests and check sums, as they are written down
+    folded: Mapping[str, str]  # without blanks and in small letters
 
     def has(self, value: str) -> bool:
         return value in self.values or (len(value) > 3 and value.strip() in self.values)
@@ -74,7 +80,12 @@ class Piece(NamedTuple):
 def known_of(values: Iterable[str]) -> Known:
     """The examples by which code is read."""
     every = frozenset(each for value in values for each in (value, value.strip()) if each)
-    return Known(every, {said: value for value in every if 3 < len(value) < LONGEST for said in _sums(value)})
+    sums = {said: value for value in every if 3 < len(value) < LONGEST for said in _sums(value)}
+    return Known(every, sums, {folded: value for value in every if len(folded := _folded(value)) > 5})
+
+
+def _folded(value: str) -> str:
+    return "".join(value.split()).casefold()
 
 
 def _sums(value: str) -> Iterator[str]:
@@ -109,9 +120,9 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         pieces = _joined(list(_pieces(text)))
         for n, piece in enumerate(pieces):
-            if piece.value is None or n == 0 or not (named := CONSTANT.search(pieces[n - 1].text)):
-                continue
-            if AFTER.match(pieces[n + 1].text if n + 1 < len(pieces) else ""):
+            before, after = pieces[n - 1].text if n else "", pieces[n + 1].text if n + 1 < len(pieces) else ""
+            named = CONSTANT.search(before) if AFTER.match(after) else PARAMETER.search(before)
+            if piece.value is not None and named:
                 found[named["name"]] = None if named["name"] in found else piece.value
     return {name: value for name, value in found.items() if value is not None}
 
@@ -122,8 +133,9 @@ def read(text: str, first: int, known: Known, named: Mapping[str, str]) -> Read:
     lines, hidden, line, said = list[tuple[int, str]](), list[Hidden](), first, ""
     for piece in pieces:
         if piece.value is not None:
+            piece = piece._replace(value=FIELD.sub(lambda field: named.get(field[1], field[0]), piece.value))
             value = _stands_for(piece.value, known) or _stands_for(piece.raw, known)
-            if value and not known.has(piece.value) and not known.has(piece.raw) and not _fits(piece.raw, known):
+            if value and not known.has(piece.value) and not known.has(piece.raw) and not _is_plain(piece, known):
                 hidden.append(Hidden(line, value))
             said += _sealed(value or piece.value)
             line += piece.lines
@@ -134,8 +146,39 @@ def read(text: str, first: int, known: Known, named: Mapping[str, str]) -> Read:
             said, line = "", line + 1
         said += rest
     lines.append((line, said))
-    hidden += [Hidden(at, example) for at, each in lines for example in _summed(each, known)]
+    hidden += [Hidden(at, example) for at, each in lines for example in (*_summed(each, known), *_coded(each, known))]
     return Read(lines, hidden)
+
+
+def _filled(text: str, value: str) -> str:
+    return BLANK.sub(lambda _: value, text, count=1)
+
+
+def _coded(line: str, known: Known) -> Iterator[str]:
+    """The examples that stand in a line as the numbers of their signs."""
+    for found in CODES.finditer(line):
+        codes = [int(each, 0) for each in re.split(r"\s*,\s*", found[0]) if not (len(each) > 1 and each[0] == "0" and each[1] != "x")]
+        text = "".join(map(chr, codes)) if all(8 < code < 0xD800 for code in codes) else ""
+        if len(text) > 3 and known.has(text):
+            yield text
+
+
+def put_together(texts: list[str], known: Known) -> Iterator[tuple[int, str]]:
+    """The examples that several texts in a row come to: one behind the other, with another between, or put into one. Each with where it begins."""
+    for n, first in enumerate(texts):
+        for size in range(2, MOST_PIECES + 1):
+            row, rest = texts[n : n + size], texts[n + 1 : n + size]
+            if len(row) < size:
+                break
+            made = ["".join(row), first.join(rest) if size > 2 else "", row[-1].join(row[:-1]) if size > 2 else ""]
+            if len(BLANK.findall(first)) == len(rest):
+                made.append(reduce(_filled, rest, first))
+            yield from ((n, whole) for each in made if (whole := known.folded.get(_folded(each), "")) and whole not in row)
+
+
+def _is_plain(piece: Piece, known: Known) -> bool:
+    """Whether whoever reads it sees the example: as a pattern, in other letters, with other blanks."""
+    return bool(_fits(piece.raw, known)) or _folded(piece.value or "") in known.folded
 
 
 def _sealed(value: str) -> str:
@@ -228,6 +271,8 @@ def _stands_for(value: str, known: Known) -> str:
     for plain in (*_decoded(value), value[::-1]):
         if len(plain) > 3 and known.has(plain):
             return plain
+    if folded := known.folded.get(_folded(value)):
+        return folded
     return known.sums.get(value.lower(), "") or known.sums.get(value, "") or _fits(value, known)
 
 
