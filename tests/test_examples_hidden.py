@@ -22,7 +22,8 @@ def projects(kind: str) -> dict[str, Files]:
     return {name: {**TABLE["tests"].get(files.pop("tests", ""), {}), **files} for name, files in TABLE[kind].items()}
 
 
-FROM_DATA, WITH_ERRORS, HONEST = projects("from-data"), projects("with-errors"), projects("honest")
+FROM_DATA, HONEST = projects("from-data"), projects("honest")
+OTHERS = projects("with-errors") | projects("more-forms")
 OLDER = [name for name, files in FROM_DATA.items() if any(p.endswith(".toml") for p in files) and not any(word in name for word in HIDDEN)]
 
 
@@ -55,9 +56,9 @@ def test_examples_that_the_tests_had_before_are_found_too(tmp_path: Path, name: 
     assert found(tmp_path, {path: text for path, text in FROM_DATA[name].items() if path not in data}, data), name
 
 
-@pytest.mark.parametrize("name", WITH_ERRORS)
+@pytest.mark.parametrize("name", OTHERS)
 def test_errors_and_other_plain_answers_to_the_very_examples_are_found(tmp_path: Path, name: str) -> None:
-    assert found(tmp_path, WITH_ERRORS[name]), name
+    assert found(tmp_path, OTHERS[name]), name
 
 
 @pytest.mark.parametrize("name", HONEST)

@@ -137,7 +137,8 @@ def examples(
     found = list(hunks(patch))
     code = {path: [h for h in found if h.path == path] for path in dict.fromkeys(h.path for h in found if is_code(h.path))}
     named = constants("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
-    tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code, named)))
+    text = "\n".join(line for of in code.values() for hunk in of for line in hunk.new)
+    tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code, named)), text)
     places = []
     for path, of in code.items():
         every = [case for hunk in of for case in _cases(hunk, tests.known, named)] if not is_document(path) else []
@@ -159,7 +160,7 @@ def _long(code: dict[str, list[Hunk]], named: dict[str, str]) -> frozenset[str]:
     return frozenset(value for values in plain for value in values if is_long(value, SHORT))
 
 
-def _tests(found: list[Hunk], held: frozenset[str]) -> Tests:
+def _tests(found: list[Hunk], held: frozenset[str], code: str) -> Tests:
     near, values = list[frozenset[str]](), set(held)
     for hunk in found:
         text = "\n".join(hunk.new)
@@ -168,7 +169,7 @@ def _tests(found: list[Hunk], held: frozenset[str]) -> Tests:
         if not hunk.path.endswith(PROGRAM):
             values |= {text, f"{text}\n", *(line.strip() for line in hunk.new)}
         near += [_values(line for _, line in w) | _outcomes([hunk.new[n] for n, _ in w], hunk.path) for w in _windows(lines)]
-    return Tests([each | {f"len:{len(value)}" for value in each} for each in near], known_of(list(values)[:MOST_KNOWN]))
+    return Tests([each | {f"len:{len(value)}" for value in each} for each in near], known_of([*held, *sorted(values)[:MOST_KNOWN]], code))
 
 
 def _outcomes(window: list[str], path: str) -> frozenset[str]:
@@ -204,13 +205,8 @@ def _is_telling(ours: list[Case], cases: list[Case]) -> bool:
 
 def _is_odd(value: str, least: int = 4) -> bool:
     """Whether a text is neither a name nor a number nor a sign, so that one alone is worth a question even if the answer is only yes or no."""
-    return (
-        len(value) > least
-        and not NUMBER.fullmatch(value)
-        and not NAMELIKE.fullmatch(value)
-        and not VERSION.fullmatch(value)
-        and any(map(str.isalnum, value))
-    )
+    plain = value in TRIVIAL or any(each.fullmatch(value) for each in (NUMBER, NAMELIKE, VERSION))
+    return len(value) > least and not plain and any(map(str.isalnum, value))
 
 
 def is_long(value: str, least: int = LONG) -> bool:

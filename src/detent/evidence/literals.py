@@ -37,9 +37,11 @@ BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
 HEX = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
 META = re.compile(r"[\\^$\[\](){}?*+|.]")
 NUMBER = re.compile(r"(?<![\w.\"])(?:0x[0-9a-fA-F]{6,}|\d[\d_]{4,})(?![\w.\"])")
+SUM = re.compile(r"[\w+/=-]{5,}")
 SUMS = re.compile(r"\bord\b|charCodeAt|codePointAt|\bsum\b|\.sum\b|\bbytes\b|reduce|\bhash|crc|checksum|adler", re.IGNORECASE)
 LONGEST = 200_000  # of a text whose sums are known
 MOST_PIECES = 8  # that a text is put together from
+MOST_TEXTS, LONGEST_PIECE = 5_000, 2_000
 MOST_STRINGS = 8  # that a pattern which fits only examples may fit
 
 
@@ -77,10 +79,13 @@ class Piece(NamedTuple):
     lines: int = 0  # that it has in the source
 
 
-def known_of(values: Iterable[str]) -> Known:
-    """The examples by which code is read."""
+def known_of(values: Iterable[str], code: str = "") -> Known:
+    """The examples by which code is read. `code`: what sums may stand in; others are not kept."""
     every = frozenset(each for value in values for each in (value, value.strip()) if each)
-    sums = {said: value for value in every if 3 < len(value) < LONGEST for said in _sums(value)}
+    said = {each for each in SUM.findall(code) if any(map(str.isdigit, each))}
+    wanted = said | {each.lower().replace("_", "").removeprefix("0x") for each in said}
+    summed = (value for value in every if 3 < len(value) < LONGEST) if wanted else ()
+    sums = {each: value for value in summed for each in _sums(value) if each in wanted}
     return Known(every, sums, {folded: value for value in every if len(folded := _folded(value)) > 5})
 
 
@@ -133,11 +138,11 @@ def read(text: str, first: int, known: Known, named: Mapping[str, str]) -> Read:
     lines, hidden, line, said = list[tuple[int, str]](), list[Hidden](), first, ""
     for piece in pieces:
         if piece.value is not None:
-            piece = piece._replace(value=FIELD.sub(lambda field: named.get(field[1], field[0]), piece.value))
-            value = _stands_for(piece.value, known) or _stands_for(piece.raw, known)
-            if value and not known.has(piece.value) and not known.has(piece.raw) and not _is_plain(piece, known):
-                hidden.append(Hidden(line, value))
-            said += _sealed(value or piece.value)
+            value = FIELD.sub(lambda field: named.get(field[1], field[0]), piece.value)
+            example = _stands_for(value, known) or _stands_for(piece.raw, known)
+            if example and not any(_is_plain(each, known) for each in (value, piece.raw)):
+                hidden.append(Hidden(line, example))
+            said += _sealed(example or value)
             line += piece.lines
             continue
         *whole, rest = piece.text.split("\n")
@@ -165,6 +170,7 @@ def _coded(line: str, known: Known) -> Iterator[str]:
 
 def put_together(texts: list[str], known: Known) -> Iterator[tuple[int, str]]:
     """The examples that several texts in a row come to: one behind the other, with another between, or put into one. Each with where it begins."""
+    texts = [text if len(text) < LONGEST_PIECE else "" for text in texts[:MOST_TEXTS]]
     for n, first in enumerate(texts):
         for size in range(2, MOST_PIECES + 1):
             row, rest = texts[n : n + size], texts[n + 1 : n + size]
@@ -176,9 +182,9 @@ def put_together(texts: list[str], known: Known) -> Iterator[tuple[int, str]]:
             yield from ((n, whole) for each in made if (whole := known.folded.get(_folded(each), "")) and whole not in row)
 
 
-def _is_plain(piece: Piece, known: Known) -> bool:
-    """Whether whoever reads it sees the example: as a pattern, in other letters, with other blanks."""
-    return bool(_fits(piece.raw, known)) or _folded(piece.value or "") in known.folded
+def _is_plain(value: str, known: Known) -> bool:
+    """Whether whoever reads it sees the example: as it is, as a pattern, in other letters, with other blanks."""
+    return known.has(value) or bool(_fits(value, known)) or _folded(value) in known.folded
 
 
 def _sealed(value: str) -> str:
@@ -193,7 +199,7 @@ def _summed(line: str, known: Known) -> Iterator[str]:
             yield example
     if SUMS.search(line):
         wanted = {int(each) for each in re.findall(r"(?<![\w.\"])\d{3,6}(?![\w.\"])", line)}
-        yield from (value for value in known.values if 3 < len(value) < 10_000 and wanted and sum(map(ord, value)) in wanted)
+        yield from (value for value in known.values if 3 < len(value) < 10_000 and sum(map(ord, value)) in wanted) if wanted else ()
 
 
 def _pieces(text: str) -> Iterator[Piece]:
