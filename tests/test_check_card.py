@@ -110,7 +110,7 @@ def test_no_name_of_a_change_becomes_a_link_an_image_a_mention_or_html(words: st
     (kinds, said), (plain, harmless) = shown(card(words)), shown(card("words"))
     assert not {"link_open", "image"} & set(kinds), said
     for kind in ("html_inline", "html_block", "heading_open", "fence"):
-        assert kinds.count(kind) == plain.count(kind), (kind, said)
+        assert kinds.count(kind) <= plain.count(kind), (kind, said)
     assert not LINKS.search(said), said
     assert not LINKS.search(harmless) and "words" in harmless
 
