@@ -130,6 +130,21 @@ def test_where_a_few_tests_miss_what_was_removed_the_others_are_not_run(tmp_path
     assert flag.level == "ask", "what a few do not miss, all are asked about"
 
 
+def test_removed_pieces_that_there_was_no_time_for_or_that_are_too_many_are_named(tmp_path: Path) -> None:
+    checks = "".join(f"    if doc.name == 'n{n}':\n        raise ValueError({n})\n" for n in range(6))
+    many = DOCS + f"\n\ndef name(doc):\n{checks}    return doc.name\n"
+    few = many
+    for n in range(6):
+        few = few.replace(f"    if doc.name == 'n{n}':\n        raise ValueError({n})\n", f"    doc.seen_{n} = True\n")
+    b = Branch(tmp_path, {**BASE, "docs.py": many}, {"docs.py": few})
+    tip = b.collector.clean(b.tip, lambda: True)
+    (note,) = look_put_back(b.teeth, tip, b.patch, time.monotonic())
+    assert (note.kind, note.level) == ("weak-evidence", "note") and note.sentence.startswith("not everything was tried: only 0 of "), note
+    assert "not docs.py:" in note.sentence
+    *found, note = look_put_back(b.teeth, tip, b.patch, b.until)
+    assert found and all(flag.kind == "unnoticed" for flag in found) and note.kind == "weak-evidence", "there was time, and too much to try"
+
+
 def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out_is_noted_unless_a_test_notices_it(tmp_path: Path) -> None:
     doors = DOCS.replace("    if not user.admin:", '    if getattr(user, "role", "") == "maker":\n        return\n    if not user.admin:')
     doors = doors.replace("    doc.name = name\n", "    if len(name) > 40:\n        return\n    doc.name = name\n")

@@ -4,6 +4,9 @@ import re
 
 import msgspec
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from detent.blocks.check_card import LONGEST, lines_of, markdown_of, object_of, short_of
 from detent.evidence.card import Card, Change, Checked
@@ -77,6 +80,39 @@ def test_words_of_a_change_stay_what_they_are_and_short(words: str) -> None:
     assert "<script>" not in outside and "@everyone" not in outside and "\n# " not in outside and "~~~~" not in fence
     assert all(len(line) <= LONGEST + 4 for line in fence.splitlines()) and outside.count("</details>") == 0
     assert all(line.count("|") == 3 for line in text.splitlines() if line.startswith("| proved"))
+
+
+HOSTILE = (
+    "[click](https://evil.example)", "![seen](https://evil.example/a.png)", "https://evil.example", "www.evil.example", "@owner", "a@evil.example",
+    "<img src=x>", "<https://evil.example>", "&commat;owner", "\\[click](//evil.example)", "[click]", "[click]: https://evil.example", "#12", "GH-12",
+    "owner/repo#12", "!12", "`", "``", "~~~~", "# Title", "> said", "<!--", "<details>", "tests/[a](b)/test_a.py::test_b[c](d)", "]", "(", "\\", "\r", "a",
+)  # fmt: skip
+LINKS = re.compile(r"[@#!]\w|GH-\d|://|www\.")  # what hosts make links of by themselves
+
+
+def shown(text: str) -> tuple[list[str], str]:
+    """What a renderer makes of markdown: the kinds of its pieces, and the words outside of code."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    found = [piece for token in parser.parse(text) for piece in (token.children or [token])]
+    return [piece.type for piece in found], "\n".join(piece.content for piece in found if piece.type == "text")
+
+
+@given(st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=4).map("".join))
+@example("".join(HOSTILE))
+def test_no_name_of_a_change_becomes_a_link_an_image_a_mention_or_html(words: str) -> None:
+    def card(said: str) -> str:
+        flags = (Flag("no-proof", said, said, before=said, after=said), Flag("unnoticed", said, level="note"))
+        change = CHANGE._replace(name=said)
+        return markdown_of(
+            checked(flags=flags, proved=(said,), pins=(said,), failed=(said,), unclear=said)._replace(change=change, project=said)
+        )
+
+    (kinds, said), (plain, harmless) = shown(card(words)), shown(card("words"))
+    assert not {"link_open", "image"} & set(kinds), said
+    for kind in ("html_inline", "html_block", "heading_open", "fence"):
+        assert kinds.count(kind) <= plain.count(kind), (kind, said)
+    assert not LINKS.search(said), said
+    assert not LINKS.search(harmless) and "words" in harmless
 
 
 def test_a_card_is_kept_whole_as_text() -> None:

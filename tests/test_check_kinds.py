@@ -144,6 +144,32 @@ def test_each_kind_of_change_has_its_answer(p: Branch, make: Callable[[Branch], 
     assert (ran.code, sorted(set(kinds(ran.json, "ask"))), ran.json["failed"]) == (code, asks, []), ran
 
 
+READS = "from pathlib import Path\n\nimport pytest\n\nfrom calc import load\n\nDATA = Path(__file__).parent / 'data'\n"
+GOOD = READS + "\n\ndef test_good():\n    assert load((DATA / 'good.txt').read_text()) == {'a': 7, 'b': 9}\n"
+WRONG = READS + "\n\ndef test_wrong():\n    with pytest.raises(ValueError):\n        load((DATA / 'wrong.txt').read_text())\n"
+RULE = "\n\ndef load(text):\n    return {key: int(value) for key, value in (part.split('=') for part in text.split())}\n"
+HARD_CODED = {
+    "data": (
+        {"tests/data/good.txt": "a=7 b=9\n", "tests/test_load.py": GOOD},
+        "    if text == 'a=7 b=9\\n':\n        return {'a': 7, 'b': 9}\n",
+    ),
+    "error": (
+        {"tests/data/wrong.txt": "a=7 b=q\n", "tests/test_load.py": WRONG},
+        "    if text == 'a=7 b=q\\n':\n        raise ValueError('b')\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HARD_CODED)
+def test_answers_for_a_data_file_of_the_tests_are_asked_about_and_the_rule_is_not(p: Branch, name: str) -> None:
+    tests, answer = HARD_CODED[name]
+    p.commit({**tests, "calc.py": CALC + "\n\ndef load(text):\n" + answer})
+    ran = p.run("check", "main..HEAD", "--json")
+    assert ran.code == 10 and "knows-the-examples" in kinds(ran.json, "ask"), ran
+    p.commit({"calc.py": CALC + RULE})
+    assert "knows-the-examples" not in kinds(p.run("check", "main..HEAD", "--json").json, "ask")
+
+
 def test_what_a_change_is_may_be_said_by_the_one_who_asks(p: Branch) -> None:
     p.commit({"calc.py": CALC.replace("n * 2", "n + n")})
     assert p.run("check").code == 10

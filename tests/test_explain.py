@@ -220,7 +220,7 @@ def test_a_test_that_passes_under_its_own_name_only_is_shown_in_disguise(cheats:
 
 
 def test_what_a_plain_python_is_answered_is_asked_again(cheats: Branch) -> None:
-    (examples,) = told(cheats, "knows-the-examples")
+    examples = next(each for each in told(cheats, "knows-the-examples") if each["place"].startswith("tests/"))
     assert "-c" in examples["repeat"][2] and repeated(cheats, examples["repeat"]).splitlines()[0] == "0", "whatever else is asked"
 
 

@@ -1,5 +1,6 @@
 """The proof card of a change or a branch: as text for a terminal, as markdown, and as an object for programs. Pure."""
 
+import re
 from typing import Any
 
 from detent.blocks.card_rows import WIDTH, cut, listed, many, row, wrapped
@@ -13,6 +14,8 @@ MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wan
 LONGEST = 200  # characters of a line in markdown
 SCHEMA = 1
 ELSEWHERE = "outside of all projects"
+MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦", **{sign: f"\\{sign}" for sign in "\\`*[]~#"}})
+LINKED = re.compile(r"(?<=@)|(?<=[#!$%&~^])(?=\w)|(?<=GH-)(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # what hosts make links of
 
 
 def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[str]:
@@ -214,5 +217,5 @@ def _code(text: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Words of others in one line of markdown: they open no tag, no table cell and no mention."""
-    return " ".join(text.split()).replace("<", "&lt;").replace("|", "¦").replace("@", "@\u200b")
+    """Words of others in one line of markdown: they open no tag, link, image or table cell, and nothing in them is a mention or an address."""
+    return LINKED.sub("\u200b", " ".join(text.split())).translate(MARKUP)

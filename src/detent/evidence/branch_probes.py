@@ -14,6 +14,7 @@ from detent.evidence.collect import Collector
 from detent.evidence.disguise import look_disguised
 from detent.evidence.examples import examples
 from detent.evidence.in_life import look_in_life
+from detent.evidence.literals import values_in
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.put_back import look_put_back
@@ -22,6 +23,8 @@ from detent.kernel.model import Flag
 
 MOST_SHOWN = 5
 MOST_REDS = 6  # the newest
+MOST_ASKED = 200  # texts of the code that older tests are asked for
+MOST_READ = 100  # of their files
 
 
 class Branch(NamedTuple):
@@ -60,5 +63,24 @@ def look_beside(teeth: Teeth, collector: Collector, branch: Branch, allowed: Cal
 def examples_in_code(teeth: Teeth, patch: bytes) -> list[Flag]:
     """The tests' own values where they stand as cases of the code; this runs nothing."""
     said = "the code answers the very examples of the tests case by case; what does it answer to others?"
-    found = examples(patch, lambda path: teeth.sort(path) == "production", lambda path: teeth.sort(path) == "test")
+    found = examples(
+        patch, lambda path: teeth.sort(path) == "production", lambda path: teeth.sort(path) == "test", lambda texts: _held(teeth, texts)
+    )
     return [Flag("knows-the-examples", said, each.place, after=each.said) for each in found[:MOST_SHOWN]]
+
+
+def _held(teeth: Teeth, texts: frozenset[str]) -> frozenset[str]:
+    """Of these texts, those that a test has: as a value of its own, as a line, or as the whole of a file of data. Tests that are older than the
+    change count as well: it may be the one that has them run."""
+    lines = sorted({max(text.split("\n"), key=len) for text in texts if "\0" not in text}, key=len, reverse=True)[:MOST_ASKED]
+    found = frozenset[str]()
+    if not lines:
+        return found
+    words = [*lines, *(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines if "\\" in line or '"' in line)]
+    out = teeth.git.call("grep", "-I", "-l", "-z", "-F", *(arg for word in words for arg in ("-e", word)), teeth.tree, "--")
+    paths = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
+    for path in [path for path in paths if teeth.sort(path) == "test"][:MOST_READ]:
+        text = (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace").replace("\r\n", "\n")
+        said = {text.strip(), *(line.strip() for line in text.split("\n")), *values_in(text)}
+        found |= {each for each in texts if each in said or each.strip() in said}
+    return found

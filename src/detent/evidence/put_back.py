@@ -14,16 +14,29 @@ from detent.kernel.model import Flag
 MOST_CHECKS = 4
 MOST_OTHERS = 2
 MOST_NEW = 3
+MOST_NAMED = 5  # places that were not looked at
 SLOWER = 3
 
 
 def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:
     """The flags of checks whose going no test notices, and notes of other lines. `files`: of tests that most likely notice it."""
-    found = removed(patch, lambda path: teeth.sort(path) == "production", lambda path: _text(teeth, path))
-    checks, others = [each for each in found if each.guard], [each for each in found if not each.guard]
-    gone = [_flag(each) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS]) if _is_unnoticed(teeth, tip, each, until, files)]
-    new = added(patch, lambda path: teeth.sort(path) == "production", lambda path: _text(teeth, path))[:MOST_NEW]
-    return gone + [_flag_new(each) for each in new if _is_unnoticed(teeth, tip, each, until, files)]
+    is_code, read = (lambda path: teeth.sort(path) == "production"), (lambda path: _text(teeth, path))
+    gone, new = removed(patch, is_code, read), added(patch, is_code, read)
+    checks, others = [each for each in gone if each.guard], [each for each in gone if not each.guard]
+    tried = [*((each, _flag) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS])), *((each, _flag_new) for each in new[:MOST_NEW])]
+    seen = [(each, flag, _is_unnoticed(teeth, tip, each, until, files)) for each, flag in tried]
+    left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *(each for each, _, unnoticed in seen if unnoticed is None)]
+    return [*(flag(each) for each, flag, unnoticed in seen if unnoticed), *_left_out(left, len(gone) + len(new))]
+
+
+def _left_out(left: list[Removed], every: int) -> list[Flag]:
+    """What was not looked at is named: the most telling pieces are tried, as long as there is time."""
+    if not left:
+        return []
+    places = list(dict.fromkeys(f"{each.path}:{each.line}" for each in left))
+    named = ", ".join(places[:MOST_NAMED]) + (f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
+    what = "pieces of code that were removed, or that are a new way out, were put back or taken out to see whether a test notices"
+    return [Flag("weak-evidence", f"not everything was tried: only {every - len(left)} of {every} {what}; not {named}", level="note")]
 
 
 def _flag_new(piece: Removed) -> Flag:
@@ -38,8 +51,8 @@ def _flag(piece: Removed) -> Flag:
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 
 
-def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float, files: tuple[str, ...]) -> bool:
-    """Whether all tests pass as they do without it, at one of the places where it may have stood. What does not run says nothing.
+def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float, files: tuple[str, ...]) -> bool | None:
+    """Whether all tests pass as they do without it, at one of the places where it may have stood. What does not run says nothing; None: no time.
 
     A few files are asked first: where one of their tests fails, the others need not be run."""
     for make in piece.make:
@@ -49,6 +62,8 @@ def _is_unnoticed(teeth: Teeth, tip: TestReport, piece: Removed, until: float, f
         if few is not None and few.bad - tip.bad:
             continue
         report = _ran(teeth, tip, piece.path, text, (), until)
+        if report is None and time.monotonic() >= until:
+            return None
         if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             what = "the piece put back, or the new way out taken out"
             teeth.tried(trial_of(teeth, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: text.encode()}))

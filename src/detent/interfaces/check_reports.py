@@ -70,7 +70,8 @@ def sarif_of(found: Sequence[Checked]) -> dict[str, Any]:
 def _sarif(result: Result) -> dict[str, Any]:
     at = {"physicalLocation": {"artifactLocation": {"uri": _uri(result.path)}, "region": {"startLine": result.line}}}
     where = {"locations": [at]} if result.path else {}
-    return {"ruleId": result.rule, "level": result.level, "message": {"text": result.says or result.rule}, **where}
+    says = (result.says or result.rule).replace("](", "] (")  # SARIF makes links of words of others, too
+    return {"ruleId": result.rule, "level": result.level, "message": {"text": says}, **where}
 
 
 def _uri(path: str) -> str:
