@@ -31,6 +31,7 @@ FLOORS = (
     ("tools",),
     ("evidence",),
     ("git", "sandbox", "tracker"),
+    ("forge",),
     ("kernel",),
     ("errors",),
     ("__init__",),

@@ -107,11 +107,11 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
         home,
         origin_of(run, place),
         cell.apart,
-        lambda: _tracker(settings.tracker.kind, place, outer),
+        lambda: _tracker(settings, place, outer),
     )
 
 
-def _tracker(kind: str, place: Place, outer: Mapping[str, str]) -> "Tracker":
+def _tracker(settings: Settings, place: Place, outer: Mapping[str, str]) -> "Tracker":
     from detent.app.trackers import tracker_of  # most submits ask no tracker
 
-    return tracker_of(kind, place, outer)
+    return tracker_of(settings, place, outer)

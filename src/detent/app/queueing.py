@@ -17,11 +17,10 @@ from detent.app.overtime import seconds_until
 from detent.app.policy import policies_of
 from detent.app.shared import queue_settings, shared_url
 from detent.config import Settings
-from detent.errors import CannotTell, DetentError
+from detent.errors import CannotTell, DetentError, Unreached
 from detent.git.place import Place
 from detent.kernel.model import Sent
 from detent.queue.protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
-from detent.tracker import TrackerError
 from detent.workflows.open_flags import CAUSE
 from detent.world.execute_review import watch_items
 
@@ -153,7 +152,7 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
     if needed := queue.store.needed():
         from detent.app.start_execute import items_of
 
-        with suppress(TrackerError):  # one that does not answer is asked again the next time
+        with suppress(Unreached):  # one that does not answer is asked again the next time
             queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
 
 

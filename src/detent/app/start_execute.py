@@ -37,7 +37,7 @@ def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
     """How to queue items, one after another: what is the same for all of them is found out once."""
     git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
-    tracker = tracker_of(settings.tracker.kind, app.place, app.world.outer)
+    tracker = tracker_of(settings, app.place, app.world.outer)
     setup = setup_of(app, terms)
     exclude(app.place)
     fingerprint.begin(app.place, app.busy)
@@ -69,7 +69,7 @@ def project_settings(git: Git, outer: dict[str, str]) -> tuple[Settings, str]:
 
 def items_of(app: App) -> Tracker:
     """The tracker that this project is configured for."""
-    return tracker_of(project_settings(app.world.git, app.world.outer)[0].tracker.kind, app.place, app.world.outer)
+    return tracker_of(project_settings(app.world.git, app.world.outer)[0], app.place, app.world.outer)
 
 
 def waits_for(app: App, id: str) -> list[str]:

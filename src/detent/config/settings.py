@@ -131,7 +131,14 @@ class Queue(Value, frozen=True):
 
 
 class Tracker(Value, frozen=True):
-    kind: Literal["builtin", "beads"] = "builtin"
+    kind: Literal["builtin", "beads", "github", "gitlab"] = "builtin"
+    query: str = ""
+    ready: str = ""
+
+
+class Forge(Value, frozen=True):
+    kind: Literal["", "github", "gitlab"] = ""  # unset: by the remote's host
+    project: str = ""  # unset: as the remote's URL says
 
 
 class Decisions(Value, frozen=True):
@@ -158,6 +165,7 @@ class Settings(Value, frozen=True):
     workspace: Workspace = Workspace()
     queue: Queue = Queue()
     tracker: Tracker = Tracker()
+    forge: Forge = Forge()
     decisions: Decisions = Decisions()
 
     def flat(self) -> dict[str, str]:

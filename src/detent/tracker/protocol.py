@@ -6,7 +6,7 @@ A tracker that cannot be reached raises; it never answers with an empty list.
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from detent.errors import DetentError
+from detent.errors import DetentError, Unreached
 from detent.kernel.model import Value
 
 Status = Literal["open", "in_progress", "blocked", "deferred", "closed"]
@@ -52,6 +52,7 @@ class Change(Value, frozen=True):
     labels: tuple[str, ...] = ()  # added
     depends_on: tuple[str, ...] = ()  # added
     note: str = ""  # added to the notes, once
+    by_merge: bool = False  # closed: the merge of its branch closes it, where the tracker sees merges; it counts as closed meanwhile
 
 
 class Tracker(Protocol):
@@ -80,7 +81,7 @@ class Tracker(Protocol):
         ...
 
 
-class TrackerError(DetentError):
+class TrackerError(Unreached):
     """The tracker cannot be reached, or says something that cannot be read."""
 
 

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from detent.errors import CannotTell
+from detent.errors import CannotTell, Unreached
 from detent.gates.item import Issue
-from detent.tracker import NewItem, TrackerError
+from detent.tracker import NewItem
 
 KEY = "detent:"  # before the key of an item that the machine filed
 PRIORITIES = (0, 4)
@@ -17,7 +17,7 @@ def reached() -> Iterator[None]:
     """A tracker that cannot be reached says nothing about the item."""
     try:
         yield
-    except TrackerError as e:
+    except Unreached as e:
         raise CannotTell(f"{e.message} ({e.hint})" if e.hint else e.message) from e
 
 
