@@ -64,11 +64,14 @@ class Server:
         self.faults: list[Said] = []
         self.seen: list[Seen] = []
         self.hidden = False
+        self.meanwhile: Callable[[str, str], None] | None = None  # what happens just before a request is answered
         self.most = 100  # entries of a page
         self.lock = threading.RLock()
         self.url = ""
 
     def answer(self, method: str, target: str, headers: Mapping[str, str], raw: bytes) -> Said:
+        if self.meanwhile is not None:
+            self.meanwhile(method, urlsplit(target).path)
         with self.lock:
             said = self._answered(method, target, headers, raw)
             self.seen.append(Seen(method, urlsplit(target).path.removeprefix(self.prefix), said.status))
