@@ -8,7 +8,7 @@ from pathlib import Path
 from detent.app.clock import now
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.forge import Api, Where, token_of, where_of
+from detent.forge import PULLS, Api, Pulls, Where, token_of, where_of
 from detent.git.place import Place
 from detent.git.remote import remote_url
 from detent.git.repo import Git
@@ -36,6 +36,22 @@ def forge_of(kind: str, settings: Settings, place: Place, outer: Mapping[str, st
     where = where_of(kind or kind_of(settings, remote), remote, settings.forge.project, outer)
     token = token_of(where, outer, _teller(place, outer))
     return Api(where.url, where.name, token, place.common_dir / "detent" / "forge", now, outer), where
+
+
+def pulls_of(settings: Settings, place: Place, outer: Mapping[str, str]) -> Pulls:
+    """Where the pull requests of a repository are opened."""
+    api, where = forge_of("", settings, place, outer)
+    return PULLS[where.kind](api, where)
+
+
+def must_take_pushes(settings: Settings, place: Place, outer: Mapping[str, str], branch: str) -> None:
+    """An error if the forge protects a branch. A forge that is not known, or does not say, is no reason to stop: the push will tell."""
+    try:
+        said = pulls_of(settings, place, outer).guarded(branch)
+    except DetentError:
+        return
+    if said:
+        raise DetentError(f"{said}, so it takes no pushes", 'merge there, by pull requests: [git] merge = "pull-request"')
 
 
 def kind_of(settings: Settings, remote: str) -> str:

@@ -19,6 +19,7 @@ from detent.world import Kit
 from detent.world.repo import root_of
 
 if TYPE_CHECKING:
+    from detent.forge import Pulls
     from detent.tracker import Tracker
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
@@ -108,6 +109,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
         origin_of(run, place),
         cell.apart,
         lambda: _tracker(settings, place, outer),
+        lambda: _pulls(settings, place, outer),
     )
 
 
@@ -115,3 +117,9 @@ def _tracker(settings: Settings, place: Place, outer: Mapping[str, str]) -> "Tra
     from detent.app.trackers import tracker_of  # most submits ask no tracker
 
     return tracker_of(settings, place, outer)
+
+
+def _pulls(settings: Settings, place: Place, outer: Mapping[str, str]) -> "Pulls":
+    from detent.app.forges import pulls_of  # few jobs open pull requests
+
+    return pulls_of(settings, place, outer)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from detent.app import App, now
 from detent.app.fit import Terms
+from detent.app.forges import must_take_pushes
 from detent.app.kit import CONFIGURED
 from detent.app.land_asked import Left, ask_about, forget
 from detent.app.land_flags import Accepts, Seen, look_at
@@ -25,7 +26,7 @@ from detent.git.commits import main_branch, short
 from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Run, Sent
-from detent.tracker import Change, Item, UnknownItem
+from detent.tracker import CLOSES, Change, Item, UnknownItem
 from detent.workflows.execute_data import ExecuteData
 from detent.workflows.open_flags import question_of
 
@@ -100,6 +101,7 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
     settings, _ = project_settings(git, app.world.outer)
     ways = Ways(settings.git.main, settings.git.remote, "auto", "")
     ref = main_branch(git, ways.main)
+    must_take_pushes(settings, app.place, app.world.outer, short(ref))
     with only_landing(app):
         found = [_named(app, name, ways.remote) for name in names] if names else list(_finished(app, ref, ways.remote))
         prove = _prover(app) if found else None
@@ -115,6 +117,7 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
                     ask_about(app, Left(each.branch, seen.tree, question := _question(seen), seen.open, now()))
                     told.append(Told(each.branch, each.item, "flagged", reason=question, tree=seen.tree, flags=seen.open))
                     continue
+                seen = seen._replace(note=_closing(settings.tracker.kind, each.item, seen.note))
                 done = _landed(git, each, seen, ways, prove, partial(watch, each.branch))
             except CannotTell as e:
                 rest = [Told(left.branch, left.item, "untouched") for left in ordered[at:]]
@@ -135,6 +138,12 @@ def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str]
 def _question(seen: Seen) -> str:
     """What a person is asked, with what was said in people's names on the way."""
     return question_of(seen.open) + (f" Said by people on the way: {'; '.join(seen.said)}." if seen.said else "")
+
+
+def _closing(tracker: str, item: str, note: str) -> str:
+    """What stands below a merge's message: the word that closes the issue, where the tracker reads it, and what people said."""
+    closes = CLOSES[tracker].format(item) if item and tracker in CLOSES else ""
+    return "\n\n".join(part for part in (closes, note) if part)
 
 
 def _landed(git: Git, each: Candidate, seen: Seen, ways: Ways, prove: Prove, say: Callable[[str], None]) -> Landing:

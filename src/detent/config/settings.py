@@ -57,7 +57,8 @@ class Git(Value, frozen=True):
     checkpoint: Literal["auto", "agent"] = "auto"
     squash: Literal["", "agent", "auto"] = ""  # unset: agent; where the machine drives the agent, auto
     merge: Literal["", "auto", "branch", "pull-request"] = ""  # unset: auto for pr, branch for tdd
-    pr_command: str = ""
+    pr_command: str = ""  # unset: at the forge of the remote
+    wait_for_ci: bool = False
     remote: str = "origin"
 
 

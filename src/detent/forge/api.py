@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from detent.errors import Unreached
 from detent.kernel.seal import keep, kept
 
+LATER = "wait until then; what is queued goes on by itself"
 PATIENCE = 30.0  # seconds for one answer
 A_MINUTE = 60.0  # to wait where the forge names no time
 LONGEST = 20_000_000  # bytes of one answer
@@ -123,6 +124,7 @@ class Api:
         )
 
     def _once(self, method: str, address: str, body: object, headers: Mapping[str, str]) -> Answer:
+        self._wait_no_more()
         data = None if body is None else json.dumps(body).encode()
         more = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", "User-Agent": "detent"}
         more |= {"Content-Type": "application/json"} if data is not None else {}
@@ -135,7 +137,7 @@ class Api:
                 return Answer(e.code, _lower(e.headers), _what_came(e))
         except (OSError, HTTPException) as e:
             why = (str(getattr(e, "reason", "")) or str(e) or type(e).__name__)[:200]
-            raise ForgeError(f"{self.name} cannot be reached: {why}", "it is asked again by itself", self._later(A_MINUTE)) from e
+            raise ForgeError(f"{self.name} cannot be reached: {why}", LATER, self._later(A_MINUTE)) from e
 
     def _sound(self, answer: Answer, method: str, address: str) -> None:
         """Raise what an answer means that is none."""
@@ -145,19 +147,33 @@ class Api:
         what = f"{self.name} {{}}: {method} {path} ({status}{f', {said}' if said else ''})"
         if _limited(status, answer.headers, said):
             until = self._later(_seconds(answer.headers, self.clock()))
+            self._hold_off(until)
             raise ForgeError(
                 f"{self.name} takes no more requests until {until} ({status}{f', {said}' if said else ''})",
-                "it is asked again by itself",
+                LATER,
                 until,
             )
         if status >= 500:
-            raise ForgeError(what.format("has trouble of its own"), "it is asked again by itself", self._later(A_MINUTE))
+            raise ForgeError(what.format("has trouble of its own"), LATER, self._later(A_MINUTE))
         if status in (404, 410):
             raise NotThere(
                 what.format("has nothing there, or the token may not see it"), "look at the project's name, and at what the token may do"
             )
         says, hint = REFUSALS.get(status, ("does not take this", "try it by hand"))
         raise ForgeError(what.format(says), hint)
+
+    def _hold_off(self, until: str) -> None:
+        """Keep a limit for every process of this machine: who goes on asking is shut out for longer."""
+        if (file := self._file("the limit")) is not None:
+            keep(file, json.dumps({"until": until}), durable=False)
+
+    def _wait_no_more(self) -> None:
+        """Raise while a limit holds; nothing is sent then."""
+        file = self._file("the limit")
+        said = kept(file) if file is not None and file.exists() else None
+        until = json.loads(said)["until"] if said else ""
+        if until and datetime.fromisoformat(until) > datetime.fromisoformat(self.clock()):
+            raise ForgeError(f"{self.name} takes no more requests until {until}", LATER, until)
 
     def _later(self, seconds: float) -> str:
         return (datetime.fromisoformat(self.clock()) + timedelta(seconds=seconds)).isoformat(timespec="seconds")

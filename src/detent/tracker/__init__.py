@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from detent.forge import Api, Where
 
 __all__ = [
+    "CLOSES",
     "STATUSES",
     "TRACKERS",
     "Change",
@@ -84,4 +85,5 @@ def _gitlab(means: Means) -> Tracker:
     return Issues("gitlab", board, board, means.ready)
 
 
+CLOSES = {"github": "Closes #{}", "gitlab": "Closes #{}"}  # the words with which a merge closes an item, where the tracker sees merges
 TRACKERS: dict[str, Callable[[Means], Tracker]] = {"builtin": _builtin, "beads": _beads, "github": _github, "gitlab": _gitlab}

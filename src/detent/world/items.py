@@ -14,10 +14,12 @@ PRIORITIES = (0, 4)
 
 @contextmanager
 def reached() -> Iterator[None]:
-    """A tracker that cannot be reached says nothing about the item."""
+    """A tracker that cannot be reached says nothing about the item. One that says when to ask again is left until then, and that counts nothing."""
     try:
         yield
     except Unreached as e:
+        if e.until:
+            raise
         raise CannotTell(f"{e.message} ({e.hint})" if e.hint else e.message) from e
 
 
