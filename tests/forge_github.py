@@ -1,5 +1,6 @@
-"""A stand-in for GitHub's REST API: issues, their labels, comments and blockers, as its documentation describes them."""
+"""A stand-in for GitHub's REST API: issues, their labels, comments and blockers, pull requests and checks, as its documentation describes them."""
 
+import re
 from typing import Any
 
 from tests.forge_server import CREATED, Call, Said, Server, User, route
@@ -16,6 +17,11 @@ class GitHub(Server):
         self.issues: dict[int, Row] = {}
         self.comments: dict[int, Row] = {}
         self.blockers: dict[int, list[int]] = {}
+        self.pulls: dict[int, Row] = {}
+        self.reviews: list[Row] = []
+        self.lines: list[Row] = []
+        self.checks: dict[str, str] = {}  # what CI says, by the name of a check, of whichever commit
+        self.protected: set[str] = set()
         self.next = 0
         issue = f"{AT}/issues/{{}}"
         self.routes = [
@@ -31,6 +37,14 @@ class GitHub(Server):
             route("POST", f"{issue}/comments", self._say),
             route("DELETE", f"{AT}/issues/comments/{{}}", self._take_back),
             route("GET", f"{issue}/dependencies/blocked_by", self._blocked_by),
+            route("GET", f"{AT}/pulls", self._pulls),
+            route("POST", f"{AT}/pulls", self._open),
+            route("PATCH", f"{AT}/pulls/{{}}", self._patch_pull),
+            route("GET", f"{AT}/pulls/{{}}/reviews", lambda c: Said(200, [self._told(r) for r in self.reviews])),
+            route("GET", f"{AT}/pulls/{{}}/comments", lambda c: Said(200, [self._told(r) for r in self.lines])),
+            route("GET", f"{AT}/commits/{{}}/check-runs", self._check_runs),
+            route("GET", f"{AT}/commits/{{}}/status", lambda c: Said(200, {"state": "pending", "statuses": []})),
+            route("GET", f"{AT}/branches/{{}}", lambda c: Said(200, {"name": c.words[0], "protected": c.words[0] in self.protected})),
         ]
 
     def put(self, title: str, body: str | None = None, labels: tuple[str, ...] = (), **more: Any) -> int:
@@ -112,3 +126,47 @@ class GitHub(Server):
 
     def _blocked_by(self, call: Call) -> Said:
         return Said(200, [self._shown(self.issues[n]) for n in self.blockers.get(int(call.words[0]), [])])
+
+    # -- pull requests -------------------------------------------------------------------------------------------------------
+
+    def review(self, state: str, body: str, user: User) -> None:
+        self.next += 1
+        self.reviews.append({"id": self.next, "state": state, "body": body, "user": user})
+
+    def line(self, path: str, line: int, body: str, user: User) -> None:
+        self.next += 1
+        self.lines.append({"id": self.next, "path": path, "line": line, "body": body, "user": user})
+
+    def merge(self, number: int) -> None:
+        """As a person does by the button: what the text closes is closed."""
+        pull = self.pulls[number]
+        pull["state"] = "closed"
+        for closed in re.findall(r"\bCloses #(\d+)", pull["body"]):
+            self.issues[int(closed)]["state"] = "closed"
+
+    def _told(self, row: Row) -> Row:
+        return {**row, **{k: v for k, v in self._comment(row).items() if k != "body"}}
+
+    def _pulls(self, call: Call) -> Said:
+        rows = [row for row in self.pulls.values() if row["state"] == call.query["state"]]
+        return Said(200, [row for row in rows if call.query["head"] == f"acme:{row['head']}"])
+
+    def _open(self, call: Call) -> Said:
+        asked = call.body
+        if any(row["head"] == asked["head"] and row["state"] == "open" for row in self.pulls.values()):
+            errors = [{"resource": "PullRequest", "code": "custom", "message": f"A pull request already exists for acme:{asked['head']}."}]
+            return Said(422, {"message": "Validation Failed", "errors": errors})
+        number = self.put(asked["title"], asked["body"], pull_request={"url": "x"})
+        self.pulls[number] = {**asked, "number": number, "state": "open", "html_url": f"https://github.example/{PROJECT}/pull/{number}"}
+        return Said(201, self.pulls[number])
+
+    def _patch_pull(self, call: Call) -> Said:
+        row = self.pulls.get(int(call.words[0]))
+        if row is None:
+            return NO
+        row.update(call.body)
+        return Said(200, row)
+
+    def _check_runs(self, call: Call) -> Said:
+        ended = [{"name": k, "status": "completed" if v else "in_progress", "conclusion": v or None} for k, v in self.checks.items()]
+        return Said(200, {"total_count": len(ended), "check_runs": ended})

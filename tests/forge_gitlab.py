@@ -1,4 +1,4 @@
-"""A stand-in for GitLab's REST API: issues, notes, links and members, as its documentation describes them. It carries out quick actions too."""
+"""A stand-in for GitLab's REST API: issues, notes, links, members, merge requests and pipelines, as its documentation describes them. It carries out quick actions too."""
 
 import re
 from typing import Any
@@ -19,6 +19,10 @@ class GitLab(Server):
         self.issues: dict[int, Row] = {}
         self.notes: dict[int, Row] = {}
         self.links: dict[int, list[tuple[int, str]]] = {}
+        self.pulls: dict[int, Row] = {}
+        self.reviewers: list[Row] = []
+        self.checks: dict[str, str] = {}  # the status of a pipeline by its source, of whichever commit
+        self.protected: set[str] = set()
         self.next = 0
         issue = f"{AT}/issues/{{}}"
         self.routes = [
@@ -32,6 +36,15 @@ class GitLab(Server):
             route("POST", f"{issue}/notes", self._say),
             route("DELETE", f"{issue}/notes/{{}}", lambda c: Said(204) if self.notes.pop(int(c.words[1]), None) else NO),
             route("GET", f"{issue}/links", self._links),
+            route("GET", f"{AT}/merge_requests", self._pulls),
+            route("POST", f"{AT}/merge_requests", self._open),
+            route("GET", f"{AT}/merge_requests/{{}}", lambda c: Said(200, {**self.pulls[int(c.words[0])], "sha": "5" * 40})),
+            route("PUT", f"{AT}/merge_requests/{{}}", self._put_pull),
+            route("GET", f"{AT}/merge_requests/{{}}/notes", lambda c: Said(200, [self._note(r) for r in self._said(-int(c.words[0]))])),
+            route("POST", f"{AT}/merge_requests/{{}}/notes", self._say_pull),
+            route("GET", f"{AT}/merge_requests/{{}}/reviewers", lambda c: Said(200, self.reviewers)),
+            route("GET", f"{AT}/pipelines", lambda c: Said(200, [{"source": k, "status": v} for k, v in self.checks.items()])),
+            route("GET", f"{AT}/repository/branches/{{}}", self._branch),
         ]
 
     def put(self, title: str, body: str | None = None, labels: tuple[str, ...] = (), **more: Any) -> int:
@@ -45,7 +58,7 @@ class GitLab(Server):
     def say(self, number: int, body: str, user: User) -> None:
         self.next += 1
         self.notes[self.next] = {"id": self.next, "issue": number, "body": body, "user": user}
-        self._carry_out(self.issues[number], body)
+        self._carry_out(self.issues.get(number, {}), body)
 
     def _carry_out(self, row: Row, text: str) -> None:
         if CLOSES.search(text):
@@ -89,7 +102,8 @@ class GitLab(Server):
         return [row for row in self.notes.values() if row["issue"] == number]
 
     def _note(self, row: Row) -> Row:
-        return {"id": row["id"], "body": row["body"], "system": False, "author": {"id": row["user"].id, "username": row["user"].login}}
+        who = {"id": row["user"].id, "username": row["user"].login}
+        return {"id": row["id"], "body": row["body"], "system": False, "author": who, "position": row.get("position")}
 
     def _say(self, call: Call) -> Said:
         if int(call.words[0]) not in self.issues:
@@ -104,3 +118,44 @@ class GitLab(Server):
     def _links(self, call: Call) -> Said:
         links = self.links.get(int(call.words[0]), [])
         return Said(200, [{**self._shown(self.issues[n]), "link_type": sort} for n, sort in links])
+
+    # -- merge requests ------------------------------------------------------------------------------------------------------
+
+    def review(self, state: str, body: str, user: User) -> None:
+        if state == "CHANGES_REQUESTED":
+            self.reviewers.append({"user": {"id": user.id, "username": user.login}, "state": "requested_changes"})
+        self.say(-max(self.pulls), body, user)
+
+    def line(self, path: str, line: int, body: str, user: User) -> None:
+        self.say(-max(self.pulls), body, user)
+        self.notes[self.next]["position"] = {"new_path": path, "new_line": line}
+
+    def merge(self, number: int) -> None:
+        pull = self.pulls[number]
+        pull["state"] = "merged"
+        for closed in re.findall(r"\bCloses #(\d+)", pull["description"]):
+            self.issues[int(closed)]["state"] = "closed"
+
+    def _pulls(self, call: Call) -> Said:
+        rows = [row for row in self.pulls.values() if row["state"] == call.query["state"]]
+        return Said(200, [row for row in rows if call.query["source_branch"] == row["source_branch"]])
+
+    def _open(self, call: Call) -> Said:
+        if any(row["source_branch"] == call.body["source_branch"] and row["state"] == "opened" for row in self.pulls.values()):
+            return Said(409, {"message": ["Another open merge request already exists for this source branch"]})
+        number = len(self.pulls) + 1
+        url = f"https://gitlab.example/{PROJECT}/-/merge_requests/{number}"
+        self.pulls[number] = {**call.body, "iid": number, "state": "opened", "web_url": url}
+        return Said(201, self.pulls[number])
+
+    def _put_pull(self, call: Call) -> Said:
+        self.pulls[int(call.words[0])].update(call.body)
+        return Said(200, self.pulls[int(call.words[0])])
+
+    def _say_pull(self, call: Call) -> Said:
+        self.say(-int(call.words[0]), call.body["body"], call.user)
+        return Said(201, self._note(self.notes[self.next]))
+
+    def _branch(self, call: Call) -> Said:
+        name = call.words[0]
+        return Said(200, {"name": name, "protected": name in self.protected, "can_push": name not in self.protected})

@@ -102,6 +102,11 @@ def keep_url(common: Path, run: str, said: str) -> str:
     return kept_url(common, run)
 
 
+def url_of(common: Path, run: AnyRun) -> str:
+    """Where the pull request of a run is, as its journal or this machine knows it; empty if there is none."""
+    return getattr(run.data, "pull", "") or kept_url(common, run.id)
+
+
 def kept_url(common: Path, run: str) -> str:
     return kept(_file(common, run)) or ""
 

@@ -90,12 +90,15 @@ def _waiting(waits: list[str]) -> str:
 @AS_JSON
 def show(id: str, as_json: bool) -> None:
     """Show one item with everything that is known of it."""
-    item = tracker().items(id)[0]
+    app, here = opened()
+    item = here.items(id)[0]
+    url = _pull_request(app, item)
     parts = [f"{item.id}  {plain(item.title)}", f"{item.status}, {item.type}, priority {item.priority}, filed {item.created_at or '?'}"]
     parts += [f"claimed by {plain(item.assignee)}"] if item.assignee else []
     parts += [f"labels: {', '.join(item.labels)}"] if item.labels else []
     parts += [f"waits for: {', '.join(item.depends_on)}"] if item.depends_on else []
     parts += [f"found in: {', '.join(item.found_in)}"] if item.found_in else []
+    parts += [f"pull request: {plain(url)}"] if url else []
     parts += ["", plain(item.description).rstrip()] if item.description else []
     parts += ["", "Notes:", plain(item.notes).rstrip()] if item.notes else []
     _tell(item, as_json, "\n".join(parts))
@@ -128,6 +131,15 @@ def dep(id: str, needs: tuple[str, ...], as_json: bool) -> None:
     """Let ID wait until the items NEEDS are closed. A cycle is refused, and named."""
     item = tracker().change(id, Change(depends_on=needs))
     _tell(item, as_json, f"{item.id}  waits for {', '.join(item.depends_on)}")
+
+
+def _pull_request(app: App, item: Item) -> str:
+    """Where the pull request of its newest execution is."""
+    from detent.app.start_execute import last_of
+    from detent.world.pulls import url_of
+
+    last = last_of(app, item.id)
+    return url_of(app.place.common_dir, app.door.load(last.run).run) if last else ""
 
 
 def _row(item: Item) -> dict[str, Any]:

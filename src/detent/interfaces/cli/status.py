@@ -8,6 +8,7 @@ import msgspec
 from detent.app import App
 from detent.door import AnyEvent, AnyRun
 from detent.interfaces.cli.tell import card_lines, card_object, flag_lines, plain
+from detent.world.pulls import url_of
 
 
 @click.command("status")
@@ -44,6 +45,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  Known: {plain(told_known(known))}")
     for line in flag_lines(run_now.flags, hunks=False):
         click.echo(f"  {plain(line)}")
+    if url := url_of(app.place.common_dir, run_now):
+        click.echo(f"  Pull request: {plain(url)}")
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
@@ -105,6 +108,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "counts": run_now.counts,
         "limits": run_now.limits,
         "branch": getattr(run_now.data, "branch", "") or None,
+        "pull_request": url_of(app.place.common_dir, run_now) or None,
         "events": run_now.seq,
         "flags": [msgspec.to_builtins(flag) for flag in run_now.flags],
         "accepted": run_now.accepted or None,
