@@ -84,6 +84,19 @@ def test_a_change_changes_what_it_names_and_nothing_else(tracker: Tracker) -> No
     assert "the second" in tracker.change(id, Change(note="the second")).notes and "first" in tracker.items(id)[0].notes
 
 
+def test_an_item_can_be_edited_and_reopened(tracker: Tracker) -> None:
+    need, id = tracker.add(NewItem("need")).id, tracker.add(NewItem("sums", "text", 3, "bug", ("a", "b"), key="detent:k")).id
+    tracker.change(id, Change(depends_on=(need,)))
+    now = tracker.change(
+        id, Change(title="Sums", description="more\ntext", priority=0, type="feature", labels=("c",), drop=("a", "nowhere"))
+    )
+    assert (now.title, now.description, now.priority, now.type, set(now.labels)) == ("Sums", "more\ntext", 0, "feature", {"b", "c"})
+    assert (now.status, now.key, now.depends_on) == ("open", "detent:k", (need,)) and tracker.items(id) == [now]
+    now = tracker.change(id, Change("closed", description="", priority=2, type="task"))
+    assert (now.status, now.description, now.priority, now.type, now.title) == ("closed", "", 2, "task", "Sums")
+    assert tracker.change(id, Change("open")).status == "open"
+
+
 def test_items_wait_for_each_other_and_never_in_a_circle(tracker: Tracker) -> None:
     a, b, c = (tracker.add(NewItem(name)).id for name in "abc")
     assert tracker.change(b, Change(depends_on=(a,))).depends_on == (a,)

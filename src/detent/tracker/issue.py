@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from detent.tracker.protocol import Item, Status
+from detent.tracker.protocol import Change, Item, Status
 
 STATES: dict[str, str] = {"blocked": "detent:blocked", "deferred": "detent:deferred", "in_progress": "detent:in-progress"}
 DONE = "detent:done"  # proved and pushed; the merge of its branch closes the issue
@@ -143,12 +143,21 @@ def body_of(text: str, words: Words, needs: Iterable[str]) -> str:
     return f"{plain}\n\n<!-- detent {_safe(raw)} -->\n{' '.join(said)}\n<!-- /detent -->".lstrip("\n")
 
 
-def needing(body: str, fresh: Iterable[str]) -> str:
-    """A text after more was found that the issue waits for."""
-    words, text = split(body)
+def rewritten(body: str, text: str | None, fresh: Iterable[str]) -> str:
+    """A body with another text, or as it was, after more was found that the issue waits for."""
+    words, before = split(body)
     ours = BLOCK.search(body)
-    before = [number for found in NEEDS.finditer(ours[0] if ours else "") for number in re.findall(ONE, found[1])]
-    return body_of(text, words, dict.fromkeys((*before, *fresh)))
+    needs = [number for found in NEEDS.finditer(ours[0] if ours else "") for number in re.findall(ONE, found[1])]
+    return body_of(before if text is None else text, words, dict.fromkeys((*needs, *fresh)))
+
+
+def relabelled(labels: tuple[str, ...], change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The labels that a change adds to an issue, and those that it takes away."""
+    grades = [label for label in labels if PRIORITY.fullmatch(label)] if change.priority is not None else []
+    sorts = [label for label in labels if label in TYPES] if change.type else []
+    wanted = labels_of(2 if change.priority is None else change.priority, change.type, change.labels)
+    gone = {*change.drop, *grades, *sorts} - set(wanted)
+    return tuple(label for label in wanted if label not in labels), tuple(label for label in labels if label in gone)
 
 
 def claim_text(who: str) -> str:

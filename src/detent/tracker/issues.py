@@ -100,9 +100,8 @@ class Issues:
             no_cycle(self._known(fresh), str(issue.number), fresh)
         if change.assignee is not None and change.assignee != now.assignee:
             self._hand_to(issue, change.assignee)
-        labels = tuple(label for label in change.labels if label not in issue.labels)
-        if fresh or labels:
-            self.board.edit(issue, Edit(body=written.needing(issue.body, fresh) if fresh else None, add=labels))
+        body = written.rewritten(issue.body, change.description, fresh) if fresh or change.description is not None else None
+        self.board.edit(issue, Edit(change.title, body, None, *written.relabelled(issue.labels, change)))
         if change.status and (change.status != now.status or change.status == "closed"):
             self._become(issue, change.status, change.by_merge)
         note = written.bounded(change.note.strip())
