@@ -5,20 +5,27 @@ What was heard is marked on the pull request itself, where other machines and pe
 
 import json
 import re
+import time
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from typing import NamedTuple
 
-from detent.app import App
+from detent.app import App, open_app
 from detent.app.forges import pulls_of
 from detent.app.land import Candidate, change_of, finished, give_back
 from detent.app.start_execute import last_of, project_settings
-from detent.errors import DetentError
+from detent.config import Settings
+from detent.errors import CannotTell, DetentError
 from detent.forge import Pull, Pulls, Word
 from detent.git.commits import main_branch
+from detent.git.place import Place
 from detent.git.repo import Git
 from detent.kernel.model import Sent
+from detent.queue.protocol import Task
 
 HEARD = re.compile(r"<!-- detent:heard (\[.*?\]) -->")
 OURS = "<!-- detent"
+EVERY = 60.0  # seconds between two looks
 LONGEST = 20_000  # characters of what people said that the next agent reads
 
 
@@ -49,6 +56,24 @@ def bring_back(app: App, sent: Sent) -> list[Asked]:
             found.append(Asked(each.branch, each.item, pull.url, give_back(app, each, note, context, agent, sent), words))
             pulls.say(pull, _mark(found[-1]))
     return found
+
+
+def listening(task: Task, place: Place, env: Mapping[str, str], settings: Settings) -> Task:
+    """The task of a worker that also looks at the pull requests, now and then. One that cannot be asked now is asked the next time."""
+    looked = float("-inf")
+
+    def tend() -> None:
+        nonlocal looked
+        task.tend()
+        if time.monotonic() - looked < EVERY:
+            return
+        looked = time.monotonic()
+        with suppress(DetentError, CannotTell):
+            app = open_app(place.root, env=env)  # one of this thread's own
+            with closing(app.journal):
+                bring_back(app, Sent("start", by="system", channel="forge"))
+
+    return task._replace(tend=tend) if settings.git.merge == "pull-request" else task
 
 
 def unheard(pulls: Pulls, pull: Pull) -> tuple[Word, ...]:

@@ -213,19 +213,11 @@ def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "Du
     def judge(run: str, code: int | None) -> Outcome:
         return ended(place.root, run, code)
 
-    looked = float("-inf")
-
     def tend() -> None:
-        nonlocal looked
-        with suppress(DetentError, CannotTell):
+        with suppress(DetentError):
             app = open_app(place.root, env=env)  # one of this thread's own
             with closing(app.journal):
                 reconcile(app, queue)
-                if settings.git.merge == "pull-request" and not settings.git.pr_command and time.monotonic() - looked > LATER:
-                    from detent.app.pull_words import bring_back
-
-                    looked = time.monotonic()
-                    bring_back(app, Sent("start", by="system", channel="forge"))
 
     return Task(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE, tend)
 
