@@ -8,11 +8,12 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import App, open_app
 from detent.app.forges import pulls_of
 from detent.app.land import Candidate, change_of, finished, give_back
+from detent.app.queueing import task_of
 from detent.app.start_execute import last_of, project_settings
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
@@ -22,6 +23,9 @@ from detent.git.place import Place
 from detent.git.repo import Git
 from detent.kernel.model import Sent
 from detent.queue.protocol import Task
+
+if TYPE_CHECKING:
+    from detent.queue.engine import DurableQueue
 
 HEARD = re.compile(r"<!-- detent:heard (\[.*?\]) -->")
 OURS = "<!-- detent"
@@ -58,8 +62,9 @@ def bring_back(app: App, sent: Sent) -> list[Asked]:
     return found
 
 
-def listening(task: Task, place: Place, env: Mapping[str, str], settings: Settings) -> Task:
-    """The task of a worker that also looks at the pull requests, now and then. One that cannot be asked now is asked the next time."""
+def listening(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> Task:
+    """The task of a worker that also looks at the pull requests, now and then. What cannot be asked now is asked the next time."""
+    task = task_of(place, env, settings, queue)
     looked = float("-inf")
 
     def tend() -> None:
