@@ -1,11 +1,15 @@
 """An execution whose item is an issue and whose branch becomes a pull request, both at a forge on loopback: from the issue to the merge."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from detent.app.queueing import ended
+from detent.app.pull_words import listening
+from detent.app.queueing import ended, open_queue
+from detent.app.shared import queue_settings
+from detent.git.place import find_place
 from tests.driven import scripted
 from tests.executions import CODE, CONFIG, TITLE, WORKS, Till
 from tests.forge_github import GitHub
@@ -169,6 +173,20 @@ def test_what_people_ask_for_on_a_pull_request_comes_back_to_an_agent_once(till:
     assert till.project.run("queue", "pulls", "--json").json["pulls"] == []  # it was heard
     till.forge.review("CHANGES_REQUESTED", "Still no decimals", ANN)
     assert [each["execution"] for each in till.project.run("queue", "pulls", "--json").json["pulls"]] == ["execute-1-3"]
+
+
+def test_a_worker_looks_at_the_pull_requests_once_a_minute(till: AtForge) -> None:
+    till.forge.put(TITLE)
+    assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"
+    till.forge.line("calc.py", 2, "Take decimals, please", BEN)
+    place, env = find_place(till.project.root), till.project.env
+    with closing(open_queue(place, env)) as queue:
+        task = listening(place, env, queue_settings(place, env), queue)
+        task.tend()
+        assert [each.id for each in queue.all(("ready",))] == ["execute-1-2"]
+        asked = len(till.forge.seen)
+        task.tend()
+        assert len(till.forge.seen) == asked
 
 
 def test_without_pull_requests_there_is_nothing_to_look_at(tmp_path: Path) -> None:

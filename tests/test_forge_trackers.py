@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import DetentError, Unreached
-from detent.forge import ForgeError
+from detent.forge import ForgeError, token_of, where_of
 from detent.git.place import find_place
 from detent.tracker import Change, NewItem, Tracker, UnknownItem
 from tests.forge_github import GitHub
@@ -323,6 +323,17 @@ def test_a_forge_that_does_not_answer_is_asked_again_later(rig: Rig, tmp_path: P
     assert told.value.until
 
 
+def test_a_project_that_moved_is_followed_on_the_same_host(rig: Rig) -> None:
+    rig.forge.put("sums")
+    listed = rig.tracker.items()
+    at = next(seen.path for seen in rig.forge.seen if seen.path.endswith("/issues"))
+    rig.forge.faults = [Said(301, None, {"Location": f"{rig.forge.url}{at}?per_page=100"})]
+    assert rig.as_("token-b").items() == listed
+    rig.forge.faults = [Said(307, None, {"Location": f"{rig.forge.url}{at}"})] * 9
+    with pytest.raises(ForgeError, match="on and on"):
+        rig.tracker.items()
+
+
 # -- where and who -------------------------------------------------------------------------------------------------------------
 
 
@@ -359,3 +370,62 @@ def test_the_login_of_the_forges_own_program_is_used(tmp_path: Path, kind: str) 
         tracker = kind_at(kind, place, {"PATH": f"{folder}:/usr/bin:/bin", FORGES[kind][2]: forge.url})
         assert [item.title for item in tracker.items()] == ["sums"]
     assert (tmp_path / "asked").read_text().split()[-1] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "remote", "url", "project"),
+    [
+        ("github", "git@github.com:acme/shop.git", "https://api.github.com", "acme/shop"),
+        ("github", "https://user:secret@github.com/acme/shop", "https://api.github.com", "acme/shop"),
+        ("github", "ssh://git@GitHub.com:22/acme/shop.git/", "https://api.github.com", "acme/shop"),
+        ("github", "https://acme.ghe.com/acme/shop.git", "https://api.acme.ghe.com", "acme/shop"),
+        ("github", "git@git.acme.example:acme/shop.git", "https://git.acme.example/api/v3", "acme/shop"),
+        ("gitlab", "git@gitlab.com:acme/tools/shop.git", "https://gitlab.com/api/v4", "acme/tools/shop"),
+        ("gitlab", "https://git.acme.example/acme/shop.git", "https://git.acme.example/api/v4", "acme/shop"),
+    ],
+)
+def test_the_api_and_the_project_follow_from_the_remote(kind: str, remote: str, url: str, project: str) -> None:
+    where = where_of(kind, remote, "", {})
+    assert (where.url, where.project, where.said) == (url, project, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "remote", "project"),
+    [
+        ("github", "/srv/git/shop.git", ""),
+        ("github", "", "acme/shop"),
+        ("github", "git@github.com:shop.git", ""),
+        ("github", "git@github.com:a/b/c.git", ""),
+        ("github", "git@github.com:acme/shop.git", "acme/../user"),
+        ("gitlab", "file:///srv/shop.git", ""),
+        ("gitlab", "git@gitlab.com:acme/shop.git", "../.."),
+    ],
+)
+def test_a_remote_that_names_no_project_is_told_with_the_way_out(kind: str, remote: str, project: str) -> None:
+    with pytest.raises(DetentError) as told:
+        where_of(kind, remote, project, {})
+    assert told.value.hint and "secret" not in told.value.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "remote", "env", "token"),
+    [
+        ("github", "git@github.com:a/b", {"GITHUB_TOKEN": "g", "GH_TOKEN": "h"}, "h"),
+        ("github", "git@git.evil.example:a/b", {"GITHUB_TOKEN": "g"}, ""),
+        ("github", "git@git.evilgithub.com:a/b", {"GITHUB_TOKEN": "g"}, ""),
+        ("github", "git@git.acme.example:a/b", {"GITHUB_TOKEN": "g", "GH_ENTERPRISE_TOKEN": "e"}, "e"),
+        ("github", "git@git.acme.example:a/b", {"GITHUB_TOKEN": "g", "GH_HOST": "git.acme.example"}, "g"),
+        ("gitlab", "git@gitlab.com:a/b", {"GITLAB_TOKEN": "l"}, "l"),
+        ("gitlab", "git@git.evil.example:a/b", {"GITLAB_TOKEN": "l"}, ""),
+        ("gitlab", "git@git.acme.example:a/b", {"GITLAB_TOKEN": "l", "GITLAB_HOST": "https://git.acme.example"}, "l"),
+    ],
+)
+def test_a_token_goes_to_the_host_that_it_is_for_and_to_no_other(kind: str, remote: str, env: dict[str, str], token: str) -> None:
+    where = where_of(kind, remote, "", env)
+    if token:
+        assert token_of(where, env, lambda program, words: "") == token
+        return
+    with pytest.raises(ForgeError, match="there is no token for") as told:
+        token_of(where, env, lambda program, words: "")
+    assert f"auth login --hostname {where.host}" in told.value.hint
+    assert token_of(where, env, lambda program, words: f"{program} {words[-1]}\n".replace(" ", "-")).endswith(where.host)

@@ -11,6 +11,8 @@ from detent.tracker import issue as written
 from detent.tracker.issue import DONE, FILED, STATES, Comment, Issue, Words, claims, holder, item_of, labels_of
 from detent.tracker.protocol import Change, Item, NewItem, UnknownItem, no_cycle, noted
 
+LONGEST_TITLE = 250  # characters: forges take 255
+
 
 class Edit(NamedTuple):
     """What is to become of an issue: what is left out stays."""
@@ -69,7 +71,7 @@ class Issues:
             self._issue(need)
         body = written.body_of(new.description, Words(new.key, new.found_in), new.depends_on)
         labels = labels_of(new.priority, new.type, new.labels)
-        made = self.board.create(new.title, body, (*labels, FILED) if new.key else labels)
+        made = self.board.create(new.title[:LONGEST_TITLE], body, (*labels, FILED) if new.key else labels)
         first = self._filed(new.key)[:1] if new.key else []
         if first and first[0].number < made.number:  # somebody filed it at the same time
             self.board.edit(made, Edit(closed=True, drop=(FILED,)))
