@@ -153,10 +153,7 @@ def reopen(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
         if item.assignee.startswith(HELD) and (run := _at_work(app, item.id)):
             raise DetentError(f"{item.id} is being executed as {run}", f"end that first: detent queue cancel {item.id}")
     items = [here.change(id, Change("open", assignee="", note=reason)) for id in ids]
-    if as_json:
-        click.echo(json.dumps({"items": [_row(i) for i in items]}))
-    else:
-        click.echo("\n".join(f"{i.id}  open  {plain(i.title)}" for i in items))
+    _tell_all(items, as_json)
 
 
 def _at_work(app: App, id: str) -> str:
@@ -226,10 +223,7 @@ def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     allowed(app, channel())
     closed = [here.change(id, Change("closed", note=reason)) for id in ids]
     catch_up(app)
-    if as_json:
-        click.echo(json.dumps({"items": [_row(i) for i in closed]}))
-    else:
-        click.echo("\n".join(f"{i.id}  closed  {plain(i.title)}" for i in closed))
+    _tell_all(closed, as_json)
 
 
 @command.command("dep")
@@ -257,3 +251,9 @@ def _row(item: Item) -> dict[str, Any]:
 
 def _tell(item: Item, as_json: bool, text: str) -> None:
     click.echo(json.dumps(_row(item)) if as_json else text)
+
+
+def _tell_all(items: list[Item], as_json: bool) -> None:
+    """Items whose status was changed."""
+    said = "\n".join(f"{item.id}  {item.status}  {plain(item.title)}" for item in items)
+    click.echo(json.dumps({"items": [_row(item) for item in items]}) if as_json else said)
