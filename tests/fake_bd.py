@@ -29,7 +29,7 @@ def parsed(argv: list[str]) -> tuple[list[str], dict[str, str]]:
     words: list[str] = []
     flags: dict[str, str] = {}
     takes = ("--actor", "--limit", "--status", "--type", "--priority", "--description", "--labels", "--external-ref", "--deps", "--reason",
-             "--assignee", "--notes")  # fmt: skip
+             "--assignee", "--notes", "--title")  # fmt: skip
     rest = list(argv)
     while rest:
         word = rest.pop(0)
@@ -133,9 +133,11 @@ def update(issues: list[Issue], words: list[str], flags: dict[str, str]) -> None
         issue |= {"assignee": actor, "status": "in_progress"}
     if flags.get("--status", "open") not in STATUSES:
         fail(f"invalid status: {flags['--status']}")
-    for flag, name in (("--status", "status"), ("--assignee", "assignee"), ("--notes", "notes"), ("--external-ref", "external_ref")):
+    names = {"--type": "issue_type", "--external-ref": "external_ref"}
+    for flag in ("--status", "--assignee", "--notes", "--external-ref", "--title", "--description", "--type"):
         if flag in flags:
-            issue[name] = flags[flag]
+            issue[names.get(flag, flag[2:])] = flags[flag]
+    issue["priority"] = int(flags.get("--priority") or issue["priority"])
     issue["updated_at"] = now()
     store(issues)
     answer([issue])
@@ -167,6 +169,10 @@ def run(words: list[str], flags: dict[str, str]) -> None:
         answer([find(issues, rest[0])])
     elif name == "label" and rest[0] == "add":
         find(issues, rest[1]).setdefault("labels", []).append(rest[2])
+        store(issues)
+        answer([])
+    elif name == "label" and rest[0] == "remove":
+        find(issues, rest[1])["labels"].remove(rest[2])
         store(issues)
         answer([])
     elif name == "dep" and rest[0] == "add":

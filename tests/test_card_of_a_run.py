@@ -10,7 +10,7 @@ from detent.evidence.card_kept import kept_card
 from detent.interfaces.cli.doctor_project import _pull_requests
 from tests.driven import project
 from tests.project import Project
-from tests.repos import sh
+from tests.repos import make_repo, sh
 from tests.test_flags_landing import flagged_tdd
 
 pytestmark = pytest.mark.timeout(600)
@@ -65,7 +65,11 @@ def test_a_card_that_was_written_by_another_hand_is_not_shown(p: Project) -> Non
     [
         ("", []),
         ("merge = 'branch'\npr_command = 'true'", []),
-        ("merge = 'pull-request'", [(False, "git.pr_command is not set, so none can be opened")]),
+        ("merge = 'pull-request'", [(False, "none can be opened: it is not known what forge the remote is at")]),
+        (
+            "merge = 'pull-request'\n[forge]\nkind = 'github'\nproject = 'a/b'",
+            [(False, "none can be opened: the remote is not set, which names no host of GitHub")],
+        ),
         (
             "merge = 'pull-request'\npr_command = 'gh pr create --fill'",
             [(False, "`gh pr create --fill`, which gets no text: no pull request says what it proves")],
@@ -73,6 +77,7 @@ def test_a_card_that_was_written_by_another_hand_is_not_shown(p: Project) -> Non
         ("merge = 'pull-request'\npr_command = 'open {body}'", [(True, "`open {body}`, with the proof card in {body}")]),
     ],
 )
-def test_the_doctor_says_whether_pull_requests_get_the_card(git: str, told: list[tuple[bool, str]]) -> None:
+def test_the_doctor_says_whether_pull_requests_get_the_card(tmp_path: Path, git: str, told: list[tuple[bool, str]]) -> None:
+    root = make_repo(tmp_path / "p", {"a.txt": "a"})
     settings = load(lambda path: f"[git]\n{git}\n" if path == "detent.toml" else None, {})
-    assert [(check.ok, check.says) for check in _pull_requests(settings)] == told
+    assert [(check.ok, check.says) for check in _pull_requests(root, settings)] == told

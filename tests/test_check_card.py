@@ -53,11 +53,11 @@ def test_the_text_of_a_pull_request_lists_what_to_look_at_with_both_versions_and
     assert "| proved | `tests/test_a.py::test_a` |" in text and "| pins | `tests/test_a.py::test_p` |" in text
     looked, notes = text.split("<details>")
     assert (
-        "**To look at**\n\n- **rewritten-test** `tests/test_tax.py:4`: " in looked
+        "**To look at**\n\n- [ ] **rewritten-test** `tests/test_tax.py:4`: " in looked
         and "  - assert vat(100) == 19\n  + assert vat(100) == 20\n" in looked
     )
     assert "weak-evidence" in notes and "weak-evidence" not in looked
-    assert "**To look at**\n\nSaid before.\n\n- **rewritten" in markdown_of(checked(), "Said before.")
+    assert "**To look at**\n\nSaid before.\n\n- [x] **rewritten" in markdown_of(checked(), "Said before.")
     assert "Said before." not in markdown_of(checked(flags=(NOTE,)), "Said before."), "there is nothing that was accepted"
 
 

@@ -61,11 +61,12 @@ def test_the_keys_are_those_of_the_contract() -> None:
         sections.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
     assert sections == {
         "project": ["name", "tech_stack"], "test": ["command", "report", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
-        "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "remote"],
+        "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "wait_for_ci", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
         "agents": ["model"], "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
         "sandbox": ["level", "pull", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
-        "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind"], "decisions": ["require"],
+        "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind", "query", "ready"], "forge": ["kind", "project"],
+        "decisions": ["require"],
     }  # fmt: skip
 
 
@@ -94,6 +95,7 @@ def _another(name: str) -> str:
     special = {
         "git.checkpoint": "agent", "git.squash": "auto", "git.merge": "branch", "git.branching": "false", "review.block_at": "MAJOR",
         "evidence.mutation": "off", "sandbox.level": "none", "sandbox.pull": "none", "sandbox.memory": "1g", "queue.strategy": "tdd", "tracker.kind": "beads",
+        "forge.kind": "gitlab", "forge.project": "acme/shop", "tracker.query": "labels=x",
         "decisions.require": "terminal", "limits.usd": "2.5", "debug.hypothesize": "2", "debug.escalate": "11", "debug.reduce_scope": "7",
         "debug.instrument": "4", "flags.answered_by": "reviewer",
     }  # fmt: skip

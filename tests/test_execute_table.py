@@ -444,5 +444,5 @@ def test_trouble_that_is_not_the_items_fault_waits_for_a_person_and_fails_no_ite
 def test_every_cause_of_a_failure_has_a_follow_up_of_its_own() -> None:
     causes = {c.cause for r in EXECUTE.rows for way in r.ways if way.to in FAILURES for c in way.changes if hasattr(c, "cause")}
     keys = {follow.key for cause in causes if (follow := follow_up_of(a_run("FAILED", cause=cause)))}
-    assert causes == {"tests", "push", "conflict", "agent", "budget", "child", "blocked", "time", "silence"}
+    assert causes == {"tests", "push", "conflict", "ci", "agent", "budget", "child", "blocked", "time", "silence"}
     assert len(keys) == len(causes)

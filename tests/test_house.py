@@ -32,6 +32,7 @@ FLOORS = (
     ("tools",),
     ("evidence",),
     ("git", "sandbox", "tracker"),
+    ("forge",),
     ("kernel",),
     ("errors",),
     ("__init__",),

@@ -1,29 +1,34 @@
-"""The conformance suite of trackers: the built-in one, beads by its program in all shapes of its answers, and beads by its data file."""
+"""The conformance suite of trackers: the built-in one, beads by its program in all shapes of its answers and by its data file, GitHub, GitLab."""
 
 import json
 import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from detent.app.trackers import tracker_of
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.tracker import STATUSES, TRACKERS, Change, NewItem, Tracker, TrackerError, UnknownItem, open_of
+from tests.forge_server import served
 from tests.machine import need
 from tests.repos import make_repo, sh
-from tests.trackers import beads_folder, made, put_bd
+from tests.trackers import FORGES, at_forge, beads_folder, kind_at, made, put_bd
 
-KINDS = ("builtin", "shared", "bd", "bd-raw", "bd-items", "file")
+KINDS = ("builtin", "shared", "bd", "bd-raw", "bd-items", "file", "github", "gitlab")
 
 
 @pytest.fixture(params=KINDS)
-def tracker(request: pytest.FixtureRequest, tmp_path: Path) -> Tracker:
+def tracker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tracker]:
+    if request.param in FORGES:
+        with served(forge := FORGES[request.param][0]()):
+            yield at_forge(request.param, tmp_path, forge.url)
+        return
     shared = request.param == "shared"
-    return made(request.param, tmp_path, request.getfixturevalue("postgres_server").database() if shared else "")
+    yield made(request.param, tmp_path, request.getfixturevalue("postgres_server").database() if shared else "")
 
 
 def test_an_item_is_there_as_it_was_filed(tracker: Tracker) -> None:
@@ -79,6 +84,19 @@ def test_a_change_changes_what_it_names_and_nothing_else(tracker: Tracker) -> No
     assert "the second" in tracker.change(id, Change(note="the second")).notes and "first" in tracker.items(id)[0].notes
 
 
+def test_an_item_can_be_edited_and_reopened(tracker: Tracker) -> None:
+    need, id = tracker.add(NewItem("need")).id, tracker.add(NewItem("sums", "text", 3, "bug", ("a", "b"), key="detent:k")).id
+    tracker.change(id, Change(depends_on=(need,)))
+    now = tracker.change(
+        id, Change(title="Sums", description="more\ntext", priority=0, type="feature", labels=("c",), drop=("a", "nowhere"))
+    )
+    assert (now.title, now.description, now.priority, now.type, set(now.labels)) == ("Sums", "more\ntext", 0, "feature", {"b", "c"})
+    assert (now.status, now.key, now.depends_on) == ("open", "detent:k", (need,)) and tracker.items(id) == [now]
+    now = tracker.change(id, Change("closed", description="", priority=2, type="task"))
+    assert (now.status, now.description, now.priority, now.type, now.title) == ("closed", "", 2, "task", "Sums")
+    assert tracker.change(id, Change("open")).status == "open"
+
+
 def test_items_wait_for_each_other_and_never_in_a_circle(tracker: Tracker) -> None:
     a, b, c = (tracker.add(NewItem(name)).id for name in "abc")
     assert tracker.change(b, Change(depends_on=(a,))).depends_on == (a,)
@@ -120,14 +138,14 @@ def test_many_items_are_listed_whole(tracker: Tracker, tmp_path: Path) -> None:
 
 
 def test_every_kind_is_in_the_registry() -> None:
-    assert set(TRACKERS) == {"builtin", "beads"}
+    assert set(TRACKERS) == {"builtin", "beads", "github", "gitlab"}
 
 
 def test_beads_that_are_not_there_are_an_error_and_no_empty_list(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "p", {"a.txt": "a"})
     with pytest.raises(TrackerError, match="neither the program bd nor"):
-        tracker_of("beads", find_place(root), {"PATH": "/usr/bin:/bin"})
-    with_program = tracker_of("beads", find_place(root), {"PATH": f"{put_bd(tmp_path / 'bin')}:/usr/bin:/bin"})
+        kind_at("beads", find_place(root), {"PATH": "/usr/bin:/bin"})
+    with_program = kind_at("beads", find_place(root), {"PATH": f"{put_bd(tmp_path / 'bin')}:/usr/bin:/bin"})
     with pytest.raises(TrackerError, match="no beads database found"):
         with_program.items()
 
@@ -166,14 +184,14 @@ def test_nonsense_from_the_program_is_an_error(tmp_path: Path, said: str) -> Non
     (folder / "bd").write_text(f"#!/bin/sh\ncat '{tmp_path / 'said'}'\n")
     (folder / "bd").chmod(0o755)
     with pytest.raises(TrackerError):
-        tracker_of("beads", find_place(root), {"PATH": f"{folder}:/usr/bin:/bin"}).items()
+        kind_at("beads", find_place(root), {"PATH": f"{folder}:/usr/bin:/bin"}).items()
 
 
 def test_a_program_that_lies_in_the_project_is_not_run(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "p", {"a.txt": "a"})
     path = put_bd(root / "tools")
     beads_folder(root)
-    assert type(tracker_of("beads", find_place(root), {"PATH": f"{path}:/usr/bin:/bin"})).__name__ == "BeadsFile"
+    assert type(kind_at("beads", find_place(root), {"PATH": f"{path}:/usr/bin:/bin"})).__name__ == "BeadsFile"
 
 
 def test_a_sync_that_fails_is_told_and_one_that_this_bd_does_not_have_is_not_missed(tmp_path: Path) -> None:
@@ -197,8 +215,9 @@ def test_what_we_do_not_know_of_an_issue_is_kept(tmp_path: Path) -> None:
 def test_several_processes_file_into_the_built_in_list_at_once(tmp_path: Path) -> None:
     tracker = made("builtin", tmp_path)
     code = (
-        "import os,sys\nfrom pathlib import Path\nfrom detent.app.trackers import tracker_of\nfrom detent.git.place import find_place\n"
-        "from detent.tracker import NewItem\nt = tracker_of('builtin', find_place(Path(sys.argv[1])), os.environ)\n"
+        "import os,sys\nfrom pathlib import Path\nfrom detent.app.trackers import tracker_of\nfrom detent.config import Settings\n"
+        "from detent.git.place import find_place\n"
+        "from detent.tracker import NewItem\nt = tracker_of(Settings(), find_place(Path(sys.argv[1])), os.environ)\n"
         "[t.add(NewItem(f'{sys.argv[2]} {n}')) for n in range(20)]\n"
     )
     children = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "p"), str(n)]) for n in range(3)]
@@ -219,7 +238,7 @@ def test_the_real_bd_keeps_to_what_its_stand_in_does(tmp_path: Path) -> None:
     bd = "bd"
     root = make_repo(tmp_path / "p", {"a.txt": "a"})
     sh(root, bd, "init", "--quiet", "--prefix", "bd")
-    tracker = tracker_of("beads", find_place(root), {**os.environ})
+    tracker = kind_at("beads", find_place(root), {**os.environ})
     first = tracker.add(NewItem("--force: sums", "text", 1, "bug", ("a",)))
     follow = tracker.add(NewItem("follow", found_in=first.id, key="detent:x"))
     assert tracker.add(NewItem("follow", key="detent:x")).id == follow.id and tracker.items(follow.id)[0].found_in == (first.id,)

@@ -5,6 +5,7 @@ DetentError            expected trouble: two lines for a person, exit 2
 ├── Moved              the run is no longer where the caller saw it (compare-and-swap missed)
 ├── RedStart           tests or preflight fail before the run begins, and nobody accepted that
 ├── Unwanted           whoever asked no longer waits for the answer; nothing was marked
+├── Unreached          something outside does not answer; where it says when it will, that is kept
 └── JournalError       the journal cannot be used as it is
     ├── NoJournal      there is none yet
     ├── JournalNewer   written by a newer Detent
@@ -39,6 +40,14 @@ class Moved(DetentError):
 
 class Unwanted(DetentError):
     """Whoever asked went away or took the call back before it was decided."""
+
+
+class Unreached(DetentError):
+    """A tracker or a forge cannot be reached or will not answer now. Says nothing about the work. `until`: when to ask again, if that is known."""
+
+    def __init__(self, message: str, hint: str = "", until: str = "") -> None:
+        super().__init__(message, hint)
+        self.until = until
 
 
 class RedStart(DetentError):

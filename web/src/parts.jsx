@@ -123,3 +123,6 @@ export function Tabs({ tabs, at, onPick, label, of = "tab" }) {
 }
 
 export const Hash = ({ of }) => (of ? <code class="hash" title={of}>{of.slice(0, 10)}</code> : null);
+
+// A page elsewhere; nothing but a web address becomes a link.
+export const Away = ({ to }) => (/^https?:\/\//.test(to) ? <a class="break" href={to} target="_blank" rel="noopener noreferrer"><T text={to} /></a> : <T text={to} />);

@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { Acts, GROUPS, LIVE, TONES, spent, standing } from "./executions.jsx";
 import { ago, words } from "./format.js";
 import { Lines } from "./log.jsx";
-import { Ask, Button, Chip, Dialog, Empty, Link, Pick, Portions, Tabs, useSteps } from "./parts.jsx";
+import { Ask, Away, Button, Chip, Dialog, Empty, Link, Pick, Portions, Tabs, useSteps } from "./parts.jsx";
 import { at, attempt, attend, go, phone, runs, tell } from "./store.js";
 import { T } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
@@ -139,7 +139,7 @@ function Execution({ e, among, onLoad, onBack }) {
         {e.run_state && <Link to={at("runs", e.id)} class="button">See the run</Link>}
         <Acts e={e} among={among} kind="primary" onAsk={setAsking} onDone={onLoad} />
       </header>
-      <p class="muted second">{e.item}, attempt {e.attempt}, {!e.started ? `queued ${ago(e.added)}` : e.ended ? `${spent(e)}, ended ${ago(e.ended)}` : `${spent(e)} so far`}{e.worker && <span title={e.worker}>, with a worker</span>}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.reason && <>: <T text={e.reason} /></>}</p>
+      <p class="muted second">{e.item}, attempt {e.attempt}, {!e.started ? `queued ${ago(e.added)}` : e.ended ? `${spent(e)}, ended ${ago(e.ended)}` : `${spent(e)} so far`}{e.worker && <span title={e.worker}>, with a worker</span>}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.pull_request && <>, <Away to={e.pull_request} /></>}{e.reason && <>: <T text={e.reason} /></>}</p>
       <Lines lines={kept.current} count={count} cut={dropped > 0 && `${dropped.toLocaleString()} earlier characters are no longer kept`} />
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </section>

@@ -6,7 +6,7 @@ import { Diff } from "./diff.jsx";
 import { Flags } from "./flags.jsx";
 import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
 import { Log } from "./log.jsx";
-import { Ask, Button, Card, Chip, Empty, Hash, Link, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
+import { Ask, Away, Button, Card, Chip, Empty, Hash, Link, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
 import { Proof, useCard } from "./proof.jsx";
 import { at, attempt, attend, go, phone, told } from "./store.js";
 import { Markdown, T } from "./text.jsx";
@@ -140,7 +140,7 @@ function Overview({ got, id, size, onEvent }) {
           <dt>Base</dt><dd><Hash of={got.base} /></dd>
           {got.workspace && <><dt>Workspace</dt><dd><Where path={got.workspace} /></dd></>}
           <dt>Checkout</dt><dd><Where path={run.checkout} /></dd>
-          {run.branch && <><dt>Branch</dt><dd><code class="break"><T text={run.branch} /></code></dd></>}<dt>Run</dt><dd><code>{run.run}</code></dd>
+          {run.branch && <><dt>Branch</dt><dd><code class="break"><T text={run.branch} /></code></dd></>}{run.pull_request && <><dt>Pull request</dt><dd><Away to={run.pull_request} /></dd></>}<dt>Run</dt><dd><code>{run.run}</code></dd>
           {Object.entries(got.counts).map(([name, n]) => <><dt>{words(name)}</dt><dd class="num">{n} of {got.limits[name] ?? "–"}</dd></>)}
         </dl></Card>
       </div>

@@ -33,7 +33,7 @@ def project_settings(git: Git, outer: Mapping[str, str]) -> tuple[Settings, str]
 
 def items_of(app: "App") -> Tracker:
     """The tracker that this project is configured for."""
-    return tracker_of(project_settings(app.world.git, app.world.outer)[0].tracker.kind, app.place, app.world.outer)
+    return tracker_of(project_settings(app.world.git, app.world.outer)[0], app.place, app.world.outer)
 
 
 def waits_for(app: "App", id: str) -> list[str]:

@@ -18,6 +18,7 @@ from detent.errors import DetentError
 from detent.git.commits import tip_of
 from detent.kernel.model import Briefing
 from detent.world.commits_made import phase_commits
+from detent.world.pulls import url_of
 
 STUCK = ("HALTED", "BLOCKED")  # where a run waits to be released by a person
 OUTCOMES = {"proved": "done", "stopped": "aborted"}
@@ -73,6 +74,7 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
         "state": acting.state,
         "outcome": "halted" if acting.state in STUCK else OUTCOMES[end] if end else "waiting",
         "branch": run.data.branch.removeprefix("refs/heads/") or None,
+        "pull_request": url_of(app.place.common_dir, run) or None,
         "commits": [c._asdict() for c in commits_of(app, run)],
         "cycles": getattr(run.data, "cycle", 0),
         "tests": stands,

@@ -19,11 +19,10 @@ from detent.app.shared import queue_settings, shared_url
 from detent.blocks.open_flags import CAUSE
 from detent.blocks.terms import Terms
 from detent.config import Settings
-from detent.errors import CannotTell, DetentError
+from detent.errors import CannotTell, DetentError, Unreached
 from detent.git.place import Place
 from detent.kernel.model import Sent
 from detent.queue.protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
-from detent.tracker import TrackerError
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
@@ -36,6 +35,8 @@ WAYS = {
 }  # what a person can do where an execution waits for one
 FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept --run {run}"
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
+AWAY = "the tracker or the forge does not answer now; it goes on by itself (detent queue logs {run} says what it was told)"
+LATER = 60.0  # seconds until that is asked again
 GRACE = 600.0  # seconds beyond the run's own limits; the run itself is to end it, this is for one that cannot
 LETS_GO = 20.0  # seconds to wait until a cancelled execution has left its worker
 PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
@@ -154,7 +155,7 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
     if needed := queue.store.needed():
         from detent.app.project import items_of
 
-        with suppress(TrackerError):  # one that does not answer is asked again the next time
+        with suppress(Unreached):  # one that does not answer is asked again the next time
             queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
 
 
@@ -234,6 +235,8 @@ def ended(root: Path, run: str, code: int | None) -> Outcome:
             return Outcome("blocked", _waits(journal, run))
         if code == PARKED and (until := _parked(journal, run)):
             return Outcome("again", f"a usage limit holds it until {until}", max(1.0, seconds_until(until)))
+        if code == PARKED:
+            return Outcome("again", AWAY.format(run=run), LATER)
     if code in TROUBLE:
         return Outcome("failed", f"it could not be driven (exit code {code}); its output says why. Then: detent queue retry {run}")
     return Outcome("again")

@@ -21,6 +21,7 @@ from detent.world import RunConfig
 from detent.world.repo import root_of
 
 if TYPE_CHECKING:
+    from detent.forge import Pulls
     from detent.tracker import Tracker
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
@@ -110,11 +111,18 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> RunConfig:
         home,
         origin_of(run, place),
         inside.apart,
-        lambda: _tracker(settings.tracker.kind, place, outer),
+        lambda: _tracker(settings, place, outer),
+        lambda: _pulls(settings, place, outer),
     )
 
 
-def _tracker(kind: str, place: Place, outer: Mapping[str, str]) -> "Tracker":
+def _tracker(settings: Settings, place: Place, outer: Mapping[str, str]) -> "Tracker":
     from detent.app.trackers import tracker_of  # most submits ask no tracker
 
-    return tracker_of(kind, place, outer)
+    return tracker_of(settings, place, outer)
+
+
+def _pulls(settings: Settings, place: Place, outer: Mapping[str, str]) -> "Pulls":
+    from detent.app.forges import pulls_of  # few jobs open pull requests
+
+    return pulls_of(settings, place, outer)

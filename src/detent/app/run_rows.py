@@ -8,6 +8,7 @@ import msgspec
 from detent.app import App
 from detent.app.registry import workflow_of
 from detent.door import AnyEvent, AnyRun
+from detent.world.pulls import url_of
 
 
 def card_object(common: Path, run: str) -> dict[str, object] | None:
@@ -48,6 +49,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "counts": run_now.counts,
         "limits": run_now.limits,
         "branch": getattr(run_now.data, "branch", "") or None,
+        "pull_request": url_of(app.place.common_dir, run_now) or None,
         "events": run_now.seq,
         "flags": [msgspec.to_builtins(flag) for flag in run_now.flags],
         "accepted": run_now.accepted or None,

@@ -1,13 +1,14 @@
 """The tracker of a repository, wired: the kind that is configured, with what it needs of the machine."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from detent.app.clock import now
+from detent.app.forges import finder, forge_of
 from detent.app.shared import shared_url
+from detent.config import Settings
+from detent.forge import Api, Where
 from detent.git.place import Place
 from detent.sandbox.process import run
 from detent.tracker import TRACKERS, Means, Said, Tracker, TrackerError
@@ -16,21 +17,15 @@ KEPT = ("HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "XDG_CONFIG_HOME", 
 PATIENCE = 120.0  # seconds for one call
 
 
-def tracker_of(kind: str, place: Place, outer: Mapping[str, str]) -> Tracker:
-    """The tracker of a kind for a checkout."""
-    url = shared_url(place, outer)
-    return TRACKERS[kind](Means(place.root, place.common_dir / "detent", now, _finder(place, outer), _caller(place, outer), url))
+def tracker_of(settings: Settings, place: Place, outer: Mapping[str, str]) -> Tracker:
+    """The tracker that the settings name, for a checkout."""
+    url, wanted, find, call = shared_url(place, outer), settings.tracker, finder(place, outer), _caller(place, outer)
 
+    def forge(kind: str) -> tuple[Api, Where]:
+        return forge_of(kind, settings, place, outer)
 
-def _finder(place: Place, outer: Mapping[str, str]) -> Callable[[str], str]:
-    """Programs on PATH; never one that lies in the project itself."""
-
-    def find(name: str) -> str:
-        file = shutil.which(name, path=outer.get("PATH", os.defpath))
-        inside = file is not None and Path(file).resolve().is_relative_to(place.root)
-        return file if file and not inside else ""
-
-    return find
+    means = Means(place.root, place.common_dir / "detent", now, find, call, url, forge, wanted.query, wanted.ready)
+    return TRACKERS[wanted.kind](means)
 
 
 def _caller(place: Place, outer: Mapping[str, str]) -> Callable[[Sequence[str], Mapping[str, str]], Said]:

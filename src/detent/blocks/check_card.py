@@ -189,7 +189,11 @@ def _markdown(checked: Checked, alone: bool, accepted: str) -> list[str]:
     wrong = ["", "**What fails**", "", *(f"- {_safe(said)}" for said in card.failed)] if card.failed else []
     unclear = ["", f"Could not be verified: {_safe(card.unclear)}"] if card.unclear else []
     said = [accepted, ""] if accepted else []
-    asked = ["", "**To look at**", "", *said, *(line for flag in card.asks for line in _bullet(flag))] if card.asks else []
+    asked = (
+        ["", "**To look at**", "", *said, *(line for flag in card.asks for line in _bullet(flag, "[x] " if accepted else "[ ] "))]
+        if card.asks
+        else []
+    )
     notes = [flag for flag in card.flags if flag.level != "ask"]
     told = (
         ["", "<details><summary>Notes</summary>", "", *(line for flag in notes for line in _bullet(flag)), "", "</details>"]
@@ -199,11 +203,11 @@ def _markdown(checked: Checked, alone: bool, accepted: str) -> list[str]:
     return [*table, *wrong, *unclear, *asked, *told]
 
 
-def _bullet(flag: Flag) -> list[str]:
+def _bullet(flag: Flag, box: str = "") -> list[str]:
     hunk = hunk_of(flag)
     place = f" `{_code(flag.place)}`" if flag.place else ""
     body = ["", "  ~~~~diff", *(f"  {cut(line.replace('~~~~', ''), LONGEST)}" for line in hunk), "  ~~~~"] if hunk else []
-    return [f"- **{flag.kind}**{place}: {_safe(flag.sentence)}", *body]
+    return [f"- {box}**{flag.kind}**{place}: {_safe(flag.sentence)}", *body]
 
 
 def _listed(names: tuple[str, ...]) -> str:

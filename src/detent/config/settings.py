@@ -59,7 +59,8 @@ class Git(Value, frozen=True):
     checkpoint: Literal["auto", "agent"] = "auto"
     squash: Literal["", "agent", "auto"] = ""  # unset: agent; where the machine drives the agent, auto
     merge: Literal["", "auto", "branch", "pull-request"] = ""  # unset: auto for pr, branch for tdd
-    pr_command: str = ""
+    pr_command: str = ""  # unset: at the forge of the remote
+    wait_for_ci: bool = False
     remote: str = "origin"
 
 
@@ -133,7 +134,14 @@ class Queue(Value, frozen=True):
 
 
 class Tracker(Value, frozen=True):
-    kind: Literal["builtin", "beads"] = "builtin"
+    kind: Literal["builtin", "beads", "github", "gitlab"] = "builtin"
+    query: str = ""
+    ready: str = ""
+
+
+class Forge(Value, frozen=True):
+    kind: Literal["", "github", "gitlab"] = ""  # unset: by the remote's host
+    project: str = ""  # unset: as the remote's URL says
 
 
 class Decisions(Value, frozen=True):
@@ -160,6 +168,7 @@ class Settings(Value, frozen=True):
     workspace: Workspace = Workspace()
     queue: Queue = Queue()
     tracker: Tracker = Tracker()
+    forge: Forge = Forge()
     decisions: Decisions = Decisions()
 
     def flat(self) -> dict[str, str]:

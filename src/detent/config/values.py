@@ -21,6 +21,11 @@ FORMS = {
     "workspace.copy": BELOW_THE_PROJECT,
     "sandbox.memory": (re.compile(r"[1-9]\d*[kmg]?", re.IGNORECASE), "a size such as 512m or 8g"),
     "test.env": (re.compile(r"[A-Za-z_]\w*", re.ASCII), "names of environment variables"),
+    "tracker.query": (
+        re.compile(r"([\w\[\]]+=[^&=\s]+(&[\w\[\]]+=[^&=\s]+)*)?", re.ASCII),
+        "parameters of the list of issues, as in a URL",
+    ),
+    "forge.project": (re.compile(r"([\w.-]+(/[\w.-]+)+)?", re.ASCII), "a project as its forge names it"),
 }
 ROLE = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 WORDS: dict[object, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", Texts: "a list of texts"}
@@ -35,6 +40,8 @@ EXAMPLES = {
     "workspace.copy": '["config/local.toml"]',
     "sandbox.memory": '"8g"',
     "test.env": '["CI", "DATABASE_URL"]',
+    "tracker.query": '"labels=detent&milestone=3"',
+    "forge.project": '"owner/name"',
 }
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 

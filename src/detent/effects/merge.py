@@ -42,7 +42,7 @@ def land(
     at: str,
     ways: Ways,
     verify: Callable[[str], str | None],
-    open_pr: Callable[[list[str]], None],
+    open_pr: Callable[[list[str]], object],
     note: str = "",
 ) -> Landed:
     """Bring a branch into main, or say why not. A branch that is in main already is merged, whoever did it. `note` stands below the message."""
@@ -78,7 +78,7 @@ def conflict_text(branch: str, main: str, files: str) -> str:
     )
 
 
-def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], None]) -> str | None:
+def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], object]) -> str | None:
     """A person merges: what is offered was tested in a clean checkout, once. With a pull request the branch is pushed too; then the run waits."""
     mark, tip = offered(git, branch), git.resolve(f"{branch}^{{commit}}")
     if kept(mark) == tip:
@@ -96,12 +96,10 @@ def offered(git: Git, branch: str) -> Path:
     return git.place.common_dir / "detent" / "offered" / f"{sha256(branch.encode()).hexdigest()[:24]}.json"
 
 
-def _open(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], None]) -> None:
+def _open(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], object]) -> None:
     pushed = git.call("push", "--no-verify", "--", ways.remote, f"{branch}:{branch}", timeout=120)
     if pushed.code != 0:
         raise CannotTell(f"the branch could not be pushed: {pushed.err}")
     if said := push_notes(git, ways.remote, REF, HANDOFFS):
         raise CannotTell(f"the notes could not be pushed with the branch: {said}")
-    if not ways.pr_command:
-        raise CannotTell("git.pr_command is not set, so no pull request can be opened")
     open_pr([*shlex.split(ways.pr_command)])

@@ -34,6 +34,12 @@ def has_remote(git: Git, remote: str) -> bool:
     return bool(remote) and git.call("remote", "get-url", remote).code == 0
 
 
+def remote_url(git: Git, remote: str) -> str:
+    """The address of a remote; empty if there is none of this name."""
+    out = git.call("remote", "get-url", remote) if remote else None
+    return out.text.splitlines()[0] if out is not None and out.code == 0 and out.text else ""
+
+
 def names_at(git: Git, remote: str, prefix: str) -> frozenset[str]:
     """The branches of a remote that begin so. CannotTell if it does not answer."""
     out = git.call("ls-remote", "--heads", "--", remote, f"refs/heads/{prefix}*", timeout=PATIENCE)

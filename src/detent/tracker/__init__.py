@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from detent.tracker.protocol import STATUSES, Change, Item, NewItem, Status, Tracker, TrackerError, UnknownItem, open_of
 from detent.tracker.said import Said
 
+if TYPE_CHECKING:
+    from detent.forge import Api, Where
+
 __all__ = [
+    "CLOSES",
     "STATUSES",
     "TRACKERS",
     "Change",
@@ -32,6 +36,9 @@ class Means(NamedTuple):
     find: Callable[[str], str]  # a program by its name; empty if it is not there
     call: Callable[[Sequence[str], Mapping[str, str]], Said]  # run a program in the checkout, with these variables too
     url: str = ""  # the database that several machines share; empty if there is none
+    forge: "Callable[[str], tuple[Api, Where]] | None" = None  # the forge of a kind, and the project there
+    query: str = ""  # which issues of a forge are items
+    ready: str = ""  # the label without which an issue is not run
 
 
 def _builtin(means: Means) -> Tracker:
@@ -60,4 +67,23 @@ def _beads(means: Means) -> Tracker:
     )
 
 
-TRACKERS: dict[str, Callable[[Means], Tracker]] = {"builtin": _builtin, "beads": _beads}
+def _github(means: Means) -> Tracker:
+    from detent.tracker.github import GitHubIssues
+    from detent.tracker.issues import Issues
+
+    assert means.forge is not None, "whoever asks for a forge says how to reach it"
+    board = GitHubIssues(*means.forge("github"), means.query)
+    return Issues("github", board, board, means.ready)
+
+
+def _gitlab(means: Means) -> Tracker:
+    from detent.tracker.gitlab import GitLabIssues
+    from detent.tracker.issues import Issues
+
+    assert means.forge is not None, "whoever asks for a forge says how to reach it"
+    board = GitLabIssues(*means.forge("gitlab"), means.query)
+    return Issues("gitlab", board, board, means.ready)
+
+
+CLOSES = {"github": "Closes #{}", "gitlab": "Closes #{}"}  # the words with which a merge closes an item, where the tracker sees merges
+TRACKERS: dict[str, Callable[[Means], Tracker]] = {"builtin": _builtin, "beads": _beads, "github": _github, "gitlab": _gitlab}

@@ -66,11 +66,14 @@ class Beads:
         flags = [f"--status={change.status}"] if change.status not in ("", "closed", now.status) else []
         flags += [f"--assignee={change.assignee}"] if change.assignee is not None and change.assignee != now.assignee else []
         flags += [f"--notes={_text(notes)}"] if notes != now.notes else []
+        flags += _edited(now, change)
         if flags:
             self._done("update", id, *flags)
         for label in change.labels:
             if label not in now.labels:
                 self._done("label", "add", id, label)
+        for label in set(change.drop) & set(now.labels):
+            self._done("label", "remove", id, label)
         for need in change.depends_on:
             if need not in now.depends_on:
                 self.items(need)
@@ -104,6 +107,15 @@ class Beads:
         if said.code != 0:
             raise TrackerError(f"`bd {words[0]}` failed: {_words(said)}", "see that bd works in this checkout: bd list")
         return items_in(unwrapped(said.out, f"`bd {words[0]}`"), f"`bd {words[0]}`")
+
+
+def _edited(now: Item, change: Change) -> list[str]:
+    """The flags for what a person changed in an item's words."""
+    flags = [f"--title={_text(change.title)}"] if change.title not in ("", now.title) else []
+    if change.description is not None and change.description != now.description:
+        flags.append(f"--description={_text(change.description)}")
+    flags += [f"--priority={change.priority}"] if change.priority not in (None, now.priority) else []
+    return flags + ([f"--type={change.type}"] if change.type not in ("", now.type) else [])
 
 
 def _sound(id: str) -> None:

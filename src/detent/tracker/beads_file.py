@@ -71,6 +71,7 @@ class BeadsFile:
             if after != now:
                 at = self.clock()
                 row |= {"status": after.status, "assignee": after.assignee, "labels": list(after.labels), "notes": after.notes}
+                row |= {"title": after.title, "description": after.description, "priority": after.priority, "issue_type": after.type}
                 row |= {"updated_at": at, **({"closed_at": at} if after.status == "closed" else {})}
                 row["dependencies"] = [*(row.get("dependencies") or ()), *(_link(id, need, "blocks", at) for need in fresh)]
             return after

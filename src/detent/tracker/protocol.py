@@ -6,7 +6,7 @@ A tracker that cannot be reached raises; it never answers with an empty list.
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
-from detent.errors import DetentError
+from detent.errors import DetentError, Unreached
 from detent.kernel.model import Value
 
 Status = Literal["open", "in_progress", "blocked", "deferred", "closed"]
@@ -52,6 +52,12 @@ class Change(Value, frozen=True):
     labels: tuple[str, ...] = ()  # added
     depends_on: tuple[str, ...] = ()  # added
     note: str = ""  # added to the notes, once
+    title: str = ""
+    description: str | None = None
+    priority: int | None = None
+    type: str = ""
+    drop: tuple[str, ...] = ()  # labels that are taken away
+    by_merge: bool = False  # closed: the merge of its branch closes it, where the tracker sees merges; it counts as closed meanwhile
 
 
 class Tracker(Protocol):
@@ -80,7 +86,7 @@ class Tracker(Protocol):
         ...
 
 
-class TrackerError(DetentError):
+class TrackerError(Unreached):
     """The tracker cannot be reached, or says something that cannot be read."""
 
 
@@ -105,7 +111,11 @@ def changed(item: Item, change: Change) -> Item:
         item,
         status=change.status or item.status,
         assignee=item.assignee if change.assignee is None else change.assignee,
-        labels=tuple(dict.fromkeys((*item.labels, *change.labels))),
+        title=change.title or item.title,
+        description=item.description if change.description is None else change.description,
+        priority=item.priority if change.priority is None else change.priority,
+        type=change.type or item.type,
+        labels=tuple(label for label in dict.fromkeys((*item.labels, *change.labels)) if label not in change.drop),
         depends_on=tuple(dict.fromkeys((*item.depends_on, *change.depends_on))),
         notes=noted(item.notes, change.note),
     )

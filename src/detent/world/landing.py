@@ -14,6 +14,7 @@ from detent.evidence.report import TestReport
 from detent.git.commits import short
 from detent.sandbox.process import run as run_program
 from detent.world.before_landing import card_of
+from detent.world.pulls import keep_url, open_at_forge, plan_text
 from detent.world.repo import RepoWorld
 
 BODY = "{body}"  # in git.pr_command: the file with the text of the pull request
@@ -62,9 +63,11 @@ def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str 
     return None
 
 
-def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) -> None:
-    """Run the program that opens a pull request; `{body}` among its words is the file with the text that Detent has for it."""
-    body = _body(world, run)
+def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) -> str:
+    """Open a pull request; its URL. By the program that is named, where `{body}` is the file with the text for it; without one, at the forge."""
+    body, commits = _body(world, run)
+    if not argv:
+        return keep_url(world.place.common_dir, run.id, open_at_forge(world, run, commits, body.read_text("utf-8")))
     env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
     try:
         ran = run_program([word.replace(BODY, str(body)) for word in argv], world.place.root, env, 120, world.runs.wanted)
@@ -72,19 +75,21 @@ def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) 
         raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
         raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
+    return keep_url(world.place.common_dir, run.id, ran.output)
 
 
-def _body(world: RepoWorld, run: AnyRun) -> Path:
-    """The text of a pull request, in a file: what the commits say, what people said on the way, and the proof card."""
+def _body(world: RepoWorld, run: AnyRun) -> tuple[Path, list[str]]:
+    """The text of a pull request, in a file: the plan, what the commits say, what people said on the way, and the proof card. And the commits."""
     card = card_of(world, run)
-    said = "\n".join(f"- {commit.subject}" for commit in card.change.commits)
+    commits = [commit.subject for commit in card.change.commits]
+    said = "\n".join(f"- {subject}" for subject in commits)
     accepted = ACCEPTED.format(run=run.id) if run.accepted == card.card.tip else ""
-    parts = (said, said_by_people(_said(world, run)), markdown_of(card, accepted))
+    parts = (plan_text(world, run), said, said_by_people(_said(world, run)), markdown_of(card, accepted))
     text = "\n\n".join(part.rstrip("\n") for part in parts if part)[:LONGEST]
     file = world.place.common_dir / "detent" / "pull-requests" / f"{run.id}.md"
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, f"{text}\n")
-    return file
+    return file, commits
 
 
 def _said(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:

@@ -10,11 +10,16 @@ from detent.evidence.suite import Suite
 from detent.sandbox.process import Ran
 
 if TYPE_CHECKING:
+    from detent.forge import Pulls
     from detent.tracker import Tracker
 
 
 def no_tracker() -> "Tracker":
     raise DetentError("this run has no tracker", "only executions have one")
+
+
+def no_pulls() -> "Pulls":
+    raise DetentError("this run has no forge", "set [git] pr_command in detent.toml")
 
 
 class RunConfig(NamedTuple):
@@ -31,3 +36,4 @@ class RunConfig(NamedTuple):
     origin: Path  # the person's own checkout
     apart: bool = False  # whether agents have a network of their own
     tracker: "Callable[[], Tracker]" = no_tracker  # where the work item comes from
+    pulls: "Callable[[], Pulls]" = no_pulls  # where pull requests are opened

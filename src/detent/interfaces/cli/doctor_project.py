@@ -43,7 +43,7 @@ def project_checks() -> list[Check]:
         *_tried(settings),
         _runners(),
         _reviewer(root, settings),
-        *_pull_requests(settings),
+        *_pull_requests(root, settings),
         _sandbox(settings),
         _containers(settings),
     ]
@@ -136,18 +136,28 @@ def _reviewer(root: Path, settings: Settings) -> Check:
     return Check("reviewer", True, f"{settings.review.agent} reviews every pull request")
 
 
-def _pull_requests(settings: Settings) -> list[Check]:
+def _pull_requests(root: Path, settings: Settings) -> list[Check]:
     """Where pull requests are opened: how, and whether they get the text that Detent has for them."""
     if settings.git.merge != "pull-request":
         return []
     command = settings.git.pr_command
     if not command:
-        way = 'set [git] pr_command = "gh pr create --fill --body-file {body}"'
-        return [Check("pull requests", False, "git.pr_command is not set, so none can be opened", way, needed=False)]
+        return [_at_forge(root, settings)]
     if BODY not in command:
         way = f"hand {BODY} to it, the file with the text: gh pr create --fill --body-file {BODY}"
         return [Check("pull requests", False, f"`{command}`, which gets no text: no pull request says what it proves", way, needed=False)]
     return [Check("pull requests", True, f"`{command}`, with the proof card in {BODY}")]
+
+
+def _at_forge(root: Path, settings: Settings) -> Check:
+    """Whether the forge is known, and who asks there; it is not asked."""
+    from detent.app.forges import forge_of
+
+    try:
+        api, where = forge_of("", settings, find_place(root), os.environ)
+    except DetentError as e:
+        return Check("pull requests", False, f"none can be opened: {e.message}", e.hint, needed=False)
+    return Check("pull requests", True, f"opened at {api.name}, in {where.project}, with the proof card")
 
 
 def _sandbox(settings: Settings) -> Check:

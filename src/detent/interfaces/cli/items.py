@@ -1,17 +1,22 @@
-"""`detent items`: the work items of the configured tracker, for people: file, list, look at, close, and say what waits for what."""
+"""`detent items`: the work items of the configured tracker, for people: file, list, look at, edit, close, reopen, and say what waits for what."""
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
 from detent.app import App
+from detent.errors import DetentError
 from detent.interfaces.cli.tell import channel, plain
 from detent.tracker import STATUSES, Change, Item, NewItem, Tracker
 
 KINDS = ("task", "bug", "feature", "epic", "chore")
+LONGEST = 5_000_000  # bytes of a list
+FROM_HERE = click.core.ParameterSource.COMMANDLINE
+HELD = "detent/"  # the beginning of every name under which an execution claims its item
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 
 
@@ -31,31 +36,132 @@ def tracker() -> Tracker:
 def command() -> None:
     """File, list and close the work items of this repository.
 
-    Items come from the tracker that [tracker] kind names: the built-in list, which needs nothing, or beads. An item runs only after a
-    person queued it (`detent queue add ID`), or directly with `detent run --workflow execute ID`.
+    Items come from the tracker that [tracker] kind names: the built-in list, which needs nothing, beads, or the issues of GitHub or GitLab.
+    An item runs only after a person queued it (`detent queue add ID`), or directly with `detent run --workflow execute ID`.
 
     \b
     detent items add "Round prices to cents" -d "Totals show fractions of a cent."
+    detent items add --file plan.md   every entry of a list
     detent items dep it-2 it-1        it-2 waits until it-1 is closed
     detent items list                 what is open
     """
 
 
 @command.command("add")
-@click.argument("title")
+@click.argument("title", required=False)
+@click.option("--file", "listed", type=click.Path(path_type=Path), help="File every item of a list: .md, .csv, .json or .jsonl.")
 @click.option("-d", "--description", default="", metavar="TEXT", help="What is to be done; the agent reads it. - reads standard input.")
 @click.option("-p", "--priority", type=click.IntRange(0, 4), default=2, show_default=True, help="0 is the most urgent.")
 @click.option("-t", "--type", "sort", type=click.Choice(KINDS), default="task", show_default=True, help="What sort of work it is.")
 @click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label; may be given several times.")
 @click.option("--dep", "needs", multiple=True, metavar="ID", help="An item that must be closed first; may be given several times.")
 @AS_JSON
-def add(title: str, description: str, priority: int, sort: str, labels: tuple[str, ...], needs: tuple[str, ...], as_json: bool) -> None:
-    """File an item, and print its id."""
-    if not title.strip():
-        raise click.UsageError("an item needs a title")
+@click.pass_context
+def add(
+    asked: click.Context, title: str | None, listed: Path | None, description: str, priority: int, sort: str,
+    labels: tuple[str, ...], needs: tuple[str, ...], as_json: bool,
+) -> None:  # fmt: skip
+    """File an item, and print its id; or every item of a file.
+
+    \b
+    In a markdown list each entry is an item, and what is indented below it is its description:
+    - [ ] Round prices (P1) #money
+          Totals show fractions of a cent.
+          needs: Store prices as decimals
+
+    CSV, JSON and JSON Lines have the fields id, title, description, priority, type, labels and depends_on. What an entry needs is the title
+    or the id of another one of the file, or the id of an item. All is checked before anything is filed; filing the same file again files
+    what is new in it.
+    """
+    if listed is not None:
+        given = [name for name in ("title", "description", "priority", "sort", "needs") if asked.get_parameter_source(name) == FROM_HERE]
+        if given:
+            raise click.UsageError("with --file, what an item is stands in the file; only --label is added to all of them")
+        _add_listed(listed, labels, as_json)
+        return
+    if title is None or not title.strip():
+        raise click.UsageError("an item needs a title, or a list with --file")
     text = sys.stdin.read() if description == "-" else description
     item = tracker().add(NewItem(title.strip(), text, priority, sort, labels, needs))
     _tell(item, as_json, f"{item.id}  {plain(item.title)}\nQueue it: detent queue add {item.id}")
+
+
+def _add_listed(file: Path, labels: tuple[str, ...], as_json: bool) -> None:
+    from detent.tracker.listed import file_listed, read_listed
+
+    items = file_listed(tracker(), read_listed(file.name, _text_of(file)), labels)
+    if as_json:
+        click.echo(json.dumps({"items": [_row(i) for i in items]}))
+    else:
+        click.echo("\n".join(f"{i.id}  {plain(i.title)}" for i in items) + "\nQueue what is ready: detent queue add --ready")
+
+
+def _text_of(file: Path) -> str:
+    try:
+        raw = file.read_bytes() if file.stat().st_size <= LONGEST else None
+    except OSError as e:
+        raise DetentError(f"{file} cannot be read: {e.strerror}", "name a file that exists") from e
+    if raw is None:
+        raise DetentError(f"{file} has more than {LONGEST:,} bytes", "split the file")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as e:
+        raise DetentError(f"{file} is no text in UTF-8 (byte {e.start})", "save it as UTF-8") from e
+
+
+@command.command("edit")
+@click.argument("id")
+@click.option("--title", default="", metavar="TEXT", help="What it is called.")
+@click.option("-d", "--description", metavar="TEXT", help="What is to be done. - reads standard input.")
+@click.option("-p", "--priority", type=click.IntRange(0, 4), help="0 is the most urgent.")
+@click.option("-t", "--type", "sort", type=click.Choice(KINDS), default=None, help="What sort of work it is.")
+@click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label to add; may be given several times.")
+@click.option("--unlabel", "gone", multiple=True, metavar="WORD", help="A label to take away; may be given several times.")
+@AS_JSON
+def edit(
+    id: str,
+    title: str,
+    description: str | None,
+    priority: int | None,
+    sort: str | None,
+    labels: tuple[str, ...],
+    gone: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Change what an item says. What an execution has begun with stays as it was."""
+    if not (title.strip() or description is not None or priority is not None or sort or labels or gone):
+        raise click.UsageError("say what is to change: --title, --description, --priority, --type, --label or --unlabel")
+    if both := set(labels) & set(gone):
+        raise click.UsageError(f"'{min(both)}' cannot be both added and taken away")
+    text = sys.stdin.read() if description == "-" else description
+    change = Change(labels=labels, title=title.strip(), description=text, priority=priority, type=sort or "", drop=gone)
+    item = tracker().change(id, change)
+    _tell(item, as_json, f"{item.id}  P{item.priority} {item.status:<11} {item.type:<8} {plain(item.title)}")
+
+
+@command.command("reopen")
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@click.option("--reason", default="", metavar="TEXT", help="Why; kept as a note.")
+@AS_JSON
+def reopen(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Open items again: closed, blocked or deferred ones, and those that nobody is at any more."""
+    from detent.app.people import allowed
+
+    app, here = opened()
+    allowed(app, channel())
+    for item in here.items(*ids):
+        if item.assignee.startswith(HELD) and (run := _at_work(app, item.id)):
+            raise DetentError(f"{item.id} is being executed as {run}", f"end that first: detent queue cancel {item.id}")
+    items = [here.change(id, Change("open", assignee="", note=reason)) for id in ids]
+    _tell_all(items, as_json)
+
+
+def _at_work(app: App, id: str) -> str:
+    """The execution of an item that has not ended."""
+    from detent.app.executions import the_items
+
+    last = the_items().last_of(app, id)
+    return last.run if last is not None and not last.ended else ""
 
 
 @command.command("list")
@@ -90,12 +196,15 @@ def _waiting(waits: list[str]) -> str:
 @AS_JSON
 def show(id: str, as_json: bool) -> None:
     """Show one item with everything that is known of it."""
-    item = tracker().items(id)[0]
+    app, here = opened()
+    item = here.items(id)[0]
+    url = _pull_request(app, item)
     parts = [f"{item.id}  {plain(item.title)}", f"{item.status}, {item.type}, priority {item.priority}, filed {item.created_at or '?'}"]
     parts += [f"claimed by {plain(item.assignee)}"] if item.assignee else []
     parts += [f"labels: {', '.join(item.labels)}"] if item.labels else []
     parts += [f"waits for: {', '.join(item.depends_on)}"] if item.depends_on else []
     parts += [f"found in: {', '.join(item.found_in)}"] if item.found_in else []
+    parts += [f"pull request: {plain(url)}"] if url else []
     parts += ["", plain(item.description).rstrip()] if item.description else []
     parts += ["", "Notes:", plain(item.notes).rstrip()] if item.notes else []
     _tell(item, as_json, "\n".join(parts))
@@ -114,10 +223,7 @@ def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     allowed(app, channel())
     closed = [here.change(id, Change("closed", note=reason)) for id in ids]
     catch_up(app)
-    if as_json:
-        click.echo(json.dumps({"items": [_row(i) for i in closed]}))
-    else:
-        click.echo("\n".join(f"{i.id}  closed  {plain(i.title)}" for i in closed))
+    _tell_all(closed, as_json)
 
 
 @command.command("dep")
@@ -130,9 +236,24 @@ def dep(id: str, needs: tuple[str, ...], as_json: bool) -> None:
     _tell(item, as_json, f"{item.id}  waits for {', '.join(item.depends_on)}")
 
 
+def _pull_request(app: App, item: Item) -> str:
+    """Where the pull request of its newest execution is."""
+    from detent.app.executions import the_items
+    from detent.world.pulls import url_of
+
+    last = the_items().last_of(app, item.id)
+    return url_of(app.place.common_dir, app.door.load(last.run).run) if last else ""
+
+
 def _row(item: Item) -> dict[str, Any]:
     return msgspec.structs.asdict(item)
 
 
 def _tell(item: Item, as_json: bool, text: str) -> None:
     click.echo(json.dumps(_row(item)) if as_json else text)
+
+
+def _tell_all(items: list[Item], as_json: bool) -> None:
+    """Items whose status was changed."""
+    said = "\n".join(f"{item.id}  {item.status}  {plain(item.title)}" for item in items)
+    click.echo(json.dumps({"items": [_row(item) for item in items]}) if as_json else said)

@@ -12,6 +12,7 @@ from detent.app.overtime import Parked
 from detent.app.push import push
 from detent.app.registry import workflow_of
 from detent.drive import Seen
+from detent.errors import Unreached
 from detent.interfaces.cli.moves import Moves
 from detent.interfaces.cli.tell import plain
 
@@ -28,6 +29,11 @@ def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) 
         done = push(app, run, view.see, park)
     except Parked as e:
         click.echo(json.dumps({"run": run, "outcome": "parked", "not_before": e.until}))
+        return PARKED
+    except Unreached as e:
+        if not park or not e.until:
+            raise
+        click.echo(json.dumps({"run": run, "outcome": "parked", "not_before": e.until, "reason": e.message}))
         return PARKED
     except KeyboardInterrupt:
         view.close()

@@ -236,3 +236,22 @@ def resume(as_json: bool) -> None:
             click.echo(json.dumps({"paused": None, "was": before.reason or None}))
         else:
             click.echo(f"Going on; it was paused because: {plain(before.reason)}" if before.reason else "It was not paused.")
+
+
+@command.command("pulls")
+@AS_JSON
+def pulls(as_json: bool) -> None:
+    """Look at the open pull requests, and queue anew what people asked changes for.
+
+    `detent work` does this by itself once a minute. Only the words of people who may write to the project count, each once; the pull
+    request says that they were heard.
+    """
+    from detent.app.pull_words import bring_back
+
+    with opened() as (app, _):
+        may(app)
+        found = bring_back(app, said("start"))
+    if as_json:
+        click.echo(json.dumps({"pulls": [{**each._asdict(), "words": [word._asdict() for word in each.words]} for each in found]}))
+        return
+    click.echo("\n".join(f"{each.execution}  {each.url}  {plain(each.words[0].text)[:80]}" for each in found) or "Nobody asks for changes.")

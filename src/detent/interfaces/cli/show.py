@@ -11,6 +11,7 @@ from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.interfaces.cli.tell import card_lines, plain
 from detent.kernel.journal import Entry
+from detent.world.pulls import kept_url
 
 
 @click.command("show")
@@ -24,12 +25,17 @@ def command(run: str, count: int, as_json: bool) -> None:
     if last is None:
         raise DetentError(f"there is no run {run}", "see `detent runs --all`")
     events = journal.events(run, after=max(0, last.seq - count), limit=count)
+    url = json.loads(last.body)["run"].get("data", {}).get("pull", "") or kept_url(common, run)
     if as_json:
         owed = [o.effect for o in journal.owed(run)]
         head = {"run": run, "workflow": last.workflow, "state": last.state, "ended": last.ended, "owed": owed, "flags": _flags(last)}
-        click.echo(json.dumps({**head, "events": [_plain(e) for e in events], "card": card_object(common, run)}))
+        click.echo(
+            json.dumps({**head, "pull_request": url or None, "events": [_plain(e) for e in events], "card": card_object(common, run)})
+        )
         return
     click.echo(f"{run}  {last.workflow}  {last.state}")
+    if url:
+        click.echo(f"  Pull request: {plain(url)}")
     for flag in _flags(last):
         click.echo(f"  Flag: {plain('  '.join(filter(None, (flag['kind'], flag.get('place', ''), flag['sentence']))))}")
     for e in events:

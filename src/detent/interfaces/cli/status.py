@@ -9,6 +9,7 @@ from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, known_before, stands
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
+from detent.world.pulls import url_of
 
 
 @click.command("status")
@@ -45,6 +46,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  Known: {plain(told_known(known))}")
     for line in flag_lines(run_now.flags, hunks=False):
         click.echo(f"  {plain(line)}")
+    if url := url_of(app.place.common_dir, run_now):
+        click.echo(f"  Pull request: {plain(url)}")
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))

@@ -32,7 +32,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
     worker that is killed is noticed by the others within half a minute, on the same machine at once.
     """
-    from detent.app.queueing import task_of
+    from detent.app.pull_words import listening
     from detent.app.shared import queue_settings
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
@@ -47,7 +47,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     from detent.queue.worker import LocalWorker
 
     view = view_of(queue, own, as_json, events)
-    worker = LocalWorker(queue, task_of(app.place, app.world.outer, settings, queue), own, Pace(), view.put)
+    worker = LocalWorker(queue, listening(app.place, app.world.outer, settings, queue), own, Pace(), view.put)
     worker.start(limit)
     try:
         view.show(lambda: once and _is_over(queue, worker))

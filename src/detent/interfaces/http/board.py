@@ -15,6 +15,7 @@ from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group
 from detent.interfaces.http.usage import usage_of
 from detent.kernel.journal import Head
+from detent.world.pulls import url_of
 
 V = TypeVar("V")
 MOST = 1000  # rows in one answer
@@ -142,6 +143,7 @@ def run_row(app: App, tally: Tally, stamp: Stamp) -> shapes.RunRow:
         acting_state=acting.state,
         step=f"{step.type}: {step.description}" if step else "",
         branch=getattr(run.data, "branch", "").removeprefix("refs/heads/"),
+        pull_request=url_of(app.place.common_dir, run),
         pushed=is_pushed(run),
         driven=bool(stamp.driver),
         done=sum(p.status == "done" for p in parts),

@@ -109,9 +109,9 @@ def rows(app: App, desk: Desk, found: "Sequence[Execution]") -> Iterator[shapes.
     for each in found:
         told, heads = as_row(each), app.journal.heads(each.id)
         run = desk.board.row(app, stamp_of(app, heads[0], held)) if heads else None
-        state, branch, usage = (run.state, run.branch, run.usage) if run else ("", "", Usage())
+        state, branch, url, usage = (run.state, run.branch, run.pull_request, run.usage) if run else ("", "", "", Usage())
         told |= {"waits_for": each.waits_for, "worker": each.worker, "reason": each.reason}
-        yield shapes.ExecutionRow(**told, run_state=state, branch=branch, usage=usage)
+        yield shapes.ExecutionRow(**told, run_state=state, branch=branch, pull_request=url, usage=usage)
 
 
 def row(app: App, desk: Desk, found: "Execution") -> shapes.ExecutionRow:

@@ -162,6 +162,7 @@ class RunRow(Shape, frozen=True, kw_only=True):
     acting_state: str
     step: str
     branch: str
+    pull_request: str  # where it is
     pushed: bool  # driven by the machine
     driven: bool  # a process drives it now
     done: int  # parts of its plan that are done

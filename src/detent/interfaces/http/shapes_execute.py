@@ -83,6 +83,7 @@ class ExecutionRow(Shape, frozen=True, kw_only=True):
     waits_for: tuple[str, ...]
     run_state: str
     branch: str
+    pull_request: str  # where it is
     usage: Usage  # what its agents took, those of its inner runs too
 
 

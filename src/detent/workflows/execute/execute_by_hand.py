@@ -46,7 +46,7 @@ def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, 
     except (CannotTell, Limited) as e:
         raise DetentError(str(e), "nothing was filed; look at the reviewer ([review] agent, or --agent), and try again") from e
     found = read_review(text)
-    items = filed(tracker_of(settings.tracker.kind, app.place, app.world.outer), found, short(branch), short(branch), "")
+    items = filed(tracker_of(settings, app.place, app.world.outer), found, short(branch), short(branch), "")
     told: dict[str, Any] = {"branch": short(branch), "commit": tip, **msgspec.to_builtins(found)}
     return {**told, "items": [item.id for item in items]}
 

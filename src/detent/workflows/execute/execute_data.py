@@ -30,6 +30,7 @@ TITLES: Mapping[str, str] = {
     "tests": "Tests fail",
     "push": "Push is rejected",
     "conflict": "Merge conflict",
+    "ci": "CI fails",
     "agent": "The agent ended without an answer",
     "budget": "The budget is used up",
     "child": "The inner run did not finish",
@@ -100,6 +101,7 @@ class ExecuteData(ItemData, frozen=True):
     subject: str = ""  # the subject of the commit that is owed
     reason: str = ""  # why it failed, in a sentence
     review: BranchReview | None = None
+    pull: str = ""  # where its pull request is
 
 
 # -- changes -----------------------------------------------------------------------------------------------------------------
@@ -131,6 +133,10 @@ def keep_proof(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteDa
 
 def keep_pushed(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
     return replace(run, data=replace(run.data, pushed=sent.facts.get("commit", "")))
+
+
+def keep_pull(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    return replace(run, data=replace(run.data, pull=sent.facts.get("url", "")))
 
 
 def keep_reason(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from detent.blocks.check_card import markdown_of
 from detent.door import AnyEvent, AnyRun
 from detent.effects.branch import make_branch
 from detent.effects.publish import write_whole
@@ -20,14 +21,15 @@ from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
-from detent.tracker import Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
+from detent.tracker import CLOSES, Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
-from detent.workflows.execute.execute_items import KEY, reached
+from detent.workflows.execute.execute_items import KEY
 from detent.workflows.execute.execute_needs import begun_from, finished, held
 from detent.workflows.execute.execute_review import file_issues, open_pull_request, review_branch, watch_items
-from detent.world.before_landing import held_up
+from detent.world.before_landing import card_of, held_up
 from detent.world.claims import settle_claims, write_claims
 from detent.world.furnish import furnish
+from detent.world.reached import reached
 from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
@@ -204,7 +206,19 @@ def _update_item(world: RepoWorld, event: AnyEvent) -> None:
     after, mine = item_after(run), now.assignee == holder(run)
     status: Status | str = after.status or ("open" if mine and now.status == "in_progress" else "")
     if status or after.labels or mine:
-        tracker.change(now.id, Change(status, "" if mine else None, after.labels))  # type: ignore[arg-type]  # the statuses of AFTER are a tracker's
+        change = Change("", "" if mine else None, after.labels, note=_proof(world, run, tracker), by_merge=run.state == "COMPLETED")
+        tracker.change(now.id, msgspec.structs.replace(change, status=status))
+
+
+def _proof(world: RepoWorld, run: AnyRun, tracker: Tracker) -> str:
+    """What is told where people read it: the proof card of what was done, and where its pull request is."""
+    if run.state != "COMPLETED" or tracker.name not in CLOSES:
+        return ""
+    where = f"Done on `{short(run.data.branch)}`" + (f": {run.data.pull}" if run.data.pull else ".")
+    try:
+        return f"{where}\n\n{markdown_of(card_of(world, run))}"
+    except CannotTell:
+        return where
 
 
 def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:

@@ -1,24 +1,12 @@
-"""What jobs and effects need of a tracker: its silence as "cannot tell", and the keys of what the machine files."""
+"""The items that the machine files, and their keys."""
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-from detent.errors import CannotTell
 from detent.gates.item import Issue
-from detent.tracker import NewItem, TrackerError
+from detent.tracker import NewItem
 
 KEY = "detent:"  # before the key of an item that the machine filed
 PRIORITIES = (0, 4)
-
-
-@contextmanager
-def reached() -> Iterator[None]:
-    """A tracker that cannot be reached says nothing about the item."""
-    try:
-        yield
-    except TrackerError as e:
-        raise CannotTell(f"{e.message} ({e.hint})" if e.hint else e.message) from e
 
 
 def of_issue(issue: Issue, about: str, branch: str, found_in: str = "") -> NewItem:

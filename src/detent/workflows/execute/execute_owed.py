@@ -21,7 +21,11 @@ review_branch = Job(
 watch_items = Job(
     "watch_items", "See whether every item that the review filed is closed; nothing to do while one is open.", ("items-closed",)
 )
-open_pull_request = Job("open_pull_request", "Open the pull request by git.pr_command; one that is there counts as opened.", ("opened",))
+open_pull_request = Job(
+    "open_pull_request",
+    "Open the pull request, or bring the open one up to date; where [git] wait_for_ci, wait for what CI says of it.",
+    ("opened", "ci-red"),
+)
 
 update_item = Effect("update_item", "Set the item's status and labels as the end of the execution says.")
 file_follow_up = Effect(

@@ -8,15 +8,16 @@ from detent.blocks.open_flags import for_reviewer
 from detent.blocks.prompts import prompt as prompt_file
 from detent.door import AnyEvent, AnyRun
 from detent.effects.merge import offered
-from detent.errors import CannotTell
 from detent.gates.item import BranchReview, read_review, review_in
 from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Sent
 from detent.kernel.seal import keep, kept
 from detent.tracker import Item, Tracker
-from detent.workflows.execute.execute_items import of_issue, reached
+from detent.workflows.execute.execute_items import of_issue
 from detent.world.landing import open_pr
+from detent.world.pulls import judged_by_ci, kept_url
+from detent.world.reached import reached
 from detent.world.repo import RepoWorld, outcome
 from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
 
@@ -98,11 +99,8 @@ def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
     """Open it once: what was offered at this commit is open."""
-    git, ways, branch = world.git, world.config_of(run).ways, run.data.branch
-    mark = offered(git, branch)
+    mark = offered(world.git, run.data.branch)
     if kept(mark) != run.data.pushed:
-        if not ways.pr_command:
-            raise CannotTell("git.pr_command is not set, so no pull request can be opened")
-        open_pr(world, run, world.collector(run), shlex.split(ways.pr_command))
+        open_pr(world, run, world.collector(run), shlex.split(world.config_of(run).ways.pr_command))
         keep(mark, run.data.pushed)
-    return outcome("opened")
+    return judged_by_ci(world, run) or outcome("opened", url=kept_url(world.place.common_dir, run.id))

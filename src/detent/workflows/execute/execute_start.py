@@ -35,7 +35,7 @@ def start_execution(app: App, sent: Sent, terms: Terms) -> str:
 def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
     """How to queue items, one after another: what is the same for all of them is found out once."""
     settings, _ = project_settings(app.world.git, app.world.outer)
-    tracker = tracker_of(settings.tracker.kind, app.place, app.world.outer)
+    tracker = tracker_of(settings, app.place, app.world.outer)
     setup = setup_of(app, terms)
     exclude(app.place)
     fingerprint.begin(app.place, app.busy)

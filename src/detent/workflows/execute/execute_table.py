@@ -30,6 +30,7 @@ from detent.workflows.execute.execute_data import (
     facts,
     keep_blocked,
     keep_proof,
+    keep_pull,
     keep_pushed,
     keep_reason,
     keep_review,
@@ -90,6 +91,8 @@ MOVES: dict[str, Move] = {
     "not-ready": by_system("the review says that no pull request may be opened yet"),
     "items-closed": by_system("every item of the review is closed"),
     "opened": by_system("the pull request is open"),
+    "ci-red": by_system("CI fails on the branch"),
+    "ci-red-child": by_system("CI fails on the branch, and the inner run that made it has ended"),
     "out-of-time": by_system("the wall-clock limit has passed"),
     "silent": by_system("there was no output for too long"),
     "override": by_human("answer", "detent answer REVIEW override --run ID"),
@@ -154,7 +157,9 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("NOT_READY",     "override",          (),                           (),       go("OPENING", keep_guidance)),
     Row("NOT_READY",     "review-again",      (),                           (),       go("REVIEWING", keep_guidance)),
     Row("NOT_READY",     "items-closed",      (),                           (),       go("OPENING")),
-    Row("OPENING",       "opened",            (),                           (),       go("COMPLETED", owes=ENDS)),
+    Row("OPENING",       "opened",            (),                           (),       go("COMPLETED", keep_pull, owes=ENDS)),
+    Row("OPENING",       "ci-red",            (),                           (),       go("RUNNING", count("ci"), keep_reason, says="FAILURE", spent=failed("ci"))),
+    Row("OPENING",       "ci-red-child",      (),                           (),       failed("ci")),
     Row("HALTED",        "resume",            (caused_by("errors", "model"),), (),    go(BACK, keep_guidance, zero("agent"))),
     Row("PUSHING",       "red-look",          (),                           (),       NO_TESTS),
     *flagged_at("PUSHING"),
@@ -191,6 +196,8 @@ def _came_out(run: Run[ExecuteData], sent: Sent) -> str:
         return "started" if setup.strategy == PLAIN else "started-child"
     if sent.outcome == "pushed":
         return "pushed-for-review" if setup.pull_request else "pushed"
+    if sent.outcome == "ci-red":
+        return "ci-red" if setup.strategy == "plain" else "ci-red-child"
     if sent.outcome in ("ready", "not-ready"):
         review = review_of(sent)
         return "ready" if review is not None and review.pr_ready else "not-ready"
@@ -206,7 +213,7 @@ EXECUTE: Table[ExecuteData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "tries": 1, "rebases": 1, "item_failures": 2},
+    limits={**ERRORS, "tries": 1, "rebases": 1, "ci": 1, "item_failures": 2},
     broken=go("HALTED", because("errors"), keep_reason, says="HALTED"),
     unproven=unproven,
     children=children,

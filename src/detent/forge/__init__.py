@@ -1,0 +1,25 @@
+"""Forges: the services that keep a project's issues and pull requests, by their REST APIs. Knows no git, no runs and no items."""
+
+from collections.abc import Callable
+
+from detent.forge.api import Api, ForgeError, NotThere
+from detent.forge.pull_requests import Checks, Pull, Pulls, Word
+from detent.forge.token import Login, token_of
+from detent.forge.where import KINDS, Where, where_of
+
+__all__ = ["KINDS", "PULLS", "Api", "Checks", "ForgeError", "Login", "NotThere", "Pull", "Pulls", "Where", "Word", "token_of", "where_of"]
+
+
+def _github(api: Api, where: Where) -> Pulls:
+    from detent.forge.github_pulls import GitHubPulls
+
+    return GitHubPulls(api, where)
+
+
+def _gitlab(api: Api, where: Where) -> Pulls:
+    from detent.forge.gitlab_pulls import GitLabPulls
+
+    return GitLabPulls(api, where)
+
+
+PULLS: dict[str, Callable[[Api, Where], Pulls]] = {"github": _github, "gitlab": _gitlab}

@@ -1,0 +1,71 @@
+"""The pull requests of a GitHub project, by its REST API."""
+
+from typing import Any
+
+from detent.forge.api import Api, NotThere
+from detent.forge.pull_requests import Checks, Pull, Result, Word, summed
+from detent.forge.where import Where
+
+TRUSTED = ("OWNER", "MEMBER", "COLLABORATOR")
+STATUSES: dict[str, Result] = {"success": "green", "pending": "pending", "failure": "red", "error": "red"}
+ENDED: dict[str, Result] = {"success": "green", "neutral": "green", "skipped": "green", "stale": "pending"}  # every other end is red
+
+
+class GitHubPulls:
+    def __init__(self, api: Api, where: Where) -> None:
+        self.api, self.at, self.owner = api, where.path, where.project.partition("/")[0]
+
+    def offer(self, branch: str, onto: str, title: str, body: str) -> Pull:
+        if (there := self.found(branch)) is not None:
+            self.api.send("PATCH", f"{self.at}/pulls/{there.number}", {"title": title, "body": body})
+            return there
+        return _pull(self.api.send("POST", f"{self.at}/pulls", {"title": title, "head": branch, "base": onto, "body": body}))
+
+    def found(self, branch: str) -> Pull | None:
+        rows = self.api.pages(f"{self.at}/pulls", head=f"{self.owner}:{branch}", state="open")
+        return _pull(rows[0]) if rows else None
+
+    def words(self, pull: Pull) -> list[Word]:
+        reviews = [_word("review", row, asks=row.get("state") == "CHANGES_REQUESTED") for row in self._said(f"pulls/{pull.number}/reviews")]
+        lines = [_word("line", row, _place(row), asks=True) for row in self._said(f"pulls/{pull.number}/comments")]
+        return [*reviews, *lines, *(_word("comment", row) for row in self._said(f"issues/{pull.number}/comments"))]
+
+    def say(self, pull: Pull, body: str) -> None:
+        self.api.send("POST", f"{self.at}/issues/{pull.number}/comments", {"body": body})
+
+    def checks(self, commit: str) -> Checks:
+        """Check runs, and the older statuses; whichever a project's CI writes."""
+        runs = self.api.get(f"{self.at}/commits/{commit}/check-runs", per_page="100").get("check_runs") or ()
+        statuses = self.api.get(f"{self.at}/commits/{commit}/status", per_page="100").get("statuses") or ()
+        found: dict[str, Result] = {str(row["context"]): STATUSES.get(row["state"], "red") for row in statuses}
+        return summed(found | {str(row["name"]): _ended(row) for row in runs})
+
+    def guarded(self, branch: str) -> str:
+        try:
+            row = self.api.get(f"{self.at}/branches/{branch}")
+        except NotThere:
+            return ""
+        return f"{self.api.name} protects {branch}" if row.get("protected") else ""
+
+    def _said(self, path: str) -> list[Any]:
+        """What people wrote who may write here, if they wrote anything or ask for changes."""
+        rows = self.api.pages(f"{self.at}/{path}")
+        people = (row for row in rows if (row.get("user") or {}).get("type") != "Bot" and row.get("author_association") in TRUSTED)
+        return [row for row in people if row.get("body") or row.get("state") == "CHANGES_REQUESTED"]
+
+
+def _ended(row: Any) -> Result:
+    return ENDED.get(row.get("conclusion") or "", "red") if row.get("status") == "completed" else "pending"
+
+
+def _pull(row: Any) -> Pull:
+    return Pull(int(row["number"]), str(row["html_url"]))
+
+
+def _word(kind: str, row: Any, place: str = "", asks: bool = False) -> Word:
+    return Word(f"{kind}-{row['id']}", str(row["user"]["login"]), str(row.get("body") or ""), place, asks)
+
+
+def _place(row: Any) -> str:
+    line = row.get("line") or row.get("original_line")
+    return f"{row.get('path', '')}{f':{line}' if line else ''}"
