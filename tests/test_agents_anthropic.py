@@ -14,9 +14,9 @@ import pytest
 
 from detent.agents import AgentFailed, Answer, Budget, Progress, Reply, Turn, Usage, ask, asked_of
 from detent.agents.anthropic import ask_anthropic
-from detent.agents.anthropic_faults import named_wait
-from detent.agents.anthropic_loop import Limits
-from detent.agents.anthropic_stream import READER
+from detent.agents.faults import named_wait
+from detent.agents.loop import Limits
+from detent.agents.reading import READER
 from detent.agents.prices import price_of, priced
 from detent.errors import DetentError
 from tests.agents_rigs import failure, turn

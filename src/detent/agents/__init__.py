@@ -36,6 +36,12 @@ def _anthropic(asked: Asked) -> Reply:
     return ask_anthropic(asked)
 
 
+def _openai(asked: Asked) -> Reply:
+    from detent.agents.openai import ask_openai
+
+    return ask_openai(asked)
+
+
 def _command(asked: Asked) -> Reply:
     from detent.agents.command import ask_command
 
@@ -66,6 +72,7 @@ def _client(name: str) -> Callable[[Asked], Reply]:
 # Each imports its backend when it is asked: a submit that asks nobody pays for none of them.
 BACKENDS: dict[str, Callable[[Asked], Reply]] = {
     "anthropic": _anthropic,
+    "openai": _openai,
     "claude": _client("claude"),
     "codex": _client("codex"),
     "command": _command,
@@ -75,6 +82,7 @@ BACKENDS: dict[str, Callable[[Asked], Reply]] = {
 CLIENTS = ("claude", "codex")  # those that are programs of their own, looked for before a run begins
 FORMS: dict[str, str] = {
     "anthropic": "anthropic[:MODEL]",
+    "openai": "openai[:MODEL[@SERVICE]]",
     "claude": "claude[:MODEL]",
     "codex": "codex[:MODEL]",
     "command": "command:PROGRAM [ARGS]",

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
+from detent.agents.catalog import Catalog
 from detent.errors import DetentError
 from detent.sandbox.process import Ran, run
 
@@ -129,6 +130,7 @@ class Turn(NamedTuple):
     watch: Callable[[Progress], None] = lambda progress: None
     transcript: Path | None = None  # JSON Lines, secrets left out
     model: str = DEFAULT_MODEL  # of agents that name none
+    catalog: Catalog = Catalog()  # services and prices that the project adds
     pulse: Callable[[Path], object] = newest_change  # differs when the workspace has changed
 
 
