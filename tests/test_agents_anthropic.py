@@ -12,55 +12,15 @@ from pathlib import Path
 import anthropic  # noqa: F401  # its import takes seconds, which no turn here should be charged for
 import pytest
 
-from detent.agents import AgentFailed, Answer, Budget, Progress, Reply, Turn, Usage, ask, asked_of
-from detent.agents.anthropic import ask_anthropic
+from detent.agents import Answer, Budget, Progress, Usage, ask
 from detent.agents.faults import named_wait
-from detent.agents.loop import Limits
-from detent.agents.reading import READER
 from detent.agents.prices import price_of, priced
+from detent.agents.reading import READER
 from detent.errors import DetentError
+from tests.agents_asking import QUICK, READ, Asking, Box
 from tests.agents_rigs import failure, turn
 from tests.model_server import KEY, ModelServer, broken, call, cut, error, say, text, tool
 from tests.model_server import Reply as Said
-
-QUICK = Limits(retries=3, delay=0.01, read=10)
-READ = tool("Read", {"file_path": "a.py"})
-
-
-class Box:
-    """Two tools that note their calls: one reads, one fails."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, object]] = []
-
-    def schemas(self) -> list[dict[str, object]]:
-        return [{"name": name, "description": f"{name} a file", "input_schema": {"type": "object"}} for name in ("Read", "Write")]
-
-    def call(self, name: str, arguments: object) -> Answer:
-        self.calls.append((name, arguments))
-        return Answer(f"content {len(self.calls)}") if name == "Read" else Answer(f"there is no tool {name}", True)
-
-
-class Asking:
-    """One turn against one service, with what was shown meanwhile."""
-
-    def __init__(self, folder: Path, server: ModelServer, limits: Limits = QUICK, model: str = "", **changes: object) -> None:
-        self.box, self.shown = Box(), list[Progress]()
-        self.turn: Turn = turn(folder, **{"toolbox": self.box, "watch": self.shown.append, **changes})
-        self.server, self.limits, self.model = server, limits, model
-
-    def reply(self) -> Reply:
-        asked = asked_of(self.model, self.turn, self.server.outer)
-        try:
-            return ask_anthropic(asked, self.limits)
-        except AgentFailed as e:
-            e.usage = asked.meter.usage
-            raise
-
-    def failed(self) -> AgentFailed:
-        found = failure(self.reply)
-        assert isinstance(found, AgentFailed), found
-        return found
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from detent.agents.asked import Asked
+from detent.agents.catalog import Catalog
 from detent.agents.meter import Meter
-from detent.agents.protocol import AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
+from detent.agents.protocol import DEFAULT_MODEL, AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
 from detent.kernel.redact import redactor, secrets_of
@@ -79,6 +80,7 @@ BACKENDS: dict[str, Callable[[Asked], Reply]] = {
     "scripted": _scripted,
     "human": _human,
 }
+NOTHING_ADDED = Catalog()
 CLIENTS = ("claude", "codex")  # those that are programs of their own, looked for before a run begins
 FORMS: dict[str, str] = {
     "anthropic": "anthropic[:MODEL]",
@@ -92,7 +94,8 @@ FORMS: dict[str, str] = {
 
 
 def asked_of(rest: str, turn: Turn, outer: Mapping[str, str]) -> Asked:
-    redact = redactor(secrets_of(outer))
+    named = (outer.get(address.key, "").strip() for address in turn.catalog.services.values())  # a key may have any name
+    redact = redactor((*secrets_of(outer), *sorted(set(filter(None, named)))))
     return Asked(rest.strip(), turn, outer, Transcript(turn.transcript, redact), Meter(turn), redact)
 
 
@@ -104,9 +107,13 @@ def named(spec: str) -> tuple[str, str]:
     return name, rest
 
 
-def must_be_ready(spec: str, outer: Mapping[str, str], project: Path) -> None:
-    """DetentError if a spec names no agent, a program that is not there, or a client that has nothing that pays for its model."""
+def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str = DEFAULT_MODEL, catalog: Catalog = NOTHING_ADDED) -> None:
+    """DetentError if a spec names no agent, a program or a service that is not there, or one that has nothing that pays for its model."""
     name, rest = named(spec)
+    if name == "openai":
+        from detent.agents.openai import must_be_ready as service_is_ready
+
+        service_is_ready(rest, model, outer, catalog)
     if name == "command":
         from detent.agents.command import find_command
 
