@@ -7,10 +7,12 @@ import msgspec
 from detent.agents import Budget
 from detent.app import App
 from detent.app.fit import Terms
+from detent.app.kit import CONFIGURED
 from detent.app.reviewing import asking_with
 from detent.app.start_execute import project_settings, setup_of
 from detent.app.terms import Driving
 from detent.app.trackers import tracker_of
+from detent.app.who import with_reviewer
 from detent.door import AnyRun
 from detent.errors import CannotTell, DetentError
 from detent.gates.item import read_review
@@ -37,6 +39,7 @@ def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, 
     """Have a branch reviewed, and its issues filed. The same commit is reviewed once, unless it is wanted again."""
     git: Git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
+    settings = with_reviewer(settings, CONFIGURED, app.world.outer, app.place.root)
     tip, base = _span(git, branch, settings.git.main, settings.git.remote)
     probe: AnyRun = Run("review", "execute", "QUEUED", 0, ExecuteData(setup=setup_of(app, Terms(agent=agent))))
     asking = asking_with(app, probe, Driving(agent, settings), Budget())

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from detent.app.cell import PULL, cell_of
 from detent.app.kit import DEFAULT, home_of
 from detent.app.terms import Driving, Wired, driving
+from detent.app.who import catalog_of
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.evidence.runners.kept import for_agents
@@ -57,6 +58,7 @@ def asking_with(app: Wired, run: AnyRun, terms: Driving, budget: "Budget") -> As
             apart=cell.apart,
             transcript=file,
             model=settings.agents.model,
+            catalog=catalog_of(settings),
         )
 
     return Asking(reviewer_of(run.workflow, terms.named, settings), app.world.outer, turn)

@@ -1,6 +1,5 @@
 """Starting an execution: from the id of a work item to a journaled run that is queued. The work itself begins when the run is driven."""
 
-import os
 from collections.abc import Callable
 
 import msgspec
@@ -100,7 +99,7 @@ def setup_of(app: App, terms: Terms) -> Setup:
     git: Git = app.world.git
     settings, main = project_settings(git, app.world.outer)
     may_answer(terms.policies, settings)
-    fixed = ground(git, settings, main, app.world.outer.get("PATH", os.defpath), terms.agent, "execute")
+    fixed = ground(git, settings, main, app.world.outer, terms.agent, "execute")
     shared = {name: getattr(fixed, name) for name in fixed.__struct_fields__}
     setup = Setup(
         **{**shared, "workspace": "", "accepts": kinds_of(terms.policies)},

@@ -159,10 +159,15 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
         if e.sort == "Stopped" and _still(crew, run):
             raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-        return _of_failure(e, run.workflow, time.monotonic() - begun, str(file))
+        return _by(turn, _of_failure(e, run.workflow, time.monotonic() - begun, str(file)))
     sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
     facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
-    return msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive")
+    return _by(turn, msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive"))
+
+
+def _by(turn: Turn, sent: Sent | None) -> Sent | None:
+    """The event says who was asked."""
+    return msgspec.structs.replace(sent, facts={**sent.facts, "asked": turn.agent}) if sent and turn.agent else sent
 
 
 def _still(crew: Crew, run: AnyRun) -> bool:

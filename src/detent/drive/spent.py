@@ -59,6 +59,16 @@ def spent_in(events: Iterable[AnyEvent], whole: bool = False) -> Spent:
     return spent
 
 
+def failed_tries(events: Iterable[AnyEvent]) -> int:
+    """How many attempts of a run failed one after another, up to now. Whatever passes, and a person who goes on, begins anew."""
+    failed = 0
+    for event in events:
+        if event.status in ("SUCCESS", "NEEDS_ANALYSIS") and event.on != "limited":
+            failed = 0
+        failed += event.status == "FAILURE"
+    return failed
+
+
 def _until_judged(event: AnyEvent) -> float:
     """Seconds from the beginning of a turn until its work was judged; 0 where nobody noted when it began."""
     since = event.sent.facts.get("since", "")

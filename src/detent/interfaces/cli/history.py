@@ -26,13 +26,16 @@ def command(count: int, run: str | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(told(app, chosen, count)))
         return 0
+    last = ""
     for e in newest(app, chosen, count):
+        asked = e.sent.facts.get("asked", last)
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
         click.echo(
             f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
         )
-        for line in (*e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
+        for line in (*([f"asked: {asked}"] if asked != last else []), *e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(f"{'':38}{plain(line)}")
+        last = asked
     for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):
         click.echo(line)
     return 0
@@ -58,5 +61,6 @@ def row(e: AnyEvent) -> dict[str, object]:
         "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
         "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
         "flags": [msgspec.to_builtins(flag) for flag in e.found.flagged], "note": e.sent.note, "who": e.sent.facts.get("who") or None,
+        "asked": e.sent.facts.get("asked") or None,
         "usage": json.loads(e.sent.facts.get("usage", "null")), "transcript": e.sent.facts.get("transcript") or None,
     }  # fmt: skip

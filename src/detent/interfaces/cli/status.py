@@ -58,7 +58,8 @@ def _driven(app: App, run: AnyRun) -> list[str]:
     """Who works, and how far the list of `tdd` has come."""
     agent, tests = _agent(app, run), _tests(run)
     done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
-    return [*([f"Agent: {agent}"] if agent else []), *done]
+    second = _second_try(app, run)
+    return [*([f"Agent: {agent}"] if agent else []), *([f"Second try: {second}"] if second else []), *done]
 
 
 def known_before(run: AnyRun) -> dict[str, list[str]]:
@@ -84,6 +85,14 @@ def _agent(app: App, run: AnyRun) -> str:
     return driving(app, run.id).agent if is_pushed(run) else ""
 
 
+def _second_try(app: App, run: AnyRun) -> str:
+    """Who is asked instead, since attempts failed; empty where nobody is, or nobody is asked."""
+    from detent.app.push import is_pushed
+    from detent.app.who import second_try
+
+    return second_try(app, run) if is_pushed(run) and app.door.hands.tables[run.workflow].states[run.state].actor == "agent" else ""
+
+
 def _tests(run: AnyRun) -> dict[str, list[str]]:
     from detent.app.push import tests_of
 
@@ -101,6 +110,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "cause": run_now.cause or None,
         "step": {"task": step.task, "type": step.type, "description": step.description} if step else None,
         "agent": _agent(app, run_now) or None,
+        "second_try": _second_try(app, run_now) or None,
         "tests": _tests(run_now) or None,
         "counts": run_now.counts,
         "limits": run_now.limits,
