@@ -110,6 +110,10 @@ def named(spec: str) -> tuple[str, str]:
 def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str = DEFAULT_MODEL, catalog: Catalog = NOTHING_ADDED) -> None:
     """DetentError if a spec names no agent, a program or a service that is not there, or one that has nothing that pays for its model."""
     name, rest = named(spec)
+    if name == "anthropic":
+        from detent.agents.anthropic import key_of
+
+        key_of(outer)
     if name == "openai":
         from detent.agents.openai import must_be_ready as service_is_ready
 

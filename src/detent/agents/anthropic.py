@@ -45,9 +45,7 @@ def make_client(outer: Mapping[str, str]) -> "anthropic.Anthropic":
         import anthropic
     except ImportError as e:
         raise DetentError("the anthropic agent needs the package anthropic", "in Detent's checkout: pip install '.[anthropic]'") from e
-    key = outer.get(KEY.variable, "").strip()
-    if not key:
-        raise DetentError("the anthropic agent needs a key", KEY.hint)
+    key = key_of(outer)
     return anthropic.Anthropic(
         api_key=key,
         base_url=outer.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS,
@@ -55,6 +53,13 @@ def make_client(outer: Mapping[str, str]) -> "anthropic.Anthropic":
         open_telemetry=False,
         http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
     )
+
+
+def key_of(outer: Mapping[str, str]) -> str:
+    key = outer.get(KEY.variable, "").strip()
+    if not key:
+        raise DetentError("the anthropic agent needs a key", KEY.hint)
+    return key
 
 
 class Messages:

@@ -66,10 +66,10 @@ def roles_are_known(settings: Settings) -> None:
     """A role under [agents] is one that some workflow has."""
     if not settings.agents.roles:
         return
-    from detent.app import tables  # most runs configure no role
-    from detent.config.values import unknown
+    from detent.config.values import unknown  # most runs configure no role
+    from detent.workflows import all_tables
 
-    states = (state for table in tables().values() for state in table.states.values())
+    states = (state for table in all_tables().values() for state in table.states.values())
     known = sorted({state.role.lower() for state in states if state.role} | {REVIEWER})
     for role in settings.agents.roles:
         if role not in known:
