@@ -63,7 +63,8 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "project": ["name", "tech_stack"], "test": ["command", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
         "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
-        "agents": ["model", "escalate.after", "escalate.to"], "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
+        "agents": ["model", "escalate.after", "escalate.to"],
+        "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
         "sandbox": ["level", "pull", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
         "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind"], "decisions": ["require"],
     }  # fmt: skip
@@ -124,7 +125,9 @@ def test_folders_that_are_tested_by_themselves_are_rows_of_their_own() -> None:
 
 
 def test_services_and_prices_are_tables_by_names_of_the_projects_own() -> None:
-    toml = '[services.mine]\nurl = "https://models.example/v1"\nkey = "MINE"\nusage = false\n[prices]\n"a/b:c" = { input = 1, output = 2.5 }\n'
+    toml = (
+        '[services.mine]\nurl = "https://models.example/v1"\nkey = "MINE"\nusage = false\n[prices]\n"a/b:c" = { input = 1, output = 2.5 }\n'
+    )
     found = settings(toml)
     assert found.services == {"mine": Endpoint("https://models.example/v1", "MINE", False)}
     assert found.prices == {"a/b:c": TokenPrice(1, 2.5)}

@@ -1,9 +1,13 @@
 """`detent run --agent openai:MODEL`: a whole cycle over the real SDK, with real tool calls, against the scripted service in its chat dialect."""
 
+import signal
 from pathlib import Path
 
-from tests.driven import GREEN, project
-from tests.model_server import KEY, Json, ModelServer, Reply, cut, error, say
+import pytest
+
+from tests.driven import GREEN, project, running
+from tests.model_server import KEY, Json, ModelServer, Reply, call, cut, error, say, tool
+from tests.patience import LONG
 from tests.test_drive_anthropic import Model
 
 MODEL = "my-model"
@@ -58,6 +62,33 @@ def test_a_message_that_broke_off_is_in_the_sums_too(tmp_path: Path) -> None:
     assert ran.json["outcome"] == "halted", ran
     served = sum(seen.output for seen in server.seen)
     assert abs(ran.json["usage"]["output_tokens"] - served) < served / 10
+
+
+DIALECTS = {"openai": (f"openai:{MODEL}", ChatModel), "anthropic": (f"anthropic:{MODEL}", Model)}
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_a_killed_turn_used_is_counted_with_the_one_that_goes_on_in_its_place(
+    tmp_path: Path, dialect: str, end: signal.Signals
+) -> None:
+    spec, kind = DIALECTS[dialect]
+    model = kind(PLAN=[call(tool("Bash", {"command": "ls"})), Reply(then="hang")])
+    p = project(tmp_path / "p")
+    with ModelServer(model, models=(MODEL,), caching=False) as server:
+        with running(p, "run", "add numbers", "--agent", spec, "--json", **server.outer) as child:
+            assert server.hung.wait(LONG)
+            child.send_signal(end)
+            child.communicate(timeout=LONG)
+        done = p.run("resume", "--json", **server.outer)
+    assert done.code == 0, done
+    answered = [seen for n, seen in enumerate(server.seen) if n != 1]  # the second one was never ended
+    whole = sum(seen.input + seen.output for seen in answered)
+    counted = done.json["usage"]["input_tokens"] + done.json["usage"]["output_tokens"]
+    cut_off = server.seen[1].input
+    assert counted == pytest.approx(whole + (cut_off if end == signal.SIGINT else 0), abs=cut_off / 4 if end == signal.SIGINT else 0)
+    events = p.run("history", "--json").json["events"]
+    assert [e["on"] for e in events].count("planned") == 1  # the attempt is the same one
 
 
 def test_without_a_key_no_run_is_made_and_the_way_out_is_told(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ class Loop:
         self.asked.spend(usage, int(reading.stream is not None))
         if usage.tokens:
             guessed = "" if reading.counted else " (by their length: the service did not count them)"
-            self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens{guessed}", self.asked.meter.usage))
+            self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens{guessed}"))
 
     def _wait(self, trouble: Trouble, tried: int) -> None:
         """Wait before the next try, or give up: nothing to hope for, tried often enough, or the service names a time that is too far."""

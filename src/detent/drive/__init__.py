@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeVar
 import msgspec
 
 from detent.agents import AgentFailed, Progress, Reply, Turn, Usage
+from detent.agents.kept import keep_spent, kept_spent
 from detent.door import AnyEvent, AnyRun, Door
 from detent.drive.reply import read_reply
 from detent.drive.spent import Limits, Spent, left, over, spent_in
@@ -143,10 +144,14 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
     if said := over(crew.limits, spent):
         return _failure("over-budget", f"a budget of the run is spent: {said}", Usage(), 0.0, "")
     file, begun, since, taken = crew.transcript(briefing), time.monotonic(), datetime.now(UTC).isoformat(), Usage()
+    killed = kept_spent(file)
+    spent = spent._replace(usage=spent.usage + killed)
 
     def watch(progress: Progress) -> None:
         nonlocal taken
-        taken = progress.usage if progress.usage.tokens >= taken.tokens else taken  # it is told as a sum
+        if progress.usage.tokens > taken.tokens:  # it is told as a sum
+            taken = progress.usage
+            keep_spent(file, killed, taken)
         crew.watch(Seen("progress", run, briefing, spent._replace(usage=spent.usage + taken), progress.text, progress=progress))
 
     turn = crew.turn_of(run, briefing)._replace(
@@ -159,9 +164,9 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
         if e.sort == "Stopped" and _still(crew, run):
             raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-        return _by(turn, _of_failure(e, run.workflow, time.monotonic() - begun, str(file)))
+        return _by(turn, _of_failure(e, killed, run.workflow, time.monotonic() - begun, str(file)))
     sent = read_reply(run, briefing, reply.text, crew.defaults(run, briefing))
-    facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
+    facts = _facts(killed + reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
     return _by(turn, msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive"))
 
 
@@ -175,14 +180,14 @@ def _still(crew: Crew, run: AnyRun) -> bool:
     return crew.door.load(run.id).run.state == run.state
 
 
-def _of_failure(failed: AgentFailed, workflow: str, seconds: float, transcript: str) -> Sent | None:
+def _of_failure(failed: AgentFailed, killed: Usage, workflow: str, seconds: float, transcript: str) -> Sent | None:
     if failed.sort == "Stopped":
         return None
     if failed.sort == "RateLimit" and failed.not_before:
-        sent = _failure("limited", failed.message, failed.usage, seconds, transcript)
+        sent = _failure("limited", failed.message, killed + failed.usage, seconds, transcript)
         return msgspec.structs.replace(sent, not_before=failed.not_before)
     means = {**OUTCOMES, **(TIMED if workflow == "execute" else {})}
-    sent = _failure(means.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
+    sent = _failure(means.get(failed.sort, "agent-failed"), failed.message, killed + failed.usage, seconds, transcript)
     return msgspec.structs.replace(sent, facts={**sent.facts, "trouble": failed.sort})
 
 
