@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple, cast
 
 import pytest
 
@@ -12,7 +13,8 @@ from detent.app.kit import CONFIGURED
 from detent.app.terms import Driving
 from detent.app.who import agent_of, agents_are_ready, catalog_of, with_reviewer
 from detent.config import Settings, load
-from detent.drive.spent import spent_in
+from detent.door import AnyEvent
+from detent.drive.spent import failed_tries, spent_in
 from detent.errors import DetentError
 from tests.agents_rigs import failure
 from tests.driven import ALONE, CYCLE, ENDS, GREENS, PLANS, REDS, REFACTORS, Json, driven, project, scripted
@@ -66,6 +68,23 @@ def test_after_failed_attempts_the_next_turn_goes_to_another_agent_and_events_st
     events = p.run("history", "--json").json["events"]
     assert [e["asked"] for e in events if e["asked"]] == [who for _, who in by]
     assert p.run("status", "--json").json["second_try"] is None
+
+
+class Happened(NamedTuple):
+    on: str
+    status: str
+
+
+@pytest.mark.parametrize(
+    ("events", "failed"),
+    [
+        ("", 0), ("red/FAILURE", 1), ("red/FAILURE agent-failed/FAILURE", 2), ("red/FAILURE red/SUCCESS", 0), ("red/FAILURE resume/SUCCESS", 0),
+        ("red/FAILURE limited/SUCCESS", 1), ("red/FAILURE steer/SUCCESS", 1), ("red/FAILURE red/REFUSED red/ERROR", 1),
+        ("red/SUCCESS green/FAILURE green/FAILURE", 2), ("green/FAILURE red/NEEDS_ANALYSIS", 0),
+    ],
+)  # fmt: skip
+def test_failed_attempts_are_counted_since_one_passed_or_a_person_let_it_go_on(events: str, failed: int) -> None:
+    assert failed_tries(cast("list[AnyEvent]", [Happened(*event.split("/")) for event in events.split()])) == failed
 
 
 def test_the_agent_of_the_second_try_must_be_one_that_can_be_asked_before_a_run_is_made(tmp_path: Path) -> None:
@@ -161,6 +180,13 @@ def test_other_is_refused_where_there_is_no_other(agent: str) -> None:
         failed = failure(lambda toml=toml: other(toml, agent))  # type: ignore[misc]  # the one of this round
         assert type(failed) is DetentError
         assert failed.message.startswith('[review] agent = "other": ') and message in failed.message and hint in failed.hint
+
+
+def test_an_agent_that_calls_by_itself_can_start_where_nobody_is_asked_for_a_review(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", f'{ALONE}[review]\nagent = "other"\n')
+    refused = p.run("start", "--workflow", "pr")
+    assert refused.code == 2 and "whose model an agent that calls by itself asks cannot be told" in refused.err, refused
+    assert p.run("start", "--workflow", "tdd", "add numbers").code == 0
 
 
 def test_a_branch_is_reviewed_by_a_model_of_another_vendor_over_its_own_dialect(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.app import App
-from detent.app.kit import CONFIGURED, OTHER
+from detent.app.kit import CONFIGURED, OTHER, REVIEWER
 from detent.app.preflight import default_preflight
 from detent.config import Settings
 from detent.errors import DetentError
@@ -83,7 +83,8 @@ def is_clean(git: Git, way_out: str = "") -> None:
 def ground(git: Git, settings: Settings, head: str, outer: Mapping[str, str], agent: str, run: str) -> Ground:
     """What is fixed for the run. The test command is fixed too, once one is known."""
     root, path = git.place.root, outer.get("PATH", os.defpath)
-    settings = _with_reviewer(settings, agent, outer, root)
+    if agent or settings.flags.answered_by == REVIEWER:  # else only `pr` asks one, which has looked already
+        settings = _with_reviewer(settings, agent, outer, root)
     command = find_command(Folder(root, path), settings.test.command)
 
     there = frozenset(git.run("ls-tree", "-z", "--name-only", head).items)  # one look instead of one for each file that might be there
@@ -133,10 +134,10 @@ def _with_reviewer(settings: Settings, agent: str, outer: Mapping[str, str], pro
     return with_reviewer(settings, agent, outer, project)
 
 
-def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path, agent: str = CONFIGURED) -> None:
-    """The reviewer, where one is configured, is an agent that can be asked."""
+def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path, agent: str = CONFIGURED) -> str:
+    """The reviewer, where one is configured, is an agent that can be asked; its spec."""
     if not settings.review.agent:
-        return
+        return ""
     from detent.agents import must_be_ready  # most calls ask nobody
     from detent.app.who import catalog_of
 
@@ -145,3 +146,4 @@ def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path,
         must_be_ready(spec, env, project, settings.agents.model, catalog_of(settings))
     except DetentError as e:
         raise DetentError(f"[review] agent: {e.message}", e.hint) from e
+    return spec

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from detent.tracker import Tracker
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
+REVIEWER = "reviewer"
 OTHER = "other"  # as [review] agent: one of another vendor than the author
 DEFAULT = "anthropic"
 ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people

@@ -11,7 +11,7 @@ import msgspec
 from detent.agents import must_be_ready
 from detent.agents.catalog import Address, Catalog, Price
 from detent.agents.vendors import vendor_of
-from detent.app.kit import CONFIGURED, DEFAULT, OTHER
+from detent.app.kit import CONFIGURED, DEFAULT, OTHER, REVIEWER
 from detent.app.terms import Driving, Wired, driving
 from detent.config import Settings
 from detent.config.settings import TokenPrice
@@ -19,7 +19,6 @@ from detent.door import AnyRun
 from detent.drive.spent import failed_tries
 from detent.errors import DetentError
 
-REVIEWER = "reviewer"
 INSTALLED = ("claude", "codex", "anthropic", "openai")  # who is looked for where the configuration names nobody of another vendor
 
 
