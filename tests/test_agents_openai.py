@@ -122,6 +122,13 @@ def test_calls_are_told_apart_whatever_a_service_leaves_out(folder: Path, name: 
     assert len(set(ids)) == 4 and all(ids)
 
 
+def test_a_call_without_a_name_is_no_tool_and_the_model_is_told(folder: Path) -> None:
+    calls: Json = {"tool_calls": [{"index": 0, "id": "call_1", "function": {"arguments": "{}"}}]}
+    with Server([Said(raw=stream(calls, stop="tool_calls")), say("done")]) as server:
+        assert Asking(folder, server).reply().text == "done"
+    assert messages(server, 1)[-1]["content"] == "Error: there is no tool nameless"
+
+
 def test_what_a_service_wants_back_with_a_call_is_sent_back(folder: Path) -> None:
     signed = {"google": {"thought_signature": "c2lnbmVk"}}
     deltas: tuple[Json, ...] = (
@@ -233,21 +240,16 @@ def test_a_passing_fault_is_tried_again_and_nothing_of_it_is_carried_out(folder:
     assert (len(server.seen), asking.box.calls) == (len(PASSING[name]) + 1, [])
 
 
-LASTING = {
-    "rate limit": (error(429, "requests", retry_after="0.01"), "RateLimit"),
-    "broken": (error(500, "server_error"), "Network"),
-    "cut": (cut(say("half")), "Network"),
-    "silent": (Said(then="hang"), "Timeout"),
-}
-
-
-@pytest.mark.parametrize("name", LASTING)
-def test_a_lasting_fault_is_given_up_after_bounded_tries(folder: Path, name: str) -> None:
-    said, sort = LASTING[name]
-    limits = QUICK._replace(retries=2, read=0.1 if sort == "Timeout" else 10)
-    with Server([said] * 9) as server:
-        assert Asking(folder, server, limits=limits).failed().sort == sort
-    assert len(server.seen) == 3
+def test_a_fault_that_lasts_is_named_by_its_sort(folder: Path) -> None:
+    limits = QUICK._replace(retries=0, read=0.3)
+    for fault, sort in (
+        ("429 without one", "RateLimit"),
+        ("500 twice", "Network"),
+        ("cut in the words", "Network"),
+        ("silence", "Timeout"),
+    ):
+        with Server(PASSING[fault]) as server:
+            assert Asking(folder, server, limits=limits).failed().sort == sort
 
 
 def test_a_limit_that_names_a_far_time_parks_the_run_at_once(folder: Path) -> None:

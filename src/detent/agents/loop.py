@@ -139,15 +139,15 @@ class Loop:
 
     def _pay(self, reading: Reading) -> None:
         usage, budget = priced(reading.usage(), self.price), self.asked.turn.budget
+        self.asked.spend(usage, int(reading.stream is not None))
+        if usage.tokens:
+            guessed = "" if reading.counted else " (by their length: the service did not count them)"
+            self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens{guessed}"))
         if reading.whole and reading.counted is None and (budget.tokens is not None or budget.usd is not None):
             raise DetentError(
                 f"the service of {self.model} does not count tokens, so a limit on tokens or dollars cannot be kept",
                 "limit turns or minutes instead: [limits] turns, [limits] minutes",
             )
-        self.asked.spend(usage, int(reading.stream is not None))
-        if usage.tokens:
-            guessed = "" if reading.counted else " (by their length: the service did not count them)"
-            self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens{guessed}"))
 
     def _wait(self, trouble: Trouble, tried: int) -> None:
         """Wait before the next try, or give up: nothing to hope for, tried often enough, or the service names a time that is too far."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import openai
 
 STOPS = {"stop": "end", "tool_calls": "calls", "function_call": "calls", "length": "length", "content_filter": "refused"}
+NAMELESS = "nameless"  # a call whose name did not come: no tool has it, and the model is told so
 EXTRA = "extra_content"  # beside a call: what a service wants back with it, such as the signature of a thought
 
 
@@ -149,7 +150,7 @@ class Coming:
     def heard(self) -> Heard:
         """The whole message. Some services say stop where they mean tool_calls."""
         text = "".join(self.texts)
-        calls = [read_call(each.id, each.name, each.text) for each in self.calls]
+        calls = [read_call(each.id, each.name or NAMELESS, each.text) for each in self.calls]
         blocks: list[Block] = [{"type": "text", "text": whole(text)}] if text.strip() else []
         for call, each in zip(calls, self.calls, strict=True):
             blocks.append({**block_of(call), **({EXTRA: each.extra} if each.extra else {})})
