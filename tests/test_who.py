@@ -110,6 +110,15 @@ def test_a_role_that_nobody_has_and_an_agent_that_is_not_there_are_told_before_a
     assert failed.message == message and hint in failed.hint
 
 
+def test_items_are_not_queued_for_a_role_that_nobody_has(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", f'{ALONE}[agents]\nwroker = "codex"\n')
+    p.run("items", "add", "Round prices", "--json")
+    ran = p.run("run", "--workflow", "execute", "it-1", "--agent", scripted(p, *CYCLE), "--json")
+    assert ran.code == 2 and "[agents] wroker: no workflow has a role of that name" in ran.json["error"], ran
+    queued = p.run("queue", "add", "it-1")
+    assert queued.code == 2 and "did you mean worker?" in queued.err, queued
+
+
 def test_every_role_that_a_prompt_is_written_for_can_be_configured(tmp_path: Path) -> None:
     roles = ("test-list", "test", "implementing", "refactor", "coder", "reviewer", "SpecAgent", "qa")
     agents_are_ready(settings("[agents]\n" + "".join(f'{role} = "human"\n' for role in roles)), "", NOTHING, tmp_path)

@@ -83,6 +83,10 @@ def is_clean(git: Git, way_out: str = "") -> None:
 def ground(git: Git, settings: Settings, head: str, outer: Mapping[str, str], agent: str, run: str) -> Ground:
     """What is fixed for the run. The test command is fixed too, once one is known."""
     root, path = git.place.root, outer.get("PATH", os.defpath)
+    if agent and settings.agents.roles:
+        from detent.app.who import roles_are_known  # most projects configure none
+
+        roles_are_known(settings)
     if agent or settings.flags.answered_by == REVIEWER:  # else only `pr` asks one, which has looked already
         settings = _with_reviewer(settings, agent, outer, root)
     command = find_command(Folder(root, path), settings.test.command)
