@@ -11,13 +11,13 @@ from typing import Any
 import openai
 import pytest
 
-from detent.agents import Answer, Budget, Progress, Turn, Usage, ask, must_be_ready
+from detent.agents import Budget, Progress, Turn, Usage, ask, must_be_ready
 from detent.agents.catalog import SERVICES, Address, Catalog, Price
 from detent.agents.openai import ask_openai, elsewhere, make_client, read_spec
 from detent.agents.prices import price_of, priced, same_model
 from detent.agents.reading import READER
 from detent.errors import DetentError
-from tests.agents_asking import QUICK, READ, Box
+from tests.agents_asking import QUICK, READ
 from tests.agents_asking import Asking as AnyAsking
 from tests.agents_rigs import failure, turn
 from tests.model_server import KEY, Json, ModelServer, broken, call, cut, error, say, text, tool
@@ -434,18 +434,14 @@ def test_a_key_that_is_not_accepted_is_a_matter_for_a_person(folder: Path) -> No
     )
 
 
-def test_a_key_of_any_name_is_not_in_the_transcript(folder: Path) -> None:
-    class Leaks(Box):
-        def call(self, name: str, arguments: object) -> Answer:
-            return Answer("the key is correct-horse-battery")
-
-    with Server([call(READ), say("correct-horse-battery")]) as server:
-        service = Catalog(services={"mine": Address(f"{server.url}/v1", "MY_WORD")})
-        t: Turn = turn(folder, toolbox=Leaks(), catalog=service)
-        failed = failure(lambda: ask(f"openai:{MODEL}@mine", t, {**server.outer, "MY_WORD": "correct-horse-battery"}))
-        assert "did not accept the key in MY_WORD" in failed.message
-        ask(f"openai:{MODEL}@mine", t, {**server.outer, "MY_WORD": KEY, "OTHER_TOKEN": "correct-horse-battery"})
-    assert t.transcript is not None and "correct-horse" not in t.transcript.read_text() and KEY not in t.transcript.read_text()
+def test_a_key_is_kept_out_of_the_transcript_whatever_the_name_of_its_variable(folder: Path) -> None:
+    with Server([]) as server:
+        catalog = Catalog(services={"mine": Address(f"{server.url}/v1", "MY_WORD")})
+        t: Turn = turn(folder, prompt="say correct-horse-battery", catalog=catalog)
+        failed = failure(lambda: ask(f"openai:{MODEL}@mine", t, {"MY_WORD": "correct-horse-battery"}))
+    assert "did not accept the key in MY_WORD" in failed.message
+    assert server.seen[0].headers["authorization"] == "Bearer correct-horse-battery"
+    assert t.transcript is not None and "say [redacted]" in t.transcript.read_text() and "correct-horse" not in t.transcript.read_text()
 
 
 def test_the_sdk_is_imported_only_when_it_is_asked_and_named_when_it_is_missing(tmp_path: Path) -> None:
