@@ -51,3 +51,14 @@ class Asking:
         found = failure(self.reply)
         assert isinstance(found, AgentFailed), found
         return found
+
+    def passes_over(self, faults: int) -> None:
+        """So many faults are waited out, nothing of them is carried out, and the message after them counts."""
+        assert self.reply().text == "fine"
+        assert (len(self.server.seen), self.box.calls) == (faults + 1, [])
+        assert [p.kind for p in self.shown].count("wait") == faults
+
+    def fails_at_once(self, sort: str) -> None:
+        """It fails by this sort, was asked once, and nothing was carried out."""
+        assert self.failed().sort == sort
+        assert (len(self.server.seen), self.box.calls) == (1, [])

@@ -209,9 +209,7 @@ ENDINGS: Mapping[str, tuple[Said, str]] = {
 def test_an_ending_that_is_no_success_has_its_sort_and_is_asked_once(folder: Path, name: str) -> None:
     said, sort = ENDINGS[name]
     with Server([said, say("never asked")]) as server:
-        asking = Asking(folder, server)
-        assert asking.failed().sort == sort
-    assert (len(server.seen), asking.box.calls) == (1, [])
+        Asking(folder, server).fails_at_once(sort)
 
 
 PASSING = {
@@ -235,9 +233,7 @@ PASSING = {
 def test_a_passing_fault_is_tried_again_and_nothing_of_it_is_carried_out(folder: Path, name: str) -> None:
     limits = QUICK._replace(read=0.5) if name.startswith("silence") else QUICK
     with Server([*PASSING[name], say("fine")]) as server:
-        asking = Asking(folder, server, limits=limits)
-        assert asking.reply().text == "fine"
-    assert (len(server.seen), asking.box.calls) == (len(PASSING[name]) + 1, [])
+        Asking(folder, server, limits=limits).passes_over(len(PASSING[name]))
 
 
 def test_a_fault_that_lasts_is_named_by_its_sort(folder: Path) -> None:
