@@ -55,6 +55,13 @@ def anthropic_rig(folder: Path, does: Does) -> Iterator[Rig]:
         yield Rig(lambda t: ask(f"anthropic:{model}", t, server.outer), lambda: bool(server.seen), "ModelUnavailable")
 
 
+@contextlib.contextmanager
+def openai_rig(folder: Path, does: Does) -> Iterator[Rig]:
+    model = "gpt-nobody" if does == "fails" else "claude-haiku-4-5"  # a service may have it by that name, and it has a price
+    with ModelServer([Said(then="hang") if does == "hangs" else say(WORDS)]) as server:
+        yield Rig(lambda t: ask(f"openai:{model}", t, server.outer), lambda: bool(server.seen), "ModelUnavailable")
+
+
 COMMANDS = {"replies": f"cat > input; env > environment; echo '{WORDS}'", "fails": "echo no; exit 3", "hangs": "touch begun; exec sleep 60"}
 
 
@@ -168,6 +175,7 @@ def gone(name: str) -> object:
 
 RIGS: Mapping[str, Build] = {
     "anthropic": anthropic_rig,
+    "openai": openai_rig,
     "claude": client_rig("claude"),
     "codex": client_rig("codex"),
     "command": command_rig,

@@ -1,4 +1,5 @@
-"""A model service on loopback that says what a script says: the streaming Messages API, with its faults, and its own count of the cache.
+"""A model service on loopback that says what a script says, with its faults, and its own count of the cache: the streaming Messages API, and
+under its own path OpenAI's chat completions, which tests/chat_dialect.py knows.
 
 It checks requests as the service does (a wrong one gets 400) and bills them as the service does: a prefix that an earlier call marked is
 read, what stands behind it up to the last mark is written, the rest is plain input. So a test can trust neither side, only compare them.
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple, Self
 
+from tests import chat_dialect
 from tests.machine import need
 
 MODELS = ("claude-opus-4-5-20251101", "claude-haiku-4-5")
@@ -41,6 +43,7 @@ class Reply(NamedTuple):
     stop: str = "end_turn"
     model: str = ""  # the one that answers; empty: the one that was asked
     raw: bytes = b""  # instead of everything: these bytes
+    counts: bool = False  # in the chat dialect: tokens are counted unasked
 
 
 class Seen(NamedTuple):
@@ -51,6 +54,8 @@ class Seen(NamedTuple):
     input: int = 0
     read: int = 0
     written: int = 0
+    output: int = 0
+    path: str = ""
 
     @property
     def billed(self) -> float:
@@ -109,16 +114,18 @@ class ModelServer:
         caching: bool = True,
         least: int = 1024,
         models: Sequence[str] = MODELS,
+        fields: Sequence[str] = (),
     ) -> None:
         need("loopback")
         self.script, self.caching, self.least, self.models = script, caching, least, models
+        self.fields = chat_dialect.FIELDS | set(fields)  # of a chat request
         self.seen: list[Seen] = []
         self.kept: dict[str, int] = {}  # prefixes that were written, with their tokens
         self.lock, self.closed, self.hung = threading.Lock(), threading.Event(), threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        self.outer = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": self.url}
+        self.outer = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": self.url, "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{self.url}/v1"}
 
     def __enter__(self) -> Self:
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
@@ -133,22 +140,26 @@ class ModelServer:
     def bodies(self) -> list[Json]:
         return [seen.body for seen in self.seen]
 
-    def answer(self, body: Json, headers: Mapping[str, str]) -> tuple[Reply, Seen]:
+    def answer(self, body: Json, headers: Mapping[str, str], path: str) -> tuple[Reply, Seen]:
         """The next reply of the script, or the error that the request earns."""
         with self.lock:
-            fault = refuse(body, headers, self.models)
-            seen = Seen(body, headers) if fault else self.bill(Seen(body, headers))
+            seen = Seen(body, headers, path=path)
+            fault = refuse(seen, self.models, self.fields)
+            seen = seen if fault else self.bill(seen)
             self.seen.append(seen)
             number = len(self.seen) - 1
-        if fault:
-            return fault, seen
-        if callable(self.script):
-            return self.script(body, number), seen
-        return (self.script[number], seen) if number < len(self.script) else (error(500, "api_error", "the script is over"), seen)
+        reply = fault or (self.script(body, number) if callable(self.script) else self.scripted(number))
+        if reply.status == 200 and not reply.raw:
+            seen = self.seen[number] = seen._replace(output=max(1, len(json.dumps(reply.blocks)) // 4))
+        return reply, seen
+
+    def scripted(self, number: int) -> Reply:
+        assert not callable(self.script)
+        return self.script[number] if number < len(self.script) else error(500, "api_error", "the script is over")
 
     def bill(self, seen: Seen) -> Seen:
         """Count a request's tokens as the service does, and remember what it marked."""
-        blocks = list(blocks_of(seen.body))
+        blocks = list(chat_dialect.blocks_of(seen.body) if is_chat(seen.path) else blocks_of(seen.body))
         sizes = [max(1, len(json.dumps(block)) // 4) for block, _ in blocks]
         marks = [i for i, (_, marked) in enumerate(blocks) if marked] if self.caching else []
         prefixes = list(prefix_hashes(block for block, _ in blocks))
@@ -157,7 +168,7 @@ class ModelServer:
         ends = [i for i in marks if sum(sizes[: i + 1]) >= self.least]
         for i in ends:
             self.kept[prefixes[i]] = sum(sizes[: i + 1])
-        written = max(0, sum(sizes[: ends[-1] + 1]) - read) if ends else 0
+        written = max(0, sum(sizes[: ends[-1] + 1]) - read) if ends and not is_chat(seen.path) else 0
         return seen._replace(input=sum(sizes) - read - written, read=read, written=written)
 
 
@@ -181,13 +192,18 @@ def prefix_hashes(blocks: Iterator[object]) -> Iterator[str]:
         yield digest.hexdigest()
 
 
-def refuse(body: Json, headers: Mapping[str, str], models: Sequence[str]) -> Reply | None:
+def is_chat(path: str) -> bool:
+    return path.endswith("/chat/completions")
+
+
+def refuse(seen: Seen, models: Sequence[str], fields: set[str]) -> Reply | None:
     """The error that a request earns before any model reads it."""
+    body, headers = seen.body, seen.headers
     if KEY not in (headers.get("x-api-key"), headers.get("authorization", "").removeprefix("Bearer ")):  # clients send it either way
         return error(401, "authentication_error", "invalid x-api-key")
     if body.get("model") not in models:
         return error(404, "not_found_error", f"model: {body.get('model')}")
-    fault = fault_of(body)
+    fault = chat_dialect.fault_of(body, fields) if is_chat(seen.path) else fault_of(body)
     return error(400, "invalid_request_error", fault) if fault else None
 
 
@@ -241,7 +257,7 @@ def events_of(reply: Reply, body: Json, seen: Seen) -> Iterator[Event]:
         yield Event("content_block_stop", {"type": "content_block_stop", "index": index})
     yield from reply.events
     if reply.then == "end":
-        counted = {"output_tokens": max(1, len(json.dumps(reply.blocks)) // 4)}
+        counted = {"output_tokens": seen.output}
         yield Event(
             "message_delta", {"type": "message_delta", "delta": {"stop_reason": reply.stop, "stop_sequence": None}, "usage": counted}
         )
@@ -257,7 +273,7 @@ def handler_of(service: ModelServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            reply, seen = service.answer(body, {name.lower(): value for name, value in self.headers.items()})
+            reply, seen = service.answer(body, {name.lower(): value for name, value in self.headers.items()}, self.path)
             with contextlib.suppress(OSError):
                 self.give(reply, body, seen)
 
@@ -285,6 +301,9 @@ def handler_of(service: ModelServer) -> type[BaseHTTPRequestHandler]:
         def stream(self, reply: Reply, body: Json, seen: Seen) -> None:
             if reply.raw:
                 self.chunk(reply.raw)
+            elif is_chat(seen.path):
+                for line in chat_dialect.lines_of(reply, body, seen):
+                    self.chunk(f"data: {line}\n\n".encode())
             else:
                 for event in events_of(reply, body, seen):
                     self.send(event)
@@ -292,7 +311,7 @@ def handler_of(service: ModelServer) -> type[BaseHTTPRequestHandler]:
                 service.hung.set()
                 service.closed.wait()
             while reply.then == "ping" and not service.closed.wait(0.05):
-                self.send(Event("ping", {"type": "ping"}))
+                self.chunk(b": still here\n\n") if is_chat(seen.path) else self.send(Event("ping", {"type": "ping"}))
             if reply.then in ("end", "early"):
                 self.wfile.write(b"0\r\n\r\n")
             else:

@@ -12,55 +12,15 @@ from pathlib import Path
 import anthropic  # noqa: F401  # its import takes seconds, which no turn here should be charged for
 import pytest
 
-from detent.agents import AgentFailed, Answer, Budget, Progress, Reply, Turn, Usage, ask, asked_of
-from detent.agents.anthropic import ask_anthropic
-from detent.agents.anthropic_faults import named_wait
-from detent.agents.anthropic_loop import Limits
-from detent.agents.anthropic_stream import READER
+from detent.agents import Answer, Budget, Progress, Usage, ask
+from detent.agents.faults import named_wait
 from detent.agents.prices import price_of, priced
+from detent.agents.reading import READER
 from detent.errors import DetentError
+from tests.agents_asking import QUICK, READ, Asking, Box
 from tests.agents_rigs import failure, turn
 from tests.model_server import KEY, ModelServer, broken, call, cut, error, say, text, tool
 from tests.model_server import Reply as Said
-
-QUICK = Limits(retries=3, delay=0.01, read=10)
-READ = tool("Read", {"file_path": "a.py"})
-
-
-class Box:
-    """Two tools that note their calls: one reads, one fails."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, object]] = []
-
-    def schemas(self) -> list[dict[str, object]]:
-        return [{"name": name, "description": f"{name} a file", "input_schema": {"type": "object"}} for name in ("Read", "Write")]
-
-    def call(self, name: str, arguments: object) -> Answer:
-        self.calls.append((name, arguments))
-        return Answer(f"content {len(self.calls)}") if name == "Read" else Answer(f"there is no tool {name}", True)
-
-
-class Asking:
-    """One turn against one service, with what was shown meanwhile."""
-
-    def __init__(self, folder: Path, server: ModelServer, limits: Limits = QUICK, model: str = "", **changes: object) -> None:
-        self.box, self.shown = Box(), list[Progress]()
-        self.turn: Turn = turn(folder, **{"toolbox": self.box, "watch": self.shown.append, **changes})
-        self.server, self.limits, self.model = server, limits, model
-
-    def reply(self) -> Reply:
-        asked = asked_of(self.model, self.turn, self.server.outer)
-        try:
-            return ask_anthropic(asked, self.limits)
-        except AgentFailed as e:
-            e.usage = asked.meter.usage
-            raise
-
-    def failed(self) -> AgentFailed:
-        found = failure(self.reply)
-        assert isinstance(found, AgentFailed), found
-        return found
 
 
 @pytest.fixture
@@ -193,9 +153,7 @@ ENDINGS: Mapping[str, tuple[Said, str]] = {
 def test_an_ending_that_is_no_success_has_its_sort_and_is_asked_once(folder: Path, name: str) -> None:
     said, sort = ENDINGS[name]
     with ModelServer([said, say("never asked")]) as server:
-        asking = Asking(folder, server)
-        assert asking.failed().sort == sort
-    assert (len(server.seen), asking.box.calls) == (1, [])
+        Asking(folder, server).fails_at_once(sort)
 
 
 def test_a_context_overflow_says_what_the_service_said(folder: Path) -> None:
@@ -239,10 +197,7 @@ PASSING = {
 def test_a_passing_fault_is_tried_again_and_nothing_of_it_is_carried_out(folder: Path, name: str) -> None:
     limits = QUICK._replace(read=0.5) if name.startswith("silence") else QUICK
     with ModelServer([*PASSING[name], say("fine")]) as server:
-        asking = Asking(folder, server, limits=limits)
-        assert asking.reply().text == "fine"
-    assert (len(server.seen), asking.box.calls) == (len(PASSING[name]) + 1, [])
-    assert [p.kind for p in asking.shown].count("wait") == len(PASSING[name])
+        Asking(folder, server, limits=limits).passes_over(len(PASSING[name]))
 
 
 LASTING = {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import anthropic  # noqa: F401  # its import takes seconds, which no turn here should be charged for
+import openai  # noqa: F401  # the same
 import pytest
 
 from detent.agents import BACKENDS, FORMS, AgentFailed, Budget, Reply, Turn, Usage, ask
@@ -121,7 +122,10 @@ def test_a_turn_that_cannot_be_recorded_is_not_begun(folder: Path, name: str) ->
 def test_an_unknown_agent_is_refused_with_the_known_ones(folder: Path) -> None:
     failed = failure(lambda: ask("gpt:5", turn(folder), {}))
     assert failed.message == "there is no agent 'gpt:5'"
-    assert failed.hint == "known: anthropic[:MODEL], claude[:MODEL], codex[:MODEL], command:PROGRAM [ARGS], scripted:FILE, human"
+    assert (
+        failed.hint
+        == "known: anthropic[:MODEL], openai[:MODEL[@SERVICE]], claude[:MODEL], codex[:MODEL], command:PROGRAM [ARGS], scripted:FILE, human"
+    )
 
 
 def test_usages_add_up() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from detent.config import Settings, kinds, load, variable
-from detent.config.settings import LEVEL, TestProject
+from detent.config.settings import LEVEL, Endpoint, TestProject, TokenPrice
 from detent.errors import DetentError
 from detent.kernel.flags import KINDS
 
@@ -63,7 +63,8 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "project": ["name", "tech_stack"], "test": ["command", "report", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
         "pr": ["plan"], "tdd": ["retries"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "wait_for_ci", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
-        "agents": ["model"], "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
+        "agents": ["model", "escalate.after", "escalate.to"],
+        "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
         "sandbox": ["level", "pull", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
         "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind", "query", "ready"], "forge": ["kind", "project"],
         "decisions": ["require"],
@@ -123,6 +124,19 @@ def test_folders_that_are_tested_by_themselves_are_rows_of_their_own() -> None:
     assert msgspec.json.decode(msgspec.json.encode(found), type=Settings) == found, "a run keeps them"
     shown = DOCS.read_text(encoding="utf-8").partition("## Several projects")[2]
     assert all(f"\n| {key} |" in shown for key in TestProject.__struct_fields__)
+
+
+def test_services_and_prices_are_tables_by_names_of_the_projects_own() -> None:
+    toml = (
+        '[services.mine]\nurl = "https://models.example/v1"\nkey = "MINE"\nusage = false\n[prices]\n"a/b:c" = { input = 1, output = 2.5 }\n'
+    )
+    found = settings(toml)
+    assert found.services == {"mine": Endpoint("https://models.example/v1", "MINE", False)}
+    assert found.prices == {"a/b:c": TokenPrice(1, 2.5)}
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Settings) == found, "a run keeps them"
+    shown = DOCS.read_text(encoding="utf-8")
+    for title, row in (("## Services of models", Endpoint), ("## Prices", TokenPrice)):
+        assert all(f"\n| {key} |" in shown.partition(title)[2] for key in row.__struct_fields__)
 
 
 def test_roles_are_free_names_and_know_no_case() -> None:
@@ -245,6 +259,25 @@ MISTAKES = (
     ("[git]\nretries = 1", "detent.toml: [git] has no key retries", "did you mean [tdd] retries?"),
     ("[bash]\nzebra = 1", "detent.toml: [bash] has no key zebra", "known: timeout"),
     ("[agents]\n'a b' = 'x'", "detent.toml: [agents] has no key a b", "known: model"),
+    ("[agents]\nescalate = 'x'", 'detent.toml: agents.escalate is the text "x"; expected a table', "write [agents.escalate]"),
+    ("[agents.escalate]\nafer = 1", "detent.toml: [agents] has no key escalate.afer", "did you mean escalate.after?"),
+    ("[agents.escalate]\nafter = -1\nto = 'x'", "detent.toml: agents.escalate.after is -1; it must be at least 0", "default, 0"),
+    ("[agents.escalate]\nafter = 2", "detent.toml: agents.escalate.after is set, and agents.escalate.to is not", "set both"),
+    ("[agents.escalate]\nto = 'x'", "detent.toml: agents.escalate.to is set, and agents.escalate.after is not", "set both"),
+    ("services = 1", "detent.toml: services is a section, not 1", "write [services]"),
+    ("[services]\nmine = 'x'", 'detent.toml: [services] mine is the text "x"; expected a table', "[services.local]"),
+    ("[services.mine]\nkey = 'X'", "detent.toml: [services] mine has no url", "[services.local]"),
+    ("[services.mine]\nurl = 1", "detent.toml: [services] mine: url is 1; expected a text", "text"),
+    ("[services.mine]\nurl = 'ftp://x'", "[services] mine: url is the text \"ftp://x\"; expected an address that begins with", "[services.local]"),
+    ("[services.mine]\nurl = 'https://me:pass@x/v1'", "expected an address that begins with", "[services.local]"),
+    ("[services.mine]\nurl = 'http://x'\nkey = 'sk-123-456'", "[services] mine: key is no name of an environment variable", "MY_API_KEY"),
+    ("[services.mine]\nurl = 'http://x'\ntoken = 'X'", "detent.toml: [services] mine has no key token", "known: url, key, usage"),
+    ("[services.'a b']\nurl = 'http://x'", "is no name", "[services.local]"),
+    ("[prices]\nm = 3", "detent.toml: [prices] m is 3; expected a table", "dollars per million tokens"),
+    ("[prices]\nm = { input = 1 }", "detent.toml: [prices] m has no output", "dollars per million tokens"),
+    ("[prices]\nm = { input = -1, output = 1 }", "detent.toml: [prices] m: input is -1; it must be at least 0", "dollars"),
+    ("[prices]\nm = { input = nan, output = 1 }", "detent.toml: [prices] m: input is nan; expected a number", "2.5"),
+    ("[prices]\nm = { input = 1, output = 1, read = 1 }", "detent.toml: [prices] m has no key read", "known: input, output, cached, written"),
     ("timeout = 3", "detent.toml: timeout stands outside of a section", "write it under [test] or [bash] or [queue]"),
     ("zebra = 3", "detent.toml: zebra stands outside of a section", "every key stands in a section such as [test]"),
     ("test = 'pytest'", 'detent.toml: test is a section, not the text "pytest"', "write [test], and its keys below it"),

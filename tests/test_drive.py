@@ -257,7 +257,7 @@ def test_a_reply_that_is_refused_is_told_to_the_next_agent_and_bounded(p: Projec
         briefings = [s.briefing.briefing for s in d.seen if s.kind == "turn"]
         assert "does not fit" not in briefings[0]
         assert all("What was handed in does not fit: reply is missing" in text for text in briefings[1:])
-        assert d.run.counts.get("retries", 0) == 0  # nothing was judged, so no attempt is used up
+        assert d.run.counts["retries"] == 3  # a turn is an attempt at the phase, whatever came of it
 
 
 # -- agents that fail --------------------------------------------------------------------------------------------------------

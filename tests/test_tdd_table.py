@@ -16,7 +16,7 @@ from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Evidence, Flag, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
-from detent.workflows.tdd.tdd_data import Note, TddData, backoff, begin, from_note, note_of, sort_of
+from detent.workflows.tdd.tdd_data import Note, TddData, backoff, begin, facts, from_note, judged_tries, note_of, sort_of
 from detent.workflows.tdd.tdd_table import TDD
 from tests.looks import LiteralLook
 
@@ -27,6 +27,7 @@ NAMES_ADDS = '{"currentTest": {"description": "adds two numbers", "testFile": "t
 NAMES_NONE = '{"currentTest": null}'
 DATA = TddData(entries=(Entry("adds two numbers"), Entry("refuses text")), current=ADDS, feature_request="sums", cycle=1, good_tree="t0")
 PHASES = ("PLAN", "RED", "GREEN", "REFACTOR")
+CRASHED, NO_RED = Sent("agent-failed", by="system", output="no answer"), Found(failed=("no test fails",))
 
 
 def a_run(state: str, data: TddData = DATA, **more: Any) -> Run[TddData]:
@@ -591,21 +592,41 @@ def test_a_model_that_is_not_there_stops_the_run_at_once() -> None:
 
 def test_an_agent_that_keeps_ending_without_an_answer_halts_the_run() -> None:
     run = a_run("RED")
-    for _ in range(3):
+    for tried in (1, 2, 3):
         decision = said(run, Sent("agent-failed", by="system", output="no answer"))
-        assert (decision.run.state, decision.run.counts.get("retries")) == ("RED", None)
+        assert (decision.run.state, decision.run.counts.get("retries")) == ("RED", tried)
         run = run_of(decision)
     last = said(run, Sent("agent-failed", by="system", output="no route", facts={"trouble": "Network"}))
     assert (last.status, last.run.state, last.run.cause, last.run.counts, last.owes) == (
         "HALTED",
         "HALTED",
         "agent",
-        {"agent": 3},
+        {"agent": 3, "retries": 3},
         ("write_note",),
     )
     note = note_of(run_of(last))
     assert note.error_details is not None
     assert (note.error_details.type, note.retry_count) == ("Network", 3)
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+@pytest.mark.parametrize("first", ["judged", "crashed"])
+def test_attempts_at_a_phase_are_counted_together_whatever_their_sort(most: int, first: str) -> None:
+    run, turns = msgspec.structs.replace(a_run("RED"), limits={**TDD.limits, "retries": most}), 0
+    while run.state == "RED":
+        judged = (first == "judged") == (turns % 2 == 0)
+        run = run_of(said(run, SUBMIT, NO_RED) if judged else said(run, CRASHED))
+        turns += 1
+    assert (run.state, turns) == ("HALTED", most + 1)
+
+
+def test_an_agent_that_gave_nothing_to_judge_does_not_open_the_way_round_a_failing_test() -> None:
+    crashed = run_of(said(a_run("RED"), CRASHED))
+    assert judged_tries(crashed) == 0 and facts(crashed)["already"] == "" and facts(crashed)["retries_left"] == "2"
+    failed = run_of(said(crashed, SUBMIT, NO_RED))
+    assert judged_tries(failed) == 2 and facts(failed)["already"]
+    again = run_of(said(failed, CRASHED))
+    assert judged_tries(again) == 2 and facts(again)["already"]
 
 
 def test_a_usage_limit_parks_the_run_and_counts_nothing() -> None:

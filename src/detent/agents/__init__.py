@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from detent.agents.asked import Asked
+from detent.agents.catalog import Catalog
 from detent.agents.meter import Meter
-from detent.agents.protocol import AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
+from detent.agents.protocol import DEFAULT_MODEL, AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
 from detent.kernel.redact import redactor, secrets_of
@@ -34,6 +35,12 @@ def _anthropic(asked: Asked) -> Reply:
     from detent.agents.anthropic import ask_anthropic
 
     return ask_anthropic(asked)
+
+
+def _openai(asked: Asked) -> Reply:
+    from detent.agents.openai import ask_openai
+
+    return ask_openai(asked)
 
 
 def _command(asked: Asked) -> Reply:
@@ -66,15 +73,18 @@ def _client(name: str) -> Callable[[Asked], Reply]:
 # Each imports its backend when it is asked: a submit that asks nobody pays for none of them.
 BACKENDS: dict[str, Callable[[Asked], Reply]] = {
     "anthropic": _anthropic,
+    "openai": _openai,
     "claude": _client("claude"),
     "codex": _client("codex"),
     "command": _command,
     "scripted": _scripted,
     "human": _human,
 }
+NOTHING_ADDED = Catalog()
 CLIENTS = ("claude", "codex")  # those that are programs of their own, looked for before a run begins
 FORMS: dict[str, str] = {
     "anthropic": "anthropic[:MODEL]",
+    "openai": "openai[:MODEL[@SERVICE]]",
     "claude": "claude[:MODEL]",
     "codex": "codex[:MODEL]",
     "command": "command:PROGRAM [ARGS]",
@@ -84,7 +94,8 @@ FORMS: dict[str, str] = {
 
 
 def asked_of(rest: str, turn: Turn, outer: Mapping[str, str]) -> Asked:
-    redact = redactor(secrets_of(outer))
+    named = (outer.get(address.key, "").strip() for address in turn.catalog.services.values())  # a key may have any name
+    redact = redactor((*secrets_of(outer), *sorted(set(filter(None, named)))))
     return Asked(rest.strip(), turn, outer, Transcript(turn.transcript, redact), Meter(turn), redact)
 
 
@@ -96,9 +107,17 @@ def named(spec: str) -> tuple[str, str]:
     return name, rest
 
 
-def must_be_ready(spec: str, outer: Mapping[str, str], project: Path) -> None:
-    """DetentError if a spec names no agent, a program that is not there, or a client that has nothing that pays for its model."""
+def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str = DEFAULT_MODEL, catalog: Catalog = NOTHING_ADDED) -> None:
+    """DetentError if a spec names no agent, a program or a service that is not there, or one that has nothing that pays for its model."""
     name, rest = named(spec)
+    if name == "anthropic":
+        from detent.agents.anthropic import key_of
+
+        key_of(outer)
+    if name == "openai":
+        from detent.agents.openai import must_be_ready as service_is_ready
+
+        service_is_ready(rest, model, outer, catalog)
     if name == "command":
         from detent.agents.command import find_command
 

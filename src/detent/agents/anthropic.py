@@ -1,51 +1,132 @@
-"""The Claude API as an agent, by way of its own SDK, which is imported here only when it is asked. Owns the client and its key.
+"""The Claude API as an agent, by way of its own SDK, which is imported here only when it is asked. Owns the client, its key and its dialect.
 
 The key comes from our own environment and goes into the client, nowhere else.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from detent.agents.anthropic_faults import KEY_HINT
-from detent.agents.anthropic_loop import Limits, Loop
+from detent.agents.anthropic_cache import request
+from detent.agents.arguments import block_of, read_call
 from detent.agents.asked import Asked
-from detent.agents.prices import price_of
-from detent.agents.protocol import Progress, Reply
+from detent.agents.dialect import Block, Call, Ear, Heard, Talk
+from detent.agents.faults import Cut, Key, Trouble, trouble_of
+from detent.agents.loop import LIMITS, Limits, converse
+from detent.agents.protocol import Reply, Usage
+from detent.agents.reading import count
+from detent.agents.texts import whole
 from detent.errors import DetentError
 
 if TYPE_CHECKING:
     import anthropic
 
 ADDRESS = "https://api.anthropic.com"
-LIMITS = Limits()
+KEY = Key("ANTHROPIC_API_KEY", "set ANTHROPIC_API_KEY in the environment that starts detent")
+MAX_TOKENS = 32_000  # of one message
+STOPS = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "calls",
+    "pause_turn": "pause",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "context",
+    "refusal": "refused",
+}
 
 
 def ask_anthropic(asked: Asked, limits: Limits = LIMITS) -> Reply:
     """One turn of a model with the tools of the turn. AgentFailed says how it failed; DetentError what a person has to do first."""
-    model = asked.rest or asked.turn.model
-    price = price_of(model)
-    if price is None and asked.turn.budget.usd is not None:
-        raise DetentError(
-            f"the price of {model} is not known, so a limit in dollars cannot be kept", "limit its tokens instead: [limits] tokens"
-        )
-    if price is None:
-        asked.tell(Progress("usage", f"price unknown: what {model} costs is counted as nothing"))
-    loop = Loop(asked, make_client(asked.outer), model, price, limits)
-    try:
-        return loop.run()
-    finally:
-        loop.close()
+    return converse(asked, lambda: Messages(make_client(asked.outer)), asked.rest or asked.turn.model, limits)
 
 
 def make_client(outer: Mapping[str, str]) -> "anthropic.Anthropic":
-    """The SDK's client: its own retries off, its key from our environment."""
+    """The SDK's client: its own retries off, its key from our environment. It follows no redirect: the key would go along."""
     try:
         import anthropic
     except ImportError as e:
         raise DetentError("the anthropic agent needs the package anthropic", "in Detent's checkout: pip install '.[anthropic]'") from e
-    key = outer.get("ANTHROPIC_API_KEY", "").strip()
-    if not key:
-        raise DetentError("the anthropic agent needs a key", KEY_HINT)
+    key = key_of(outer)
     return anthropic.Anthropic(
-        api_key=key, base_url=outer.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS, max_retries=0, open_telemetry=False
+        api_key=key,
+        base_url=outer.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS,
+        max_retries=0,
+        open_telemetry=False,
+        http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
+    )
+
+
+def key_of(outer: Mapping[str, str]) -> str:
+    key = outer.get(KEY.variable, "").strip()
+    if not key:
+        raise DetentError("the anthropic agent needs a key", KEY.hint)
+    return key
+
+
+class Messages:
+    """The Messages API."""
+
+    def __init__(self, client: "anthropic.Anthropic") -> None:
+        self.client = client
+
+    def request(self, talk: Talk) -> Block:
+        return {"model": talk.model, "max_tokens": MAX_TOKENS, **request(talk.system, talk.tools, talk.history)}
+
+    def receive(self, request: Block, timeout: float, ear: Ear) -> Heard:
+        """Tool arguments are kept as they came: the SDK takes half an object for a whole one."""
+        arguments: dict[int, str] = {}
+        ended, sent = False, dict[str, Any](request)
+        with self.client.messages.stream(**sent, timeout=timeout) as stream:
+            ear.begins(stream)
+            for event in stream:
+                if event.type == "content_block_delta":
+                    delta = event.delta
+                    words = delta.type == "text_delta"
+                    piece = delta.text if delta.type == "text_delta" else delta.partial_json if delta.type == "input_json_delta" else ""
+                    if delta.type == "input_json_delta":
+                        arguments[event.index] = arguments.get(event.index, "") + piece
+                    ear.hears(piece, words)
+                    continue
+                if event.type in ("message_start", "message_delta"):
+                    ear.counts(counted(stream.current_message_snapshot.usage))
+                ended = ended or event.type == "message_stop"
+                ear.hears("")
+            if not ended:
+                raise Cut("the stream ended before its message did")
+            return heard(stream.current_message_snapshot, arguments)
+
+    def trouble_of(self, error: Exception, model: str) -> Trouble:
+        import anthropic
+
+        return trouble_of(error, model, anthropic, KEY)
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def heard(message: Any, arguments: dict[int, str]) -> Heard:
+    """The SDK's message as values of ours."""
+    blocks: list[Block] = []
+    calls: list[Call] = []
+    texts: list[str] = []
+    for index, block in enumerate(message.content):
+        if block.type == "tool_use":
+            text, name = arguments.get(index, ""), str(block.name)
+            whole_input = block.input if isinstance(block.input, dict) else {}
+            calls.append(read_call(str(block.id or ""), name, text) if text.strip() else Call(str(block.id or ""), name, whole_input))
+            blocks.append(block_of(calls[-1]))
+        elif block.type == "text":
+            texts.append(block.text)
+            blocks += [{"type": "text", "text": whole(block.text)}] if block.text.strip() else []
+        else:
+            blocks.append(block.to_dict(mode="json"))
+    stop = str(message.stop_reason or "")
+    return Heard(blocks, "".join(texts), calls, STOPS.get(stop, stop), str(message.model))
+
+
+def counted(usage: Any) -> Usage:
+    return Usage(
+        count(usage.input_tokens),
+        count(usage.output_tokens),
+        count(usage.cache_read_input_tokens),
+        count(usage.cache_creation_input_tokens),
     )

@@ -4,8 +4,8 @@ The service takes four marks. Two stay: behind the tools and behind the system p
 this call writes, and behind the one before it, which the last call wrote and this one reads.
 """
 
-Block = dict[str, object]
-Message = dict[str, object]
+from detent.agents.dialect import Block, Message
+
 MARK: Block = {"type": "ephemeral"}
 
 

@@ -20,8 +20,8 @@ class Asked(NamedTuple):
     redact: Redact
 
     def tell(self, progress: Progress) -> None:
-        """Show something in the live view, without secrets."""
-        self.turn.watch(progress._replace(text=self.redact(progress.text)))
+        """Show something in the live view, without secrets, with what the turn has used so far: if it is killed, that is known."""
+        self.turn.watch(progress._replace(text=self.redact(progress.text), usage=self.meter.usage))
 
     def spend(self, usage: Usage, turns: int = 1) -> None:
         self.meter.usage += usage

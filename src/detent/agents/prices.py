@@ -1,23 +1,24 @@
 """What tokens cost: dollars per million, by model, with what reading and writing the cache costs in parts of that. A literal table; pure.
 
-From the price list of the Claude API, at its standard rates with the cache of five minutes. A model that is not here has no known price.
+From the price lists of the Claude API, with the cache of five minutes, and of OpenAI, at their standard rates for short prompts. A model that
+is not here has no known price, unless the project says one.
 """
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
 
+from detent.agents.catalog import Price
 from detent.agents.protocol import Usage
-
-
-class Price(NamedTuple):
-    input: float
-    output: float
-    read: float = 0.1  # of the price of input
-    write: float = 1.25
-
 
 FABLE, FABLE_5_1, OPUS, OLD_OPUS = Price(10, 50), Price(10, 50, read=0.025), Price(5, 25), Price(15, 75)
 SONNET, HAIKU, OLD_HAIKU = Price(3, 15), Price(1, 5), Price(0.8, 4)
+
+
+def gpt(input: float, output: float, read: float = 0.1) -> Price:
+    """A price of OpenAI, where writing the cache costs what any input does."""
+    return Price(input, output, read, 1.0)
+
 
 PRICES: dict[str, Price] = {
     "claude-fable-5-1": FABLE_5_1,
@@ -37,13 +38,35 @@ PRICES: dict[str, Price] = {
     "claude-3-7-sonnet": SONNET,
     "claude-haiku-4-5": HAIKU,
     "claude-3-5-haiku": OLD_HAIKU,
+    "gpt-5.5": gpt(5, 30),
+    "gpt-5.4": gpt(2.5, 15),
+    "gpt-5.4-mini": gpt(0.75, 4.5),
+    "gpt-5.4-nano": gpt(0.2, 1.25),
+    "gpt-5.1": gpt(1.25, 10),
+    "gpt-5": gpt(1.25, 10),
+    "gpt-5-mini": gpt(0.25, 2),
+    "gpt-5-nano": gpt(0.05, 0.4),
+    "gpt-4.1": gpt(2, 8, 0.25),
+    "gpt-4.1-mini": gpt(0.4, 1.6, 0.25),
+    "gpt-4.1-nano": gpt(0.1, 0.4, 0.25),
+    "gpt-4o": gpt(2.5, 10, 0.5),
+    "gpt-4o-mini": gpt(0.15, 0.6, 0.5),
 }
-DATED = re.compile(r"-(?:\d{8}|latest)\Z")
+DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)\Z")
+OTHER = re.compile(r"[-_](?!latest|preview|exp)[a-z]{3,}")  # behind a model's name: that of another one, as mini behind gpt-4o
 
 
-def price_of(model: str) -> Price | None:
-    """The price of a model, whether it is named with its date or without."""
-    return PRICES.get(DATED.sub("", model))
+def price_of(model: str, more: Mapping[str, Price] = MappingProxyType({})) -> Price | None:
+    """The price of a model, whether it is named with its date or without. What a project says goes before the table."""
+    stem = DATED.sub("", model)
+    return more.get(model) or more.get(stem) or PRICES.get(stem)
+
+
+def same_model(asked: str, answered: str) -> bool:
+    """Whether the model that answered is the one that was asked, be it with a date, a vendor or a tag. A service that names none is believed."""
+    short, long = sorted((DATED.sub("", asked.lower()), DATED.sub("", answered.lower())), key=len)
+    _, found, rest = long.partition(short) if short else ("", "-", "")
+    return bool(found) and OTHER.match(rest) is None
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
+from detent.agents.catalog import Catalog
 from detent.errors import DetentError
 from detent.sandbox.process import Ran, run
 
@@ -127,8 +128,10 @@ class Turn(NamedTuple):
     start: Callable[..., Ran] = start  # how a program is started; the sandbox is behind it
     apart: bool = False  # a program is started in a network of its own, where nothing outside can be reached
     watch: Callable[[Progress], None] = lambda progress: None
+    agent: str = ""  # the spec of who is asked
     transcript: Path | None = None  # JSON Lines, secrets left out
     model: str = DEFAULT_MODEL  # of agents that name none
+    catalog: Catalog = Catalog()  # services and prices that the project adds
     pulse: Callable[[Path], object] = newest_change  # differs when the workspace has changed
 
 

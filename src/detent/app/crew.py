@@ -13,18 +13,19 @@ from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
-from detent.app.driving import Driving, driving
+from detent.app.driving import driving
 from detent.app.executions import is_execution
 from detent.app.overtime import Worked, ends_of
 from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
-from detent.app.run_configs import DEFAULT, home_of
+from detent.app.run_configs import home_of
 from detent.app.run_sandbox import RunSandbox, sandbox_of
+from detent.app.who import agent_of, catalog_of
 from detent.blocks.prompts import system_prompt
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Crew, Seen, drive
-from detent.drive.spent import limits_of
+from detent.drive.spent import failed_tries, limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
 from detent.evidence.runners.build_caches import for_agents
@@ -34,11 +35,6 @@ from detent.world.repo import is_apart
 from detent.world.turns import turn
 
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
-
-
-def agent_of(terms: Driving, role: str) -> str:
-    """The agent that is asked in a role: the one that a person named, else the configured one."""
-    return terms.named or terms.settings.agents.of(role) or DEFAULT
 
 
 def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
@@ -53,14 +49,15 @@ def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
         inside = sandbox_of(settings, True, outer, home_of(run, settings, app.place))
         gone = worked.seconds() if timed else 0.0
-        return _turn(app, run, briefing, settings, inside, settings.queue.timeout - gone)
+        made = _turn(app, run, briefing, settings, inside, settings.queue.timeout - gone)
+        return made._replace(agent=agent_of(terms, briefing.role, failed_tries(app.worlds.runs.history(briefing.run))))
 
     def asked(briefing: Briefing, given: Turn) -> Reply:
         if (kept := kept_reply(given.transcript)) is not None:
             return kept
         try:
             with turn(app.place.common_dir, run_id if timed else briefing.run):
-                reply = ask(agent_of(terms, briefing.role), given, outer)
+                reply = ask(given.agent, given, outer)
                 keep_reply(given.transcript, reply)
                 return reply
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
@@ -149,6 +146,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside:
         start=inside.agent,
         apart=inside.apart,
         model=settings.agents.model,
+        catalog=catalog_of(settings),
     )
 
 

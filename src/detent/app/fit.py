@@ -8,6 +8,7 @@ import msgspec
 
 from detent.app.opened import App
 from detent.app.preflight import default_preflight
+from detent.app.run_configs import CONFIGURED, OTHER, REVIEWER
 from detent.blocks.ground import Ground
 from detent.config import Settings
 from detent.errors import DetentError
@@ -63,9 +64,15 @@ def is_clean(git: Git, way_out: str = "") -> None:
         )
 
 
-def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: str) -> Ground:
+def ground(git: Git, settings: Settings, head: str, outer: Mapping[str, str], agent: str, run: str) -> Ground:
     """What is fixed for the run. The test command is fixed too, once one is known."""
-    root = git.place.root
+    root, path = git.place.root, outer.get("PATH", os.defpath)
+    if agent and settings.agents.roles:
+        from detent.app.who import roles_are_known  # most projects configure none
+
+        roles_are_known(settings)
+    if agent or settings.flags.answered_by == REVIEWER:  # else only a workflow that asks one itself has one, and has looked already
+        settings = _with_reviewer(settings, agent, outer, root)
     command = find_command(Folder(root, path), settings.test.command, settings.test.report)
 
     there = frozenset(git.run("ls-tree", "-z", "--name-only", head).items)  # one look instead of one for each file that might be there
@@ -107,13 +114,24 @@ def patterns_at(command: Command | None, files: Files, configured: tuple[str, ..
     return patterns_of(RUNNERS[command.runner], files, configured, command) if command and command.runner else configured
 
 
-def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path) -> None:
-    """The reviewer, where one is configured, is an agent that can be asked."""
-    if not settings.review.agent:
-        return
-    from detent.agents import must_be_ready  # most calls ask nobody
+def _with_reviewer(settings: Settings, agent: str, outer: Mapping[str, str], project: Path) -> Settings:
+    if settings.review.agent != OTHER:
+        return settings
+    from detent.app.who import with_reviewer  # most calls ask nobody
 
+    return with_reviewer(settings, agent, outer, project)
+
+
+def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path, agent: str = CONFIGURED) -> str:
+    """The reviewer, where one is configured, is an agent that can be asked; its spec."""
+    if not settings.review.agent:
+        return ""
+    from detent.agents import must_be_ready  # most calls ask nobody
+    from detent.app.who import catalog_of
+
+    spec = _with_reviewer(settings, agent, env, project).review.agent
     try:
-        must_be_ready(settings.review.agent, env, project)
+        must_be_ready(spec, env, project, settings.agents.model, catalog_of(settings))
     except DetentError as e:
         raise DetentError(f"[review] agent: {e.message}", e.hint) from e
+    return spec

@@ -1,6 +1,5 @@
 """The project as its main branch says it: its settings, its tracker, and a run that stands for a branch which no run made."""
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -54,7 +53,7 @@ class BranchData(OnBranch, frozen=True):
 def ground_of_main(app: "App", agent: str) -> Ground:
     """What is fixed for work that begins at main now, in no workspace yet."""
     settings, main = project_settings(app.world.git, app.world.outer)
-    fixed = ground(app.world.git, settings, main, app.world.outer.get("PATH", os.defpath), agent, FOR_ITEMS)
+    fixed = ground(app.world.git, settings, main, app.world.outer, agent, FOR_ITEMS)
     return replace(fixed, workspace="")
 
 

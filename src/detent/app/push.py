@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from detent.agents import must_be_ready
 from detent.app import App
 from detent.app.crew import only_driver, whole_crew
 from detent.app.live import kept_live
 from detent.app.overtime import parking
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED, settings_at
+from detent.app.who import agents_are_ready
 from detent.door import AnyRun
 from detent.drive import Seen, drive
 from detent.drive.spent import spent_in
@@ -35,8 +35,7 @@ def fit_for_push(app: App, agent: str = "") -> str:
     from detent.app.run_sandbox import must_hold
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
-    for spec in (agent,) if agent else settings.agents.roles.values():
-        must_be_ready(spec, app.world.outer, app.place.root)
+    agents_are_ready(settings, agent, app.world.outer, app.place.root)
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":
             raise DetentError(

@@ -10,6 +10,7 @@ from detent.app.opened import App
 from detent.app.registry import workflow_of
 from detent.app.run_configs import DEFAULT, home_of
 from detent.app.run_sandbox import PULL, sandbox_of
+from detent.app.who import catalog_of
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.evidence.runners.build_caches import for_agents
@@ -59,6 +60,7 @@ def asking_with(app: App, run: AnyRun, terms: Driving, budget: "Budget") -> Aski
             apart=inside.apart,
             transcript=file,
             model=settings.agents.model,
+            catalog=catalog_of(settings),
         )
 
     return Asking(reviewer_of(run.workflow, terms.named, settings), app.world.outer, turn)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from detent.tracker import Tracker
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
+REVIEWER = "reviewer"
+OTHER = "other"  # as [review] agent: one of another vendor than the author
 DEFAULT = "anthropic"
 ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people
 
@@ -47,6 +49,11 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
         raise DetentError(
             '[sandbox] level = "outer" stands in a file that is not committed, where an agent could have written it',
             "if it was you, commit that file, or set DETENT_SANDBOX_LEVEL=outer in the environment",
+        )
+    if settings.services and settings.services != load(committed, env).services:
+        raise DetentError(
+            "[services] stands in a file that is not committed, where an agent could have written it; keys are sent to where it says",
+            "if it was you, commit that file",
         )
     if settings.decisions.require == ANYWHERE and load(committed, {}).decisions.require != ANYWHERE:
         raise DetentError(

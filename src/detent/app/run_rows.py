@@ -34,6 +34,14 @@ def agent_at_work(app: App, run: AnyRun) -> str:
     return driving(app, run.id).agent if is_pushed(run) else ""
 
 
+def second_try_of(app: App, run: AnyRun) -> str:
+    """Who is asked instead, since attempts failed; empty where nobody is, or nobody is asked."""
+    from detent.app.push import is_pushed
+    from detent.app.who import second_try
+
+    return second_try(app, run) if is_pushed(run) and app.door.tables[run.workflow].states[run.state].actor == "agent" else ""
+
+
 def stands(app: App, event: AnyEvent) -> dict[str, object]:
     """Where a run stands after its newest event, as one JSON object."""
     run_now, table = event.run, app.door.tables[event.run.workflow]
@@ -45,6 +53,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "cause": run_now.cause or None,
         "step": {"task": step.task, "type": step.type, "description": step.description} if step else None,
         "agent": agent_at_work(app, run_now) or None,
+        "second_try": second_try_of(app, run_now) or None,
         "tests": workflow_of(run_now.workflow).tests(run_now) or None,
         "counts": run_now.counts,
         "limits": run_now.limits,
@@ -81,6 +90,6 @@ def event_row(e: AnyEvent) -> dict[str, object]:
     return {
         "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
         "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
-        "flags": [msgspec.to_builtins(flag) for flag in e.found.flagged], "note": e.sent.note, "who": e.sent.facts.get("who") or None,
+        "flags": [msgspec.to_builtins(flag) for flag in e.found.flagged], "note": e.sent.note, "who": e.sent.facts.get("who") or None, "asked": e.sent.facts.get("asked") or None,
         "usage": json.loads(e.sent.facts.get("usage", "null")), "transcript": e.sent.facts.get("transcript") or None,
     }  # fmt: skip

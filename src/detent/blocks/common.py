@@ -100,10 +100,16 @@ def people(states: Mapping[str, State], aborted: str = "ABORTED", also: tuple[Ef
     return (*each(alive(states), "abort", stop), *each(alive(states), "steer", go(STAY, keep_steer)))
 
 
-def driven(states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T], keep: Change[T] = keep_error) -> tuple[Row[T], ...]:
-    """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there, a budget is spent."""
+def driven(
+    states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T], keep: Change[T] = keep_error, counts: str = "agent"
+) -> tuple[Row[T], ...]:
+    """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there, a budget is spent.
+
+    `counts` is a counter that a failed agent adds to as well, where its attempts and those that were judged have one bound together.
+    """
     acting = tuple(name for name, s in states.items() if s.actor == "agent" and not s.end)
-    retry: Go[T] = go(STAY, count("agent"), keep, says="FAILURE", spent=halt)
+    names = dict.fromkeys(("agent", counts))
+    retry: Go[T] = go(STAY, *map(count, names), keep, says="FAILURE", spent=halt)
     return (
         *each(acting, "agent-failed", retry),
         *each(acting, "limited", go(STAY, park)),

@@ -2,12 +2,14 @@
 
 import json
 from functools import cache
+from operator import attrgetter
 from typing import Any, Literal, get_type_hints
 
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Value
 
 Texts = tuple[str, ...]
+TABLES = ("services", "prices")  # sections whose keys are names of the project's own
 LEVEL = Literal["", "allow", "note", "ask", "fail"]  # of a kind of flag; unset: its own default
 
 
@@ -78,8 +80,16 @@ class Review(Value, frozen=True):
     require_independent: bool = False
 
 
+class Escalate(Value, frozen=True):
+    """[agents.escalate]: who is asked once an agent has failed so often."""
+
+    after: int = 0  # 0: never
+    to: str = ""
+
+
 class Agents(Value, frozen=True):
     model: str = "claude-opus-4-5-20251101"
+    escalate: Escalate = Escalate()
     roles: dict[str, str] = {}  # every other key of the section, in lower case
 
     def of(self, role: str) -> str:
@@ -148,6 +158,23 @@ class Decisions(Value, frozen=True):
     require: Literal["", "terminal", "anywhere"] = ""  # unset: see docs/configuration.md
 
 
+class Endpoint(Value, frozen=True):
+    """One table of [services]: a service that speaks OpenAI's dialect."""
+
+    url: str
+    key: str = ""  # the variable that holds its key; unset: it needs none
+    usage: bool = True  # False: it counts tokens unasked, and refuses to be asked
+
+
+class TokenPrice(Value, frozen=True):
+    """One row of [prices]: dollars per million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None  # read from a cache; unset: as input
+    written: float | None = None  # written to a cache; unset: as input
+
+
 class Settings(Value, frozen=True):
     """Every setting, checked."""
 
@@ -170,11 +197,13 @@ class Settings(Value, frozen=True):
     tracker: Tracker = Tracker()
     forge: Forge = Forge()
     decisions: Decisions = Decisions()
+    services: dict[str, Endpoint] = {}  # by their names
+    prices: dict[str, TokenPrice] = {}  # by models
 
     def flat(self) -> dict[str, str]:
         """Dotted names to text: booleans as true and false, lists as JSON, unset as empty."""
         plain = [name for name in kinds() if name not in levels()]
-        pairs = {name: getattr(getattr(self, name.partition(".")[0]), name.partition(".")[2]) for name in plain}
+        pairs = {name: attrgetter(name)(self) for name in plain}
         roles = {f"agents.{role}": agent for role, agent in self.agents.roles.items()}
         return {name: as_text(value) for name, value in pairs.items()} | roles | {name: self.level(kind) for name, kind in levels().items()}
 
@@ -187,8 +216,10 @@ class Settings(Value, frozen=True):
 @cache
 def kinds() -> dict[str, Any]:
     """Every key by its dotted name, with the type of its value: str, int, float, bool, Texts or a Literal."""
-    found = {f"{section}.{key}": kind for section, of in get_type_hints(Settings).items() for key, kind in get_type_hints(of).items()}
-    del found["agents.roles"], found["flags.levels"], found["test.project"]
+    sections = {section: of for section, of in get_type_hints(Settings).items() if section not in TABLES}
+    found = {f"{section}.{key}": kind for section, of in sections.items() for key, kind in get_type_hints(of).items()}
+    del found["agents.roles"], found["agents.escalate"], found["flags.levels"], found["test.project"]
+    found |= {f"agents.escalate.{key}": kind for key, kind in get_type_hints(Escalate).items()}
     return {name: Texts if kind == Texts | None else kind for name, kind in found.items()} | dict.fromkeys(levels(), LEVEL)
 
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from detent.config.model_rows import checked_tables
 from detent.config.project_rows import checked_projects
-from detent.config.settings import Bash, Debug, Settings, kinds, levels, variable
+from detent.config.settings import TABLES, Bash, Debug, Settings, kinds, levels, variable
 from detent.config.values import ROLE, checked, checked_text, seen, unknown
 from detent.errors import DetentError
 
@@ -43,6 +44,7 @@ def load(read: Read, env: Mapping[str, str], flags: Mapping[str, str] | None = N
     _check_order(settings.debug, sources)
     _check_report(settings, sources)
     _check_reviewer(settings, sources)
+    _check_escalation(settings, sources)
     return settings
 
 
@@ -50,7 +52,11 @@ def _build(values: Mapping[str, Any]) -> Settings:
     nested: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, key = name.partition(".")
-        if section == "agents" and name not in kinds():
+        if section in TABLES:
+            nested[section] = value
+        elif key.startswith("escalate."):
+            nested.setdefault("agents", {}).setdefault("escalate", {})[key.removeprefix("escalate.")] = value
+        elif section == "agents" and name not in kinds():
             nested.setdefault("agents", {}).setdefault("roles", {})[key] = value
         elif name in levels():
             nested.setdefault("flags", {}).setdefault("levels", {})[key] = value
@@ -128,12 +134,28 @@ def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
             raise unknown(f"{where}: there is no section [{section}]", section, Settings.__struct_fields__, "[{}]")
         if not isinstance(keys, dict):
             raise DetentError(f"{where}: {section} is a section, not {seen(keys)}", f"write [{section}], and its keys below it")
-        for key, raw in keys.items():
+        if section in TABLES:
+            yield section, checked_tables(section, keys, where)
+            continue
+        for key, raw in _rows(section, keys, where):
             if (section, key) == ("test", "project"):
                 yield "test.project", checked_projects(raw, where)
                 continue
             name = _known(section, key, where)
             yield name, checked(name, raw, where)
+
+
+def _rows(section: str, keys: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
+    """The keys of a section; those of [agents.escalate] stand among those of [agents]."""
+    for key, raw in keys.items():
+        if (section, key) != ("agents", "escalate"):
+            yield key, raw
+        elif isinstance(raw, dict):
+            yield from ((f"escalate.{each}", value) for each, value in raw.items())
+        else:
+            raise DetentError(
+                f"{where}: agents.escalate is {seen(raw)}; expected a table", "write [agents.escalate], and below it after and to"
+            )
 
 
 def _known(section: str, key: str, where: str) -> str:
@@ -187,6 +209,17 @@ def _check_report(settings: Settings, sources: Mapping[str, str]) -> None:
         raise DetentError(
             f"{sources['test.report']}: test.report is set, and test.command is not",
             'name the command that writes it: [test] command = "…"',
+        )
+
+
+def _check_escalation(settings: Settings, sources: Mapping[str, str]) -> None:
+    """When and to whom belong together."""
+    after, to = settings.agents.escalate.after, settings.agents.escalate.to
+    if bool(after) != bool(to.strip()):
+        is_set, missing = ("after", "to") if after else ("to", "after")
+        raise DetentError(
+            f"{sources[f'agents.escalate.{is_set}']}: agents.escalate.{is_set} is set, and agents.escalate.{missing} is not",
+            'set both, such as: [agents.escalate], and below it after = 2 and to = "claude:opus"',
         )
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Literal, get_args, get_origin
 
 from detent.config.settings import Settings, Texts, as_text, kinds, variable
@@ -13,6 +14,7 @@ LEAST = {
     **{f"limits.{key}": 0 for key in ("tokens", "usd", "minutes", "turns", "files")},
     **dict.fromkeys(("bash.timeout", "test.timeout", "review.max_rounds", "sandbox.cpus", "queue.slots", "queue.timeout", "queue.silence", "evidence.seconds"), 1),
     "tdd.retries": 0,
+    "agents.escalate.after": 0,
 }  # fmt: skip
 BELOW_THE_PROJECT = (re.compile(r"(?!/|~)(?!(?:.*/)?\.\.(?:/|\Z)).+"), "a path below the project")
 FORMS = {
@@ -122,8 +124,7 @@ def seen(raw: object) -> str:
 
 
 def _default(name: str) -> str:
-    section, _, key = name.partition(".")
-    return as_text(getattr(getattr(Settings(), section), key))
+    return as_text(attrgetter(name)(Settings()))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

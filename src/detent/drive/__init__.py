@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from detent.agents import AgentFailed, Progress, Reply, Turn, Usage
+from detent.agents.kept import keep_spent, kept_spent
 from detent.blocks.last_words import Reader, hand_in
 from detent.door import AnyEvent, AnyRun, Door
 from detent.drive.spent import Limits, Spent, left, over, spent_in
@@ -155,10 +156,14 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
     if said := over(crew.limits, spent):
         return _failure("over-budget", f"a budget of the run is spent: {said}", Usage(), 0.0, "")
     file, begun, since, taken = crew.transcript(briefing), time.monotonic(), datetime.now(UTC).isoformat(), Usage()
+    killed = kept_spent(file)
+    spent = spent._replace(usage=spent.usage + killed)
 
     def watch(progress: Progress) -> None:
         nonlocal taken
-        taken = progress.usage if progress.usage.tokens >= taken.tokens else taken  # it is told as a sum
+        if progress.usage.tokens > taken.tokens:  # it is told as a sum
+            taken = progress.usage
+            keep_spent(file, killed, taken)
         crew.watch(Seen("progress", run, briefing, spent._replace(usage=spent.usage + taken), progress.text, progress=progress))
 
     turn = crew.turn_of(run, briefing)._replace(
@@ -171,11 +176,16 @@ def _turn(crew: Crew, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | N
         crew.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
         if e.sort == "Stopped" and _still(crew, run):
             raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-        return _of_failure(e, crew.workflow(run.workflow).failures, time.monotonic() - begun, str(file))
+        return _by(turn, _of_failure(e, killed, crew.workflow(run.workflow).failures, time.monotonic() - begun, str(file)))
     flow = crew.workflow(run.workflow)
     sent = hand_in(flow.read, briefing, reply.text, flow.known(briefing, crew.command(run)))
-    facts = _facts(reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
-    return msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive")
+    facts = _facts(killed + reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
+    return _by(turn, msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive"))
+
+
+def _by(turn: Turn, sent: Sent | None) -> Sent | None:
+    """The event says who was asked."""
+    return msgspec.structs.replace(sent, facts={**sent.facts, "asked": turn.agent}) if sent and turn.agent else sent
 
 
 def _still(crew: Crew, run: AnyRun) -> bool:
@@ -183,13 +193,13 @@ def _still(crew: Crew, run: AnyRun) -> bool:
     return crew.door.load(run.id).run.state == run.state
 
 
-def _of_failure(failed: AgentFailed, means: Mapping[str, str], seconds: float, transcript: str) -> Sent | None:
+def _of_failure(failed: AgentFailed, killed: Usage, means: Mapping[str, str], seconds: float, transcript: str) -> Sent | None:
     if failed.sort == "Stopped":
         return None
     if failed.sort == "RateLimit" and failed.not_before:
-        sent = _failure("limited", failed.message, failed.usage, seconds, transcript)
+        sent = _failure("limited", failed.message, killed + failed.usage, seconds, transcript)
         return msgspec.structs.replace(sent, not_before=failed.not_before)
-    sent = _failure({**OUTCOMES, **means}.get(failed.sort, "agent-failed"), failed.message, failed.usage, seconds, transcript)
+    sent = _failure({**OUTCOMES, **means}.get(failed.sort, "agent-failed"), failed.message, killed + failed.usage, seconds, transcript)
     return msgspec.structs.replace(sent, facts={**sent.facts, "trouble": failed.sort})
 
 

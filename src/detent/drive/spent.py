@@ -8,6 +8,8 @@ from typing import NamedTuple, Protocol
 from detent.agents import Budget, Usage
 from detent.door import AnyEvent
 
+NO_ATTEMPT = ("limited", "steer")  # events after which the same attempt goes on
+
 
 class Configured(Protocol):
     """The limits as they are configured."""
@@ -57,6 +59,16 @@ def spent_in(events: Iterable[AnyEvent], whole: bool = False) -> Spent:
                 spent.turns + int(facts["turns"]),
             )
     return spent
+
+
+def failed_tries(events: Iterable[AnyEvent]) -> int:
+    """How many attempts of a run failed one after another, up to now. Whatever passes, and a person who lets it go on, begins anew."""
+    failed = 0
+    for event in events:
+        if event.status in ("SUCCESS", "NEEDS_ANALYSIS") and event.on not in NO_ATTEMPT:
+            failed = 0
+        failed += event.status == "FAILURE"
+    return failed
 
 
 def _until_judged(event: AnyEvent) -> float:

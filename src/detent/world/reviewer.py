@@ -68,11 +68,11 @@ def ask_reviewer(git: Git, asking: Asking, question: Question) -> tuple[str, Too
         try:
             reply = ask(asking.spec, turn, asking.outer)
         except AgentFailed as e:
-            took = _took(e.usage, begun, 1, turn.transcript)
+            took = {**_took(e.usage, begun, 1, turn.transcript), "asked": asking.spec}
             if e.sort == "RateLimit" and e.not_before:
                 raise Limited(f"the reviewer has to wait: {e.message}", e.not_before, took) from e
             raise CannotTell(f"the reviewer gave no review: {e.message}", took) from e
-    took = _took(reply.usage, begun, max(1, reply.turns), turn.transcript)
+    took = {**_took(reply.usage, begun, max(1, reply.turns), turn.transcript), "asked": asking.spec}
     try:
         return q.read(reply.text), took
     except CannotTell as e:

@@ -8,19 +8,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from detent.agents.anthropic_faults import BAD, BUSY, BY_STATUS, BY_TYPE, GONE, LATER, LONGEST, Fault, Trouble, named_wait
+from detent.agents.faults import BAD, BUSY, BY_STATUS, KINDS, LATER, LONGEST, Fault, Trouble, named_wait
 
-# Beside those of the Claude API.
-KINDS: dict[str, Fault] = {
-    **BY_TYPE,
-    "usage_limit_reached": LATER,
-    "rate_limit_exceeded": LATER,
-    "insufficient_quota": GONE,
-    "usage_not_included": GONE,
-    "model_not_found": GONE,
-    "server_error": BUSY,
-    "server_is_overloaded": LATER,
-}
 REJECTED = "anthropic-ratelimit-unified-status"  # of a subscription; its reset is in seconds since 1970
 RESET = "anthropic-ratelimit-unified-reset"
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from detent.agents.anthropic_faults import LATER, Trouble
 from detent.agents.clients.faults import lost, now, trouble_of
 from detent.agents.clients.row import Access, Row
+from detent.agents.faults import LATER, Trouble
 from detent.agents.protocol import AgentFailed
 from detent.errors import DetentError
 

@@ -130,10 +130,10 @@ def _reviewer(root: Path, settings: Settings) -> Check:
     if not settings.review.agent:
         return Check("reviewer", True, "none is configured: the agent is asked to have its work reviewed by hand")
     try:
-        reviewer_is_ready(settings, os.environ, root)
+        spec = reviewer_is_ready(settings, os.environ, root)
     except DetentError as e:
         return Check("reviewer", False, f"{e.message}; no run of `pr` will start", e.hint, needed=False)
-    return Check("reviewer", True, f"{settings.review.agent} reviews every pull request")
+    return Check("reviewer", True, f"{spec} reviews every pull request")
 
 
 def _pull_requests(root: Path, settings: Settings) -> list[Check]:

@@ -24,13 +24,16 @@ def command(count: int, run: str | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(history_of(app, chosen, count)))
         return 0
+    last = ""
     for e in newest(app, chosen, count):
+        asked = e.sent.facts.get("asked", last)
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
         click.echo(
             f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
         )
-        for line in (*e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
+        for line in (*([f"asked: {asked}"] if asked != last else []), *e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(f"{'':38}{plain(line)}")
+        last = asked
     for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):
         click.echo(line)
     return 0

@@ -6,7 +6,7 @@ import click
 
 from detent.app import App
 from detent.app.registry import workflow_of
-from detent.app.run_rows import agent_at_work, known_before, stands
+from detent.app.run_rows import agent_at_work, known_before, second_try_of, stands
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 from detent.world.pulls import url_of
@@ -62,7 +62,8 @@ def _driven(app: App, run: AnyRun) -> list[str]:
     """Who works, and how far the list of `tdd` has come."""
     agent, tests = agent_at_work(app, run), workflow_of(run.workflow).tests(run)
     done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
-    return [*([f"Agent: {agent}"] if agent else []), *done]
+    second = second_try_of(app, run)
+    return [*([f"Agent: {agent}"] if agent else []), *([f"Second try: {second}"] if second else []), *done]
 
 
 def told_known(known: dict[str, list[str]]) -> str:

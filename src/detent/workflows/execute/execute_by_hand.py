@@ -9,7 +9,9 @@ from detent.app import App
 from detent.app.driving import Driving
 from detent.app.project import BranchData, project_settings, stand_in
 from detent.app.reviewing import asking_with
+from detent.app.run_configs import CONFIGURED
 from detent.app.trackers import tracker_of
+from detent.app.who import with_reviewer
 from detent.door import AnyRun
 from detent.errors import CannotTell, DetentError
 from detent.gates.item import read_review
@@ -35,6 +37,7 @@ def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, 
     """Have a branch reviewed, and its issues filed. The same commit is reviewed once, unless it is wanted again."""
     git: Git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
+    settings = with_reviewer(settings, CONFIGURED, app.world.outer, app.place.root)
     tip, base = _span(git, branch, settings.git.main, settings.git.remote)
     probe = stand_in(app, "review", agent, BranchData())
     asking = asking_with(app, probe, Driving(agent, settings), Budget())

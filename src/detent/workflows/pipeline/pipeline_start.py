@@ -1,6 +1,5 @@
 """Starting a session of `pipeline`: its name, its branch, its folder, and what is fixed for it."""
 
-import os
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -38,7 +37,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     is_clean(git)
     settings = settings_at(git, head, app.world.outer)
     may_answer(terms.policies, settings)
-    setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    setup = ground(git, settings, head, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
     name = free_session(git, f"{day(app.world.outer)}_{slug(terms.request)}")

@@ -41,7 +41,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     if not terms.adopt:
         is_clean(git, "" if terms.agent else ", or take it over with --adopt")
     settings = settings_at(git, head, app.world.outer)
-    reviewer_is_ready(settings, app.world.outer, app.place.root)
+    reviewer_is_ready(settings, app.world.outer, app.place.root, terms.agent)
     may_answer(terms.policies, settings)
     setup = _setup(git, settings, head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
@@ -82,7 +82,7 @@ def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], term
         settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
     if git.read(head, settings.pr.plan) is None and not (git.place.root / settings.pr.plan).is_file():
         raise DetentError(f"the plan {settings.pr.plan} is not there", "write it, or name it with [pr] plan in detent.toml")
-    fixed = ground(git, settings, head, env.get("PATH", os.defpath), terms.agent, run)
+    fixed = ground(git, settings, head, env, terms.agent, run)
     return Setup(
         plan=settings.pr.plan,
         branching=settings.git.branching,

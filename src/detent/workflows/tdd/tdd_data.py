@@ -13,6 +13,7 @@ from detent.blocks.ground import Ground
 from detent.evidence.stubs import LANGUAGES, Language
 from detent.gates.testlist import FILE, CurrentTest, Entry, ListData, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
+from detent.kernel.rows import T
 
 replace = msgspec.structs.replace
 
@@ -116,7 +117,7 @@ def note_of(run: Run[TddData]) -> Note:
         test_result=data.test_result,
         error=run.last_error or None,
         error_details=_details(run),
-        retry_count=_tries(run),
+        retry_count=run.counts.get("retries", 0),
         feature_request=data.feature_request,
     )
 
@@ -281,13 +282,13 @@ def unproven(run: Run[TddData]) -> tuple[str, ...]:
 
 def backoff(run: Run[TddData]) -> int:
     """Seconds to wait before the next try of a phase: 1, 2, 4. An agent that failed is waited for like work that did."""
-    tries = min(_tries(run), 3)
+    tries = min(run.counts.get("retries", 0), 3)
     return 2 ** (tries - 1) if tries else 0
 
 
-def _tries(run: Run[TddData]) -> int:
-    """The retries of a phase: after work that was judged, and after agents that gave none."""
-    return run.counts.get("retries", 0) + run.counts.get("agent", 0)
+def judged_tries(run: Run[T]) -> int:
+    """How many failed attempts there are at a phase, up to the last that was judged; the agents since then gave nothing to judge."""
+    return max(0, run.counts.get("retries", 0) - run.counts.get("agent", 0))
 
 
 def step_shown(run: Run[TddData]) -> StepShown | None:
@@ -312,8 +313,8 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
         "previous": _previous(data),
         "trouble": _told(run),
-        "already": ALREADY if retries else "",
-        "strays": f" {told_of_strays(bool(data.setup.agent))}" if retries else "",
+        "already": ALREADY if judged_tries(run) else "",
+        "strays": f" {told_of_strays(bool(data.setup.agent))}" if judged_tries(run) else "",
         "retries": str(retries),
         "retries_left": str(run.limits.get("retries", 0) - retries),
         "back_to": run.back or data.next_phase,

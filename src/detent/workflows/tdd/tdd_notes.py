@@ -1,6 +1,5 @@
 """Going on where only the handoff notes are left: a clone without a journal. What they say is shown to hold again before it is built on."""
 
-import os
 import secrets
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
     if note.next_phase == "COMPLETE":
         raise DetentError("the handoff notes say that this feature is complete", "start another one: detent run REQUEST")
     run_id = f"tdd-{secrets.token_hex(3)}"
-    setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), agent, run_id)
+    setup = ground(git, settings, head, app.world.outer, agent, run_id)
     fingerprint.begin(app.place, app.busy)
     data = msgspec.structs.replace(
         from_note(note), setup=setup, base=commit, good_tree=git.tree(commit), reds=_reds(git, commit, note),

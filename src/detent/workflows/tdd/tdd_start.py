@@ -1,6 +1,5 @@
 """Starting a run of `tdd`: on a request in a checkout or a workspace, or where the handoff notes of another clone say."""
 
-import os
 import re
 import secrets
 
@@ -32,7 +31,7 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
     is_clean(git)
     settings = settings_at(git, head, app.world.outer)
     may_answer(terms.policies, settings)
-    setup = ground(git, settings, head, app.world.outer.get("PATH", os.defpath), terms.agent, run_id)
+    setup = ground(git, settings, head, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
     branch = free_branch(git, f"detent/{slug(terms.request)}") if setup.workspace else git.branch()

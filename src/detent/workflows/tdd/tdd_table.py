@@ -68,6 +68,7 @@ from detent.workflows.tdd.tdd_data import (
     back_to_red,
     facts,
     green_seen,
+    judged_tries,
     keep_failure,
     keep_list,
     no_model,
@@ -158,7 +159,7 @@ REFACTOR = (
 TWICE = Lock(
     "tried_once",
     "The phase was judged and failed before.",
-    lambda run: None if run.counts.get("retries") else "submit the test itself first; ALREADY_SATISFIED is open from the second try on",
+    lambda run: None if judged_tries(run) else "submit the test itself first; ALREADY_SATISFIED is open from the second try on",
     "REFUSED",
 )
 
@@ -199,6 +200,7 @@ ROWS: tuple[Row[TddData], ...] = (
         unavailable=go("HALTED", because("model"), no_model, zero("agent"), owes=(write_note,), says="HALTED"),
         over=go("HALTED", because("budget"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
         keep=stuck,
+        counts="retries",
     ),
     *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip

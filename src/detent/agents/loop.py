@@ -1,29 +1,29 @@
-"""The tool loop over the Claude API: ask, run the calls that came back, ask again, until the model ends its turn. Owns the conversation.
+"""The tool loop over a model's service: ask, run the calls that came back, ask again, until the model ends its turn. Owns the conversation.
 
-Knows how a call is retried and when to give up; how a message is read is in anthropic_stream, what a fault means in anthropic_faults.
+Knows how a call is retried and when to give up. How a request is made and a stream is read is the dialect's; what a fault means, in `faults`.
 """
 
 import json
 import random
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
-from detent.agents.anthropic_cache import Block, Message, request
-from detent.agents.anthropic_faults import Trouble, later, trouble_of
-from detent.agents.anthropic_stream import Broken, Call, Heard, Reading
+from detent.agents.arguments import told_apart
 from detent.agents.asked import Asked
-from detent.agents.prices import DATED, Price, priced
+from detent.agents.catalog import Price
+from detent.agents.dialect import Block, Call, Dialect, Heard, Message, Talk
+from detent.agents.faults import Trouble, later
+from detent.agents.prices import price_of, priced, same_model
 from detent.agents.protocol import AgentFailed, Answer, Answered, Progress, Reply, Sort
+from detent.agents.reading import Broken, Reading
 from detent.agents.texts import whole
-
-if TYPE_CHECKING:
-    import anthropic
+from detent.errors import DetentError
 
 
 class Limits(NamedTuple):
     """How patient the loop is."""
 
-    max_tokens: int = 32_000  # of one message
     retries: int = 5  # of one call
     delay: float = 1.0  # seconds before the first retry; doubled each time
     longest: float = 60.0  # seconds: a wait that the service names and that is longer parks the run
@@ -33,42 +33,60 @@ class Limits(NamedTuple):
     round: int = 12  # so many messages with no more than two different sets of calls: stuck
 
 
-FINISHED = ("end_turn", "stop_sequence")
+LIMITS = Limits()
 ENDINGS: dict[str, tuple[Sort, str]] = {
-    "max_tokens": ("Truncated", "the model's message was cut at its length limit; nothing of it was carried out"),
-    "model_context_window_exceeded": ("Truncated", "the conversation no longer fits into the model's context"),
-    "refusal": ("Refused", "the model refused to go on"),
+    "length": ("Truncated", "the model's message was cut at its length limit; nothing of it was carried out"),
+    "context": ("Truncated", "the conversation no longer fits into the model's context"),
+    "refused": ("Refused", "the model refused to go on"),
 }
+
+
+def converse(asked: Asked, make: Callable[[], Dialect], model: str, limits: Limits) -> Reply:
+    """One turn of a model. A limit in dollars is refused where no price is known, before anything is sent."""
+    price = price_of(model, asked.turn.catalog.prices)
+    if price is None and asked.turn.budget.usd is not None:
+        raise DetentError(
+            f"the price of {model} is not known, so a limit in dollars cannot be kept",
+            f'add it to [prices] in detent.toml: "{model}" = {{ input = 0.5, output = 2.0 }}; or limit tokens: [limits] tokens',
+        )
+    if price is None:
+        asked.tell(Progress("usage", f"price unknown: what {model} costs is counted as nothing"))
+    loop = Loop(asked, make(), model, price, limits)
+    try:
+        return loop.run()
+    finally:
+        loop.close()
 
 
 class Loop:
     """One conversation, from the briefing to the final message."""
 
-    def __init__(self, asked: Asked, client: "anthropic.Anthropic", model: str, price: Price | None, limits: Limits) -> None:
-        self.asked, self.client, self.model, self.price, self.limits = asked, client, model, price, limits
+    def __init__(self, asked: Asked, dialect: Dialect, model: str, price: Price | None, limits: Limits) -> None:
+        self.asked, self.dialect, self.model, self.price, self.limits = asked, dialect, model, price, limits
         self.tools: list[Block] = asked.turn.toolbox.schemas() if asked.turn.toolbox else []
         self.history: list[Message] = [{"role": "user", "content": [{"type": "text", "text": whole(asked.turn.prompt)}]}]
         self.asked_for: list[str] = []  # the calls of each message, as text
+        self.ids: set[str] = set()  # of the calls so far
         self.reading: Reading | None = None
 
     def close(self) -> None:
         """Let go of the connections, unless a thread still waits on one: it lets go itself."""
         if self.reading is None or not self.reading.thread.is_alive():
-            self.client.close()
+            self.dialect.close()
 
     def run(self) -> Reply:
         asked = self.asked
         asked.log.add("system", text=asked.turn.system, model=self.model, tools=[tool.get("name") for tool in self.tools])
         asked.log.add("user", content=self.history[0]["content"])
         while True:
-            message = self._say()
+            message = told_apart(self._say(), self.ids)
             self.history.append({"role": "assistant", "content": message.blocks})
             asked.log.add("assistant", content=message.blocks, stop=message.stop, usage=asked.meter.usage._asdict())
             if message.stop in ENDINGS:
                 raise AgentFailed(*ENDINGS[message.stop])
-            if message.stop in FINISHED and not message.calls:
+            if message.stop == "end" and not message.calls:
                 return self._finish(message)
-            if message.stop == "pause_turn" and message.blocks and not message.calls:
+            if message.stop == "pause" and message.blocks and not message.calls:
                 continue
             self._guard(message)
             results = self._run(message.calls)
@@ -82,7 +100,7 @@ class Loop:
 
     def _guard(self, message: Heard) -> None:
         """Calls are run only from a message that stopped for them, and not for ever the same."""
-        if message.stop != "tool_use" or not message.calls:
+        if message.stop != "calls" or not message.calls:
             raise AgentFailed(
                 "Crashed", f"the model's message stopped with '{message.stop}' and {len(message.calls)} calls, which fits nothing known"
             )
@@ -97,17 +115,17 @@ class Loop:
 
     def _say(self) -> Heard:
         """The model's next message. The budget is looked at before each try, and every try is paid for."""
-        parts = request(whole(self.asked.turn.system), self.tools, self.history)
+        request = self.dialect.request(Talk(self.model, whole(self.asked.turn.system), self.tools, self.history))
         for tried in range(self.limits.retries + 1):
             self.asked.meter.before_call()
             self.asked.meter.stir()
             timeout = self.limits.read * 2 ** min(tried, 3)  # a network that was too slow gets longer
-            reading = Reading(self.client, {"model": self.model, "max_tokens": self.limits.max_tokens, **parts}, timeout, self.asked)
+            reading = Reading(self.dialect, request, timeout, self.asked)
             self.reading = reading
             try:
                 return self._of_the_model(reading.message())
             except Broken as e:
-                trouble = trouble_of(e.error, self.model)
+                trouble = self.dialect.trouble_of(e.error, self.model)
             finally:
                 self._pay(reading)
             self._wait(trouble, tried)
@@ -115,18 +133,21 @@ class Loop:
 
     def _of_the_model(self, message: Heard) -> Heard:
         """The message, if the model that was asked for wrote it: there is no fallback, not even a quiet one."""
-        stem = DATED.sub("", self.model)
-        if stem not in message.model and DATED.sub("", message.model) not in self.model:
+        if not same_model(self.model, message.model):
             raise AgentFailed("ModelUnavailable", f"{self.model} was asked, but {message.model[:100]} answered")
         return message
 
     def _pay(self, reading: Reading) -> None:
-        usage = priced(reading.usage, self.price)
+        usage, budget = priced(reading.usage(), self.price), self.asked.turn.budget
+        self.asked.spend(usage, int(reading.stream is not None))
         if usage.tokens:
-            self.asked.spend(usage)
-            self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens", self.asked.meter.usage))
-        else:
-            self.asked.spend(usage, 0)
+            guessed = "" if reading.counted else " (by their length: the service did not count them)"
+            self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens{guessed}"))
+        if reading.whole and reading.counted is None and (budget.tokens is not None or budget.usd is not None):
+            raise DetentError(
+                f"the service of {self.model} does not count tokens, so a limit on tokens or dollars cannot be kept",
+                "limit turns or minutes instead: [limits] turns, [limits] minutes",
+            )
 
     def _wait(self, trouble: Trouble, tried: int) -> None:
         """Wait before the next try, or give up: nothing to hope for, tried often enough, or the service names a time that is too far."""

@@ -1,16 +1,18 @@
-"""What went wrong with a call of the Claude API, by the type of its exception and of its body. Owns the sorting; never reads a message for words."""
+"""What went wrong with a call of a model's service, by the type of its exception and of its body. Owns the sorting; never reads a message for words.
+
+The SDKs of Anthropic and OpenAI name their exceptions alike, so one function sorts those of both.
+"""
 
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from detent.agents.protocol import AgentFailed, Sort
 from detent.errors import DetentError
 
 LONGEST = 30 * 24 * 3600.0  # seconds; a service that names more is not believed
-KEY_HINT = "set ANTHROPIC_API_KEY in the environment that starts detent"
 
 
 class Fault(NamedTuple):
@@ -21,7 +23,8 @@ class Fault(NamedTuple):
 
 
 LATER, BUSY, GONE, BAD = Fault("RateLimit", True), Fault("Network", True), Fault("ModelUnavailable", False), Fault("Crashed", False)
-BY_TYPE: dict[str, Fault] = {
+FULL = Fault("Truncated", False)
+BY_TYPE: dict[str, Fault] = {  # as the Claude API names them
     "rate_limit_error": LATER,
     "overloaded_error": LATER,
     "api_error": BUSY,
@@ -32,6 +35,17 @@ BY_TYPE: dict[str, Fault] = {
     "invalid_request_error": BAD,
     "request_too_large": BAD,
 }
+BY_CODE: dict[str, Fault] = {  # as OpenAI and those like it do; a code says more than the type beside it
+    "usage_limit_reached": LATER,
+    "rate_limit_exceeded": LATER,
+    "server_is_overloaded": LATER,
+    "server_error": BUSY,
+    "insufficient_quota": GONE,
+    "usage_not_included": GONE,
+    "model_not_found": GONE,
+    "context_length_exceeded": FULL,
+}
+KINDS = {**BY_TYPE, **BY_CODE}
 BY_STATUS: dict[int, Fault] = {402: GONE, 403: GONE, 404: GONE, 408: BUSY, 409: BUSY, 429: LATER, 529: LATER}
 
 
@@ -46,34 +60,57 @@ class Trouble(NamedTuple):
         return AgentFailed(self.fault.sort, self.message, later(self.wait) if self.wait and self.fault is LATER else "")
 
 
-def trouble_of(error: Exception, model: str) -> Trouble:
-    """What an exception of the SDK, or of reading its stream, means."""
-    import anthropic
-    import httpx2
+class Key(NamedTuple):
+    """What pays: the variable that holds it, and what to do where it is not accepted."""
 
-    if isinstance(error, anthropic.APIStatusError):
-        return _by_answer(error, model)
-    if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
-        return Trouble(Fault("Timeout", True), "the model's service did not answer in time")
-    if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError | Cut):
-        return Trouble(BUSY, f"the connection to the model's service failed: {error.__cause__ or error}"[:500])
-    return Trouble(Fault("Crashed", True), f"the model's service sent a message that cannot be read: {type(error).__name__}: {error}"[:500])
+    variable: str
+    hint: str
 
 
 class Cut(Exception):
     """The stream ended before its message did."""
 
 
-def _by_answer(error: "object", model: str) -> Trouble:
-    import anthropic
+def trouble_of(error: Exception, model: str, sdk: Any, key: Key) -> Trouble:
+    """What an exception of an SDK, or of reading its stream, means."""
+    import httpx2
 
-    assert isinstance(error, anthropic.APIStatusError)
-    kind = error.type if isinstance(error.type, str) else ""
-    if kind == "authentication_error" or error.status_code == 401:
-        raise DetentError("the model's service did not accept the key in ANTHROPIC_API_KEY", KEY_HINT) from error
-    fault = BY_TYPE.get(kind) or BY_STATUS.get(error.status_code) or (BUSY if error.status_code >= 500 or error.status_code == 200 else BAD)
-    said = f"the model's service answered {kind or 'an error'} ({error.status_code}) for {model}: {error.api_message or error.message}"
-    return Trouble(fault, said[:1000], named_wait(error.response.headers, datetime.now(UTC)))
+    if isinstance(error, sdk.APIStatusError):
+        return _by_answer(error, model, key)
+    if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException):
+        return Trouble(Fault("Timeout", True), "the model's service did not answer in time")
+    if isinstance(error, sdk.APIConnectionError | httpx2.HTTPError | Cut):
+        return Trouble(BUSY, f"the connection to the model's service failed: {error.__cause__ or error}"[:500])
+    if isinstance(error, sdk.APIError):  # in the middle of a stream
+        return _sorted(_kinds(error), 200, f"for {model}: {_words(error)}")
+    return Trouble(Fault("Crashed", True), f"the model's service sent a message that cannot be read: {type(error).__name__}: {error}"[:500])
+
+
+def _by_answer(error: Any, model: str, key: Key) -> Trouble:
+    status, kinds = int(error.status_code), _kinds(error)
+    if status == 401 or "authentication_error" in kinds:
+        raise DetentError(f"the model's service did not accept the key in {key.variable}", key.hint) from error
+    if 300 <= status < 400:
+        to = str(error.response.headers.get("location", "nowhere"))[:200]
+        return Trouble(GONE, f"the model's service sends on to another address ({status}): {to}. Nothing was sent there")
+    return _sorted(kinds, status, f"for {model}: {_words(error)}", named_wait(error.response.headers, datetime.now(UTC)))
+
+
+def _sorted(kinds: list[str], status: int, said: str, wait: float | None = None) -> Trouble:
+    named = next((KINDS[kind] for kind in kinds if kind in KINDS), None)
+    fault = named or BY_STATUS.get(status) or (BUSY if status >= 500 or status == 200 else BAD)
+    if status in BY_STATUS and fault is BAD:
+        fault = BY_STATUS[status]  # a type as wide as invalid_request_error says less than the status
+    return Trouble(fault, f"the model's service answered {kinds[0] if kinds else 'an error'} ({status}) {said}"[:1000], wait)
+
+
+def _kinds(error: Any) -> list[str]:
+    return [kind for name in ("code", "type") if isinstance(kind := getattr(error, name, None), str) and kind]
+
+
+def _words(error: Any) -> str:
+    body = error.body if isinstance(error.body, dict) else {}
+    return str(getattr(error, "api_message", None) or body.get("message") or error.message)
 
 
 def named_wait(headers: Mapping[str, str], now: datetime) -> float | None:

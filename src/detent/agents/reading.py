@@ -1,0 +1,110 @@
+"""One streamed message of a model's service: read beside the turn's clock, whole or not at all. Owns the reading; decides nothing.
+
+An SDK blocks while the service is silent and may hide its pings, so it reads in a thread of its own, and this side keeps looking at the clock.
+A message counts only once its end has come.
+"""
+
+import contextlib
+import json
+import queue
+import socket
+import threading
+from typing import Any
+
+from detent.agents.asked import Asked
+from detent.agents.dialect import Block, Dialect, Heard
+from detent.agents.protocol import Progress, Usage
+from detent.agents.texts import Lines
+
+TICK = 0.1  # seconds between two looks at the clock
+READER = "detent-reader"
+MOST = 8_000_000  # characters of one message
+PER_TOKEN = 4  # characters of a token, where the service never came to its count
+
+
+class Broken(Exception):
+    """The message did not come; `error` is what the SDK raised."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Reading:
+    """A message on its way."""
+
+    def __init__(self, dialect: Dialect, request: Block, read_timeout: float, asked: Asked) -> None:
+        self.dialect, self.request, self.read_timeout, self.asked = dialect, request, read_timeout, asked
+        self.came: queue.SimpleQueue[str | Heard | Exception] = queue.SimpleQueue()
+        self.counted: Usage | None = None
+        self.size, self.whole = 0, False
+        self.stream: Any = None  # the SDK's own; only its socket is touched from here
+        self.thread = threading.Thread(target=self._read, name=READER, daemon=True)
+
+    def message(self) -> Heard:
+        """Wait for the whole message. Broken if it did not come, AgentFailed once the turn is over."""
+        self.thread.start()
+        lines = Lines()
+        try:
+            while True:
+                self.asked.meter.check()
+                with contextlib.suppress(queue.Empty):
+                    item = self.came.get(timeout=TICK)
+                    self.asked.meter.stir()
+                    if isinstance(item, Exception):
+                        raise Broken(item)
+                    self._show(lines.feed(item) if isinstance(item, str) else lines.end())
+                    if isinstance(item, Heard):
+                        self.whole = True
+                        return item
+        finally:
+            self._hang_up()
+
+    def usage(self) -> Usage:
+        """What the service counted. Where it did not come to that, what was sent and what came, by its length: that is billed too."""
+        counted = self.counted or Usage()
+        if self.stream is None or (self.whole and self.counted):
+            return counted
+        sent = 0 if self.counted else len(json.dumps(self.request, default=str)) // PER_TOKEN
+        came = max(counted.output_tokens, self.size // PER_TOKEN)
+        return counted._replace(input_tokens=counted.input_tokens + sent, output_tokens=came)
+
+    # -- what the dialect tells while the message comes, in the thread that reads ---------------------------------------------------
+
+    def begins(self, stream: Any) -> None:
+        self.stream = stream
+
+    def hears(self, piece: str, words: bool = False) -> None:
+        self.size += len(piece)
+        if self.size > MOST:
+            raise ValueError(f"longer than {MOST} characters")
+        self.came.put(piece if words else "")
+
+    def counts(self, usage: Usage) -> None:
+        self.counted = usage
+
+    # --------------------------------------------------------------------------------------------------------------------------------
+
+    def _show(self, lines: list[str]) -> None:
+        for line in lines:
+            self.asked.tell(Progress("text", line))
+
+    def _hang_up(self) -> None:
+        """End a stream that is still being read. The thread closes it; closing it from here could close somebody else's socket."""
+        self.thread.join(0.2)
+        if self.thread.is_alive() and self.stream is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                wire: socket.socket = self.stream.response.extensions["network_stream"].get_extra_info("socket")
+                wire.shutdown(socket.SHUT_RDWR)
+            self.thread.join(2)
+
+    def _read(self) -> None:
+        try:
+            self.came.put(self.dialect.receive(self.request, self.read_timeout, self))
+        except Exception as e:  # noqa: BLE001  # whatever it is, it belongs to the thread that waits
+            self.came.put(e)
+
+
+def count(number: object) -> int:
+    """A number of tokens, whatever the service sent in its place."""
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 10**12 else 0

@@ -1,0 +1,32 @@
+"""Whose model an agent asks, by its spec. A literal table; what it does not know has no vendor."""
+
+import re
+
+OF_BACKEND = {"anthropic": "Anthropic", "claude": "Anthropic", "codex": "OpenAI"}
+OF_MODEL: tuple[tuple[str, str], ...] = (  # how the names of models begin
+    (r"claude", "Anthropic"),
+    (r"gpt|chatgpt|codex|o\d", "OpenAI"),
+    (r"gemini|gemma", "Google"),
+    (r"mistral|ministral|codestral|devstral|magistral", "Mistral"),
+    (r"qwen|qwq", "Alibaba"),
+    (r"deepseek", "DeepSeek"),
+    (r"llama", "Meta"),
+    (r"grok", "xAI"),
+    (r"glm", "Zhipu"),
+    (r"kimi|moonshot", "Moonshot"),
+)
+
+
+def vendor_of(spec: str, model: str = "") -> str:
+    """The vendor of the model behind a spec; `model` is the one of agents that name none. Empty if it cannot be told."""
+    backend, _, rest = spec.partition(":")
+    if backend in OF_BACKEND:
+        return OF_BACKEND[backend]
+    named = (rest.rpartition("@")[0] if "@" in rest else rest) or model
+    return of_model(named) if backend == "openai" else ""
+
+
+def of_model(name: str) -> str:
+    """The vendor of a model, be it named with a path before it or without."""
+    last = name.lower().rpartition("/")[2]
+    return next((vendor for begins, vendor in OF_MODEL if re.match(begins, last)), "")

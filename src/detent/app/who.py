@@ -1,0 +1,120 @@
+"""Who works and who reviews: the agent of a role, the one of a second try, a reviewer of another vendor. Reads settings; asks nobody.
+
+And what agents are told of models: the services and prices that the project adds.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from detent.agents import must_be_ready
+from detent.agents.catalog import Address, Catalog, Price
+from detent.agents.vendors import vendor_of
+from detent.app.driving import Driving, driving
+from detent.app.opened import App
+from detent.app.run_configs import CONFIGURED, DEFAULT, OTHER, REVIEWER
+from detent.config import Settings
+from detent.config.settings import TokenPrice
+from detent.door import AnyRun
+from detent.drive.spent import failed_tries
+from detent.errors import DetentError
+
+INSTALLED = ("claude", "codex", "anthropic", "openai")  # who is looked for where the configuration names nobody of another vendor
+
+
+def agent_of(terms: Driving, role: str, failed: int = 0) -> str:
+    """The agent that is asked in a role: the one that a person named, else the configured one; after so many failures the one of [agents.escalate]."""
+    if is_escalated(terms, failed):
+        return terms.settings.agents.escalate.to
+    return terms.named or terms.settings.agents.of(role) or DEFAULT
+
+
+def second_try(app: App, run: AnyRun) -> str:
+    """Who is asked instead since attempts failed; empty where nobody is."""
+    terms = driving(app, run.id)
+    return terms.settings.agents.escalate.to if is_escalated(terms, failed_tries(app.worlds.runs.history(run.id))) else ""
+
+
+def is_escalated(terms: Driving, failed: int) -> bool:
+    after = terms.settings.agents.escalate.after
+    return bool(after) and failed >= after
+
+
+def catalog_of(settings: Settings) -> Catalog:
+    """What agents are told of models."""
+    services = {name: Address(row.url, row.key, row.usage) for name, row in settings.services.items()}
+    return Catalog(services, {model: _price(row) for model, row in settings.prices.items()})
+
+
+def _price(row: TokenPrice) -> Price:
+    """In parts of the price of input, as the lists of vendors have it."""
+    read, write = (row.input if each is None else each for each in (row.cached, row.written))
+    return Price(row.input, row.output, read / row.input, write / row.input) if row.input else Price(0, row.output, 0, 0)
+
+
+def agents_are_ready(settings: Settings, agent: str, env: Mapping[str, str], project: Path) -> None:
+    """Every agent that a driven run may ask can be asked. DetentError names the one that cannot, and a role that nobody has."""
+    roles_are_known(settings)
+    specs = (agent,) if agent else settings.agents.roles.values()
+    for spec in dict.fromkeys((*specs, settings.agents.escalate.to)):
+        if spec:
+            must_be_ready(spec, env, project, settings.agents.model, catalog_of(settings))
+
+
+def roles_are_known(settings: Settings) -> None:
+    """A role under [agents] is one that some workflow has."""
+    if not settings.agents.roles:
+        return
+    from detent.app.registry import all_tables
+    from detent.config.values import unknown  # most runs configure no role
+
+    states = (state for table in all_tables().values() for state in table.states.values())
+    known = sorted({state.role.lower() for state in states if state.role} | {REVIEWER})
+    for role in settings.agents.roles:
+        if role not in known:
+            raise unknown(f"[agents] {role}: no workflow has a role of that name", role, known)
+
+
+# -- the reviewer --------------------------------------------------------------------------------------------------------------
+
+
+def with_reviewer(settings: Settings, agent: str, env: Mapping[str, str], project: Path) -> Settings:
+    """The settings with the name of the reviewer, where they say `other`: chosen once, when a run begins. `agent` works; empty: nobody we drive."""
+    if settings.review.agent != OTHER:
+        return settings
+    authors = {spec: vendor_of(spec, settings.agents.model) for spec in _authors(settings, agent)}
+    if not authors or not all(authors.values()):
+        who = next((spec for spec, vendor in authors.items() if not vendor), "an agent that calls by itself")
+        raise DetentError(
+            f'[review] agent = "{OTHER}": whose model {who} asks cannot be told, so none of another vendor can be chosen',
+            'name the reviewer: [review] agent = "codex"',
+        )
+    for spec in _candidates(settings, env, project):
+        vendor = vendor_of(spec, settings.agents.model)
+        if vendor and vendor not in authors.values():
+            return msgspec.structs.replace(settings, review=msgspec.structs.replace(settings.review, agent=spec))
+    raise DetentError(
+        f'[review] agent = "{OTHER}": {" and ".join(sorted(set(authors.values())))} wrote it, and no agent of another vendor is known here',
+        'configure one: [agents] reviewer = "openai:MODEL", or name it: [review] agent',
+    )
+
+
+def _authors(settings: Settings, agent: str) -> list[str]:
+    """Whoever may write in a run that is driven: the agent that was named, or that of each role; and the one of the second try."""
+    if not agent:
+        return []
+    roles = {role: spec for role, spec in settings.agents.roles.items() if role != REVIEWER}
+    specs: Iterable[str] = (agent,) if agent != CONFIGURED else (DEFAULT, *roles.values())
+    return [spec for spec in dict.fromkeys((*specs, settings.agents.escalate.to)) if spec]
+
+
+def _candidates(settings: Settings, env: Mapping[str, str], project: Path) -> Iterator[str]:
+    """Who may review, the configured ones first; of the others only those that can be asked."""
+    yield from filter(None, (settings.agents.of(REVIEWER), *settings.agents.roles.values(), settings.agents.escalate.to))
+    for spec in INSTALLED:
+        try:
+            must_be_ready(spec, env, project, settings.agents.model, catalog_of(settings))
+        except DetentError:
+            continue
+        yield spec
