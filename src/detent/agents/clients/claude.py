@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from detent.agents.clients.dialects import ANTHROPIC
 from detent.agents.clients.row import Access, Row, Said, Wants
 from detent.agents.protocol import Progress, Sort, Usage
 from detent.errors import DetentError
@@ -62,10 +63,10 @@ def access(outer: Mapping[str, str]) -> Access | None:
     """A key, a token, or the login of the user, in the order in which Claude Code itself looks. DetentError if the login has ended."""
     url = outer.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS
     if key := outer.get("ANTHROPIC_API_KEY", "").strip():
-        return Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": key}, "ANTHROPIC_API_KEY")
+        return Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": key}, "ANTHROPIC_API_KEY", ANTHROPIC)
     for name, inside in (("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"), ("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")):
         if token := outer.get(name, "").strip():
-            return Access(f"the token in {name}", url, bearer(token), inside)
+            return Access(f"the token in {name}", url, bearer(token), inside, ANTHROPIC)
     return _login(Path(outer.get("CLAUDE_CONFIG_DIR") or Path(outer.get("HOME", "/nonexistent")) / ".claude") / ".credentials.json", url)
 
 
@@ -84,7 +85,7 @@ def _login(file: Path, url: str) -> Access | None:
         raise DetentError(
             f"the login of Claude Code in {file} has ended", "start `claude` once, it renews the login; or set ANTHROPIC_API_KEY"
         )
-    return Access(f"the login in {file}", url, bearer(tokens.access_token), "CLAUDE_CODE_OAUTH_TOKEN")
+    return Access(f"the login in {file}", url, bearer(tokens.access_token), "CLAUDE_CODE_OAUTH_TOKEN", ANTHROPIC)
 
 
 # -- what its lines mean -----------------------------------------------------------------------------------------------------
@@ -199,8 +200,6 @@ CLAUDE = Row(
     program="claude",
     install="npm install -g @anthropic-ai/claude-code",
     login=LOGIN,
-    calls=frozenset({"/v1/messages"}),
-    paths=frozenset({"/v1/messages/count_tokens"}),
     costs=True,
     model=model,
     access=access,

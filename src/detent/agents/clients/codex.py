@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from detent.agents.clients.dialects import RESPONSES
 from detent.agents.clients.row import Access, Row, Said, Wants
 from detent.agents.protocol import Progress, Usage
 
@@ -91,12 +92,12 @@ def access(outer: Mapping[str, str]) -> Access | None:
     """A key for Codex alone, its login, or a key for everything, in this order."""
     url = outer.get("OPENAI_BASE_URL", "").strip() or ADDRESS
     if key := outer.get("CODEX_API_KEY", "").strip():
-        return Access("the key in CODEX_API_KEY", url, bearer(key), TOKEN)
+        return Access("the key in CODEX_API_KEY", url, bearer(key), TOKEN, RESPONSES)
     file = Path(outer.get("CODEX_HOME") or Path(outer.get("HOME", "/nonexistent")) / ".codex") / "auth.json"
     if found := _login(file, url):
         return found
     key = outer.get("OPENAI_API_KEY", "").strip()
-    return Access("the key in OPENAI_API_KEY", url, bearer(key), TOKEN) if key else None
+    return Access("the key in OPENAI_API_KEY", url, bearer(key), TOKEN, RESPONSES) if key else None
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -109,11 +110,11 @@ def _login(file: Path, url: str) -> Access | None:
     except (OSError, msgspec.MsgspecError):
         return None
     if auth.key:
-        return Access(f"the key in {file}", url, bearer(auth.key), TOKEN)
+        return Access(f"the key in {file}", url, bearer(auth.key), TOKEN, RESPONSES)
     if auth.tokens is None or not auth.tokens.access_token:
         return None
     account = {"chatgpt-account-id": auth.tokens.account_id} if auth.tokens.account_id else {}
-    return Access(f"the login in {file}", CHATGPT, {**bearer(auth.tokens.access_token), **account}, TOKEN)
+    return Access(f"the login in {file}", CHATGPT, {**bearer(auth.tokens.access_token), **account}, TOKEN, RESPONSES)
 
 
 # -- what its lines mean -----------------------------------------------------------------------------------------------------
@@ -189,8 +190,6 @@ CODEX = Row(
     program="codex",
     install="npm install -g @openai/codex",
     login=LOGIN,
-    calls=frozenset({"/responses"}),
-    paths=frozenset({"/models"}),
     costs=False,
     model=model,
     access=access,
