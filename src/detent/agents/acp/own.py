@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from detent.agents.acp.row import no_files
-from detent.agents.acp.services import SERVICES, access_of
+from detent.agents.acp.vendors import VENDORS, access_of
 from detent.agents.clients.row import Access, Row, Wants
 from detent.agents.command import find_command, split
 
@@ -18,8 +18,8 @@ def own_row(command: str, outer: Mapping[str, str]) -> Row:
     argv = split(command)
 
     def env(wants: Wants) -> dict[str, str]:
-        given = {form: access for form in SERVICES if (access := access_of(form, outer))}
-        addresses = {SERVICES[form].address: wants.url + ROOTS.get(SERVICES[form].address, "") for form in given}
+        given = {form: access for form in VENDORS if (access := access_of(form, outer))}
+        addresses = {VENDORS[form].address: wants.url + ROOTS.get(VENDORS[form].address, "") for form in given}
         return {**addresses, **{access.variable: wants.token for access in given.values()}}
 
     return Row(
@@ -38,7 +38,7 @@ def own_row(command: str, outer: Mapping[str, str]) -> Row:
 
 def own_ways(outer: Mapping[str, str]) -> tuple[Access, ...]:
     """Every service that can be paid for."""
-    return tuple(access for form in SERVICES if (access := access_of(form, outer)))
+    return tuple(access for form in VENDORS if (access := access_of(form, outer)))
 
 
 def own_program(command: str, outer: Mapping[str, str], folder: Path) -> Path:

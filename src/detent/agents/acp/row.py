@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from detent.agents.acp.services import SERVICES, form_of, paid
+from detent.agents.acp.vendors import VENDORS, form_of, paid
 from detent.agents.clients.row import Access, Row, Wants
 from detent.errors import DetentError
 
@@ -31,7 +31,7 @@ class Agent(NamedTuple):
 def row_of(agent: Agent, outer: Mapping[str, str], named: str = "", configured: str = "") -> Row:
     """The row of an agent in an environment, for a model: the one of the spec, else the one of the configuration."""
     access = paid(agent.forms, named or configured, outer)
-    keys = dict.fromkeys(key for form in agent.forms for key in SERVICES[form].keys)
+    keys = dict.fromkeys(key for form in agent.forms for key in VENDORS[form].keys)
     return Row(
         name=f"acp:{agent.name}",
         program=agent.program,

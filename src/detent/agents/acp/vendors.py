@@ -1,4 +1,4 @@
-"""The services of models, by the form in which they are asked: where each is, which variable pays, how the key is sent. A literal table."""
+"""Who serves models, by the form in which they are asked: where each is, which variable pays, how the key is sent. A literal table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -7,8 +7,8 @@ from detent.agents.clients.dialects import ANTHROPIC, CHAT, GEMINI, RESPONSES, D
 from detent.agents.clients.row import Access
 
 
-class Service(NamedTuple):
-    """A service of one form."""
+class Vendor(NamedTuple):
+    """One of them, by its form."""
 
     dialect: Dialect
     keys: tuple[str, ...]  # variables of our own environment, in the order in which they are looked at
@@ -23,11 +23,11 @@ def bearer(key: str) -> dict[str, str]:
 
 
 OPENAI_KEYS, OPENAI = ("OPENAI_API_KEY",), "https://api.openai.com/v1"
-SERVICES: dict[str, Service] = {
-    "anthropic": Service(
+VENDORS: dict[str, Vendor] = {
+    "anthropic": Vendor(
         ANTHROPIC, ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "https://api.anthropic.com", lambda key: {"x-api-key": key}, "claude"
     ),
-    "gemini": Service(
+    "gemini": Vendor(
         GEMINI,
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "GOOGLE_GEMINI_BASE_URL",
@@ -35,26 +35,26 @@ SERVICES: dict[str, Service] = {
         lambda key: {"x-goog-api-key": key},
         "gemini",
     ),
-    "chat": Service(CHAT, OPENAI_KEYS, "OPENAI_BASE_URL", OPENAI, bearer, ""),
-    "responses": Service(RESPONSES, OPENAI_KEYS, "OPENAI_BASE_URL", OPENAI, bearer, ""),
+    "chat": Vendor(CHAT, OPENAI_KEYS, "OPENAI_BASE_URL", OPENAI, bearer, ""),
+    "responses": Vendor(RESPONSES, OPENAI_KEYS, "OPENAI_BASE_URL", OPENAI, bearer, ""),
 }
 
 
 def access_of(form: str, outer: Mapping[str, str]) -> Access | None:
     """What pays for a service; None if nothing does. Another address may need no key: a model on one's own machine."""
-    service = SERVICES[form]
-    address = outer.get(service.address, "").strip()
-    for name in service.keys:
+    vendor = VENDORS[form]
+    address = outer.get(vendor.address, "").strip()
+    for name in vendor.keys:
         if key := outer.get(name, "").strip():
-            return Access(f"the key in {name}", address or service.default, service.headers(key), name, service.dialect)
-    if address and not service.makes:
-        return Access(f"{service.address}, without a key", address, {}, service.keys[0], service.dialect)
+            return Access(f"the key in {name}", address or vendor.default, vendor.headers(key), name, vendor.dialect)
+    if address and not vendor.makes:
+        return Access(f"{vendor.address}, without a key", address, {}, vendor.keys[0], vendor.dialect)
     return None
 
 
 def form_of(model: str) -> str:
     """The form of the service that makes a model, by its name."""
-    return next((form for form, service in SERVICES.items() if service.makes and model.startswith(service.makes)), "chat")
+    return next((form for form, vendor in VENDORS.items() if vendor.makes and model.startswith(vendor.makes)), "chat")
 
 
 def paid(forms: Sequence[str], model: str, outer: Mapping[str, str]) -> Access | None:
