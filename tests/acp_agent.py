@@ -24,13 +24,13 @@ def made(file: Path, *steps: Step, ready: dict[str, Any] | None = READY, new: di
     script = {"ready": ready, "new": new, "steps": list(steps) or TURN}
     source = (ROOT / "tests" / "acp_agent_program.py").read_text("utf-8")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"#!{sys.executable}\nSCRIPT = {script!r}\n{source}")
+    file.write_text(f"#!{sys.executable}\n" + source.replace("SCRIPT: dict[str, Any] = {}", f"SCRIPT = {script!r}"))
     file.chmod(0o755)
     return file
 
 
-def update(kind: str, **fields: Any) -> dict[str, Any]:
-    return {"method": "session/update", "params": {"sessionId": "s1", "update": {"sessionUpdate": kind, **fields}}}
+def update(what: str, **fields: Any) -> dict[str, Any]:
+    return {"method": "session/update", "params": {"sessionId": "s1", "update": {"sessionUpdate": what, **fields}}}
 
 
 def permission(kind: str, path: str = "", **fields: Any) -> dict[str, Any]:

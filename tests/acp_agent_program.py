@@ -1,4 +1,4 @@
-"""The body of the program that tests/acp_agent.py writes; SCRIPT stands above it. Standard library only."""
+"""The program that tests/acp_agent.py writes, with its script in the place of the empty one. Standard library only."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-SCRIPT: dict[str, Any]  # written above, where this becomes a program
+SCRIPT: dict[str, Any] = {}
 
 
 def send(**message: Any) -> None:
