@@ -7,8 +7,11 @@ from detent.agents.acp import AGENTS
 from detent.agents.acp.own import own_program, own_row, own_ways
 from detent.agents.acp.row import row_of
 from detent.agents.acp.talk import steering
+from detent.agents.acp.vendors import access_of
 from detent.agents.asked import Asked
 from detent.agents.client import Found, ask_program, find
+from detent.agents.clients.dialects import CHAT
+from detent.agents.clients.row import Access
 from detent.agents.protocol import Reply
 
 
@@ -23,10 +26,17 @@ def ask_acp(asked: Asked) -> Reply:
     name, model = split(asked.rest)
     if name:
         row = row_of(AGENTS[name], asked.outer, model, asked.turn.model)
-        return ask_program(row, find(row, asked.outer), asked, steering(row, own=False))
+        found = find(row, asked.outer)
+        return ask_program(row, found._replace(ways=both(found.ways, asked.outer)), asked, steering(row, own=False))
     row = own_row(asked.rest, asked.outer)
     found = Found(own_program(asked.rest, asked.outer, asked.turn.workspace), own_ways(asked.outer))
     return ask_program(row, found, asked, steering(row, own=True))
+
+
+def both(ways: tuple[Access, ...], outer: Mapping[str, str]) -> tuple[Access, ...]:
+    """A service that is asked in the form of chats may be asked for responses too: some agents choose by the model's name."""
+    chats = [way for way in ways if way.dialect is CHAT]
+    return (*ways, *(access for _ in chats if (access := access_of("responses", outer))))
 
 
 def find_acp(rest: str, outer: Mapping[str, str], project: Path) -> None:

@@ -17,14 +17,16 @@ def argv(wants: Wants) -> list[str]:
 
 
 def env(wants: Wants) -> dict[str, str]:
-    return {"CLINE_API_KEY": wants.token, "CLINE_PROVIDER": PROVIDER, "CLINE_MODEL": wants.model}
+    named = {"CLINE_API_KEY": wants.token, "CLINE_PROVIDER": PROVIDER, "CLINE_MODEL": wants.model}
+    return {**named, "CLINE_NO_AUTO_UPDATE": "1"}
 
 
 def files(wants: Wants) -> dict[str, str]:
     settings = {"provider": PROVIDER, "apiKey": wants.token, "model": wants.model, "baseUrl": f"{wants.url}/v1"}
     known = {PROVIDER: {"settings": settings, "updatedAt": LONG_AGO, "tokenSource": "manual"}}
     providers = {"version": 1, "lastUsedProvider": PROVIDER, "modes": {}, "providers": known}
-    return {".cline/data/settings/providers.json": json.dumps(providers)}
+    models = {"version": 1, "providers": {PROVIDER: {"models": {wants.model: {"id": wants.model, "name": wants.model}}}}}
+    return {f".cline/data/settings/{name}.json": json.dumps(text) for name, text in (("providers", providers), ("models", models))}
 
 
 CLINE = Agent(

@@ -6,7 +6,7 @@ from detent.agents.acp.row import Agent
 from detent.agents.clients.row import Wants
 
 PROVIDERS = {"chat": "@ai-sdk/openai-compatible", "anthropic": "@ai-sdk/anthropic"}
-QUIET = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+QUIET = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "PROJECT_CONFIG", "SHARE")
 ASKS = {"edit": "ask", "bash": "allow", "webfetch": "deny", "websearch": "deny", "external_directory": "deny"}
 
 

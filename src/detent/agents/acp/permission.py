@@ -5,6 +5,7 @@ agent says of its call; a shell is let go, as that of any agent that the machine
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,19 +15,21 @@ MayWrite = Callable[[str], str | None]
 FREE = ("read", "search", "think", "execute")
 CLOSED = {"fetch": "nothing but the model can be reached from here", "switch_mode": "the mode of this session stays as it is"}
 FILE_FIELDS = ("file_path", "filePath", "path", "absolute_path", "abs_path", "fileName", "filename", "target_file", "notebook_path")
+TEXT_FIELDS = ("content", "after", "new_string", "newString", "new_str", "file_text", "newText", "new_text", "patch", "diff", "input")
+PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 ALLOW, REJECT = ("allow_once", "allow_always"), ("reject_once", "reject_always")
 
 
 def why_not(call: ToolCall, workspace: Path, may_write: MayWrite | None) -> str:
     """Why a call is refused; empty if it is allowed."""
     kind = call.kind or "other"
-    if kind in FREE:
+    if kind in FREE or (kind == "other" and not writes(call)):
         return ""
     if kind in CLOSED:
         return f"{call.title or kind}: {CLOSED[kind]}."
     paths = list(dict.fromkeys(files_of(call)))
     if not paths:
-        return "" if kind == "other" else f"{call.title or kind}: it does not say which file is changed."
+        return f"{call.title or kind}: it does not say which file is changed."
     return next(filter(None, (_file(path, workspace, may_write) for path in paths)), "")
 
 
@@ -49,8 +52,20 @@ def files_of(call: ToolCall) -> Iterator[str]:
     """Every file that a call names, wherever agents do that."""
     yield from (place.path for place in call.locations or () if place.path)
     yield from (piece.path for piece in call.content or () if piece.path)
-    fields = read(call.raw_input, dict[str, object], {})
+    fields = fields_of(call)
     yield from (value for name in FILE_FIELDS if isinstance(value := fields.get(name), str) and value)
+    yield from (found for value in fields.values() if isinstance(value, str) for found in PATCHED.findall(value))
+
+
+def fields_of(call: ToolCall) -> dict[str, object]:
+    """What a call hands to its tool; some hand it one text."""
+    text = read(call.raw_input, str, "")
+    return {"input": text} if text else read(call.raw_input, dict[str, object], {})
+
+
+def writes(call: ToolCall) -> bool:
+    """Whether a call of no kind changes files: it brings text for them, or a patch."""
+    return bool(call.content and any(piece.path for piece in call.content)) or any(name in TEXT_FIELDS for name in fields_of(call))
 
 
 def chosen(asked: Permission, allowed: bool) -> dict[str, object]:
