@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tests.acp_agent import END, READY, Step, made, permission, update
 from tests.agents_rigs import failure, turn
 from tests.any_service import EACH, KEY, AnyService, Fault, Tool, denied
 from tests.patience import LONG
+from tests.project import ROOT
 
 WORDS = "done: it adds"
 BIN = os.environ["PATH"]
@@ -116,6 +118,15 @@ def test_noise_between_the_messages_is_kept_and_means_nothing(folder: Path) -> N
 def test_without_a_key_an_agent_of_ones_own_is_believed_since_it_may_have_another_model(folder: Path) -> None:
     reply = ask(own(folder, ["say", WORDS], END), turn(folder), {"PATH": BIN})
     assert (reply.text, reply.usage, reply.turns) == (WORDS, Usage(), 0)
+
+
+@pytest.mark.parametrize(("path", "says"), [("src/a.py", "once, and -32601"), ("tests/a.py", "no, and -32601")])
+def test_an_agent_of_the_protocols_own_package_understands_us(folder: Path, path: str, says: str) -> None:
+    seen: list[Progress] = []
+    t = held(folder, prompt=f"write {path}", watch=seen.append)
+    reply = ask(f"acp:{sys.executable} {ROOT / 'tests' / 'acp_sdk_agent.py'}", t, {"PATH": BIN})
+    assert reply.text == says
+    assert [(p.kind, p.text) for p in seen][:2] == [("text", "[…] write it"), ("tool", f"write {path}")]
 
 
 # -- what it may do ----------------------------------------------------------------------------------------------------------
