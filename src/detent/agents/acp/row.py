@@ -25,7 +25,6 @@ class Agent(NamedTuple):
     files: Callable[[Wants], dict[str, str]] = no_files
     mode: str = ""  # in which it asks before it writes; empty: it begins in it
     chooses: bool = False  # it has a model of its own where none is named
-    gated: bool = True  # it asks before it writes, so that a write that the state does not allow is refused at once
 
 
 def row_of(agent: Agent, outer: Mapping[str, str], named: str = "", configured: str = "") -> Row:
@@ -44,6 +43,7 @@ def row_of(agent: Agent, outer: Mapping[str, str], named: str = "", configured: 
         env=agent.env,
         files=agent.files,
         mode=agent.mode,
+        how="driven over ACP, its writes asked for and judged at submit",
     )
 
 

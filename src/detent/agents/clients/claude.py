@@ -208,4 +208,5 @@ CLAUDE = Row(
     files=files,
     read=read,
     show=show,
+    how="driven by `claude -p`, its writes judged at submit",
 )

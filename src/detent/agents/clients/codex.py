@@ -198,4 +198,5 @@ CODEX = Row(
     files=files,
     read=read,
     show=show,
+    how="driven by `codex exec`, its writes judged at submit",
 )

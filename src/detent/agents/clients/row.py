@@ -63,3 +63,4 @@ class Row(NamedTuple):
     read: Callable[[Said, bytes], Said] = lambda said, line: said  # one line more; a line that is not known changes nothing
     show: Callable[[bytes], Iterable[Progress]] = lambda line: ()  # a line, for the live view
     mode: str = ""  # which the session of an agent is put into
+    how: str = ""  # it is driven, and held to what its state lets it write; for people
