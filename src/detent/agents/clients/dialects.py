@@ -220,7 +220,7 @@ def read_responses(served: Served, data: bytes) -> Served:
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
-    function_call: msgspec.Raw | None = None
+    function_call: object = None
 
 
 class Content(msgspec.Struct, frozen=True):
