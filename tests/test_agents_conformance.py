@@ -121,7 +121,10 @@ def test_a_turn_that_cannot_be_recorded_is_not_begun(folder: Path, name: str) ->
 def test_an_unknown_agent_is_refused_with_the_known_ones(folder: Path) -> None:
     failed = failure(lambda: ask("gpt:5", turn(folder), {}))
     assert failed.message == "there is no agent 'gpt:5'"
-    assert failed.hint == "known: anthropic[:MODEL], claude[:MODEL], codex[:MODEL], acp:NAME[:MODEL], command:PROGRAM [ARGS], scripted:FILE, human"
+    assert (
+        failed.hint
+        == "known: anthropic[:MODEL], claude[:MODEL], codex[:MODEL], acp:NAME[:MODEL], command:PROGRAM [ARGS], scripted:FILE, human"
+    )
 
 
 def test_usages_add_up() -> None:

@@ -179,10 +179,12 @@ def test_the_last_call_with_tools_says_how_a_turn_stands() -> None:
     with opened("words", denied(500, "api_error"), Fault(then="cut")) as (gate, _):
         post(gate, "/v1/chat/completions", MINE, CHATS)
         post(gate, "/v1/chat/completions", MINE, {**CHATS, "tools": None})
-        assert gate.answers.last is not None and gate.answers.last.fault is None and gate.fault is not None
+        standing = gate.answers.last
+        assert standing is not None and standing.fault is None and gate.fault is not None
         with pytest.raises(http.client.IncompleteRead):
             post(gate, "/v1/chat/completions", MINE, CHATS)
-        assert gate.answers.last.fault is not None and gate.answers.last.fault.fault.sort == "Network"
+        standing = gate.answers.last
+        assert standing is not None and standing.fault is not None and standing.fault.fault.sort == "Network"
 
 
 def test_a_redirect_is_not_followed() -> None:

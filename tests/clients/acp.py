@@ -74,11 +74,16 @@ def spec(name: str) -> str:
     return f"acp:{name}:{GEMINI_MODEL if name == 'gemini' else MODEL}"
 
 
+def cycle_of(name: str) -> dict[str, list[str | Do]]:
+    """A whole cycle. The tools of some agents write no file that is there already."""
+    return {**CYCLE, "GREEN": [Do(command="rm calc.py"), *CYCLE["GREEN"][1:]]} if name in ("copilot", "cline") else {**CYCLE}
+
+
 class Model:
     """What the model says follows from the conversation; faults come once, where they are planned."""
 
     def __init__(self, name: str, turns: dict[str, list[str | Do]] | None = None, **faults: list[Fault]) -> None:
-        self.real, self.turns, self.faults = REAL[name], {**CYCLE} if turns is None else turns, faults
+        self.real, self.turns, self.faults = REAL[name], cycle_of(name) if turns is None else turns, faults
         self.results: list[str] = []
 
     def says(self, asked: Asked) -> Says:

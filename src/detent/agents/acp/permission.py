@@ -14,7 +14,18 @@ from detent.agents.acp.messages import Option, Permission, ToolCall, read
 MayWrite = Callable[[str], str | None]
 FREE = ("read", "search", "think", "execute")
 CLOSED = {"fetch": "nothing but the model can be reached from here", "switch_mode": "the mode of this session stays as it is"}
-FILE_FIELDS = ("file_path", "filePath", "filepath", "path", "absolute_path", "abs_path", "fileName", "filename", "target_file", "notebook_path")
+FILE_FIELDS = (
+    "file_path",
+    "filePath",
+    "filepath",
+    "path",
+    "absolute_path",
+    "abs_path",
+    "fileName",
+    "filename",
+    "target_file",
+    "notebook_path",
+)
 TEXT_FIELDS = ("content", "after", "new_string", "newString", "new_str", "file_text", "newText", "new_text", "patch", "diff", "input")
 PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 ALLOW, REJECT = ("allow_once", "allow_always"), ("reject_once", "reject_always")

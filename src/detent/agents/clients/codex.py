@@ -11,7 +11,7 @@ import msgspec
 
 from detent.agents.clients.dialects import RESPONSES
 from detent.agents.clients.row import Access, Row, Said, Wants
-from detent.agents.protocol import Progress, Usage
+from detent.agents.protocol import Progress
 
 ADDRESS = "https://api.openai.com/v1"
 CHATGPT = "https://chatgpt.com/backend-api/codex"
@@ -130,17 +130,7 @@ class Done(msgspec.Struct, frozen=True, tag="item.completed", tag_field="type"):
     item: Item = Item()
 
 
-class Counted(msgspec.Struct, frozen=True):
-    """Tokens of a turn: the input holds what was read from the cache and written to it."""
-
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    cache_write_input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class Completed(msgspec.Struct, frozen=True, tag="turn.completed", tag_field="type"):
-    usage: Counted = Counted()
+class Completed(msgspec.Struct, frozen=True, tag="turn.completed", tag_field="type"): ...
 
 
 class Error(msgspec.Struct, frozen=True):
@@ -166,10 +156,8 @@ def read(said: Said, data: bytes) -> Said:
     match _line(data):
         case Done(item=Item(type="agent_message", text=text)):
             return said._replace(text=text)
-        case Completed(usage=u):
-            plain = max(0, u.input_tokens - u.cached_input_tokens - u.cache_write_input_tokens)
-            usage = Usage(plain, u.output_tokens, u.cached_input_tokens, u.cache_write_input_tokens)
-            return said._replace(ended=True, usage=said.usage + usage)
+        case Completed():
+            return said._replace(ended=True)
         case Failed(error=error):
             return said._replace(ended=True, failed=error.message or "it does not say why")
     return said

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.agents.clients.dialects import Dialect
-from detent.agents.protocol import Progress, Sort, Usage
+from detent.agents.protocol import Progress, Sort
 
 
 class Access(NamedTuple):
@@ -43,8 +43,7 @@ class Said(NamedTuple):
     failed: str = ""  # why not well, in its own words
     kind: str = ""  # the same as the service names it
     sort: Sort | None = None  # where the client itself tells a sort
-    usage: Usage = Usage()
-    parts: frozenset[tuple[str, Usage]] = frozenset()  # messages that are counted
+    usd: float = 0.0  # what it says that the turn cost
 
 
 class Row(NamedTuple):

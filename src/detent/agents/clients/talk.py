@@ -82,7 +82,7 @@ class Heard:
     def count(self) -> None:
         """What the turn has used: calls and tokens as the services say, dollars as the client does."""
         meter = self.asked.meter
-        meter.turns, meter.usage = self.gate.calls, self.gate.usage._replace(usd=self.talk.said.usage.usd)
+        meter.turns, meter.usage = self.gate.calls, self.gate.usage._replace(usd=self.talk.said.usd)
 
 
 class Lines:
