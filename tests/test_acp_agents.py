@@ -19,6 +19,8 @@ from tests.clients.acp import NAMES, REAL, Model, Served, serving, spec
 from tests.clients.driven import Do
 from tests.driven import GREEN, project
 from tests.machine import no_walls
+from tests.model_server import KEY as CLAUDE_KEY
+from tests.model_server import ModelServer, say
 from tests.project import Project
 
 QUICK = ("gemini", "goose")  # always; the others where there is time
@@ -118,3 +120,33 @@ def test_the_programs_say_the_version_that_the_table_of_the_docs_names(tmp_path:
     assert REAL[name].version in said.stdout + said.stderr
     docs = (Path(__file__).parent.parent / "docs" / "agents.md").read_text("utf-8")
     assert [line for line in docs.splitlines() if line.startswith(f"| `acp:{name}`") and REAL[name].version in line]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["copilot", "opencode", "goose"])
+def test_a_model_of_claude_is_asked_in_its_own_form(tmp_path: Path, name: str) -> None:
+    (tmp_path / "work").mkdir()
+    with serving(name, Model(name), tmp_path) as served, ModelServer(lambda body, number: say("It is done.")) as claude:
+        env = {**served.env, **claude.outer}  # both are paid for, and the name of the model decides
+        reply = ask(f"acp:{name}:claude-haiku-4-5", inside(tmp_path / "work", served._replace(env=env)), env)
+        assert not served.service.seen and {seen.headers["x-api-key"] for seen in claude.seen} == {CLAUDE_KEY}
+        assert reply.text.strip().endswith("It is done.")
+        assert reply.usage.tokens - reply.usage.output_tokens == sum(seen.plain for seen in claude.seen)
+
+
+def test_doctor_says_of_each_agent_whether_it_is_there_how_it_is_driven_and_what_pays(tmp_path: Path) -> None:
+    p = project(tmp_path / "p")
+
+    def rows(**env: str) -> dict[str, dict[str, Any]]:
+        found = p.run("doctor", "--json", **env).json["checks"]
+        return {check["name"]: check for check in found if check["name"].startswith("acp:")}
+
+    with serving("goose", Model("goose"), tmp_path) as served:
+        unpaid = {name: "" for name in served.env if name.startswith("OPENAI_")}
+        fit, bare = rows(**served.env), rows(**{**served.env, **unpaid})["acp:goose"]
+    assert set(fit) == {f"acp:{name}" for name in NAMES}
+    goose, qwen = fit["acp:goose"], fit["acp:qwen"]
+    assert goose["says"].startswith(f"{REAL['goose'].version} at ") and goose["says"].endswith("paid by the key in OPENAI_API_KEY")
+    assert "driven over ACP, its writes asked for and judged at submit" in goose["says"] and goose["mend"] == ""
+    assert (qwen["ok"], qwen["needed"], qwen["says"]) == (False, False, "not installed") and "npm install -g" in qwen["mend"]
+    assert "neither login nor key" in bare["says"] and bare["mend"].startswith("to drive it: set OPENAI_API_KEY or ANTHROPIC_API_KEY")
