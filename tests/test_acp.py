@@ -79,7 +79,7 @@ def test_a_turn_is_a_session_and_its_tokens_are_those_that_the_service_counted(f
 def test_plan_words_and_tool_calls_are_in_the_live_view_and_in_the_transcript(folder: Path) -> None:
     steps: list[Step] = [
         ["send", update("plan", entries=[{"content": "look", "status": "completed"}, {"content": "write", "status": "pending"}])],
-        ["say", f"I use {KEY[:20]}"], ["say", f"{KEY[20:]} now\n"],
+        ["say", f"I use {KEY[:20]}"], ["send", update("usage_update", used=1)], ["say", f"{KEY[20:]} now\n"],
         ["send", update("tool_call", toolCallId="1", title="ls -l", kind="execute", status="pending")],
         ["send", update("tool_call_update", toolCallId="1", status="failed")],
         ["send", update("tool_call_update", toolCallId="2", title="never announced", status="completed")],

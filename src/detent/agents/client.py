@@ -18,7 +18,7 @@ from detent.agents.clients import CLIENTS, Access, Row, Wants
 from detent.agents.clients import relay as relay_program
 from detent.agents.clients.faults import of_kind
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.talk import Heard, Lines, Opens, Talk
+from detent.agents.clients.talk import Heard, Opens, Prompted, Talk
 from detent.agents.command import Errors, Life
 from detent.agents.protocol import AgentFailed, Reply
 from detent.errors import DetentError
@@ -60,7 +60,7 @@ def ask_client(name: str, asked: Asked) -> Reply:
 
     @contextmanager
     def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[Talk]:
-        yield Lines(row, asked, wants.home.parent)
+        yield Prompted(row, asked, wants.home.parent)
 
     return ask_program(row, find(row, asked.outer), asked, opened)
 

@@ -9,10 +9,11 @@ import msgspec
 
 VERSION = 1  # of the protocol
 NOT_FOUND, NOT_LOGGED_IN = -32601, -32000
+SAYS, THINKS = WORDS = ("agent_message_chunk", "agent_thought_chunk")
 T = TypeVar("T")
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class RpcError(msgspec.Struct, frozen=True):
     code: int = 0
     message: str = ""
     data: msgspec.Raw = msgspec.Raw(b"")
@@ -29,7 +30,7 @@ class Line(msgspec.Struct, frozen=True):
     method: str | None = None
     params: msgspec.Raw = msgspec.Raw(b"{}")
     result: msgspec.Raw = msgspec.Raw(b"null")
-    error: Trouble | None = None
+    error: RpcError | None = None
 
 
 class Initialized(msgspec.Struct, frozen=True, rename="camel"):
@@ -134,13 +135,18 @@ def news_of(params: msgspec.Raw) -> News:
     """What an update says. Kinds that are not known, and broken ones, say nothing."""
     data = read(params, Update, Update()).update
     kind = read(data, Head, Head()).session_update
-    if kind in ("agent_message_chunk", "agent_thought_chunk"):
+    if kind in WORDS:
         return News(kind, text=read(data, Chunk, Chunk()).content.text)
     if kind in ("tool_call", "tool_call_update"):
         return News(kind, call=read(data, ToolCall, ToolCall()))
     if kind == "plan":
         return News(kind, plan=tuple(read(data, Plan, Plan()).entries))
     return News(kind)
+
+
+def are_words(line: Line) -> bool:
+    """Whether a message is a piece of what the agent says or thinks: a few letters at a time."""
+    return line.method == "session/update" and news_of(line.params).kind in WORDS
 
 
 def request(id: int, method: str, **params: object) -> bytes:

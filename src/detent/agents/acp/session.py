@@ -12,6 +12,7 @@ from detent import __version__
 from detent.agents.acp.messages import (
     NOT_FOUND,
     NOT_LOGGED_IN,
+    SAYS,
     VERSION,
     Ended,
     Initialized,
@@ -56,6 +57,7 @@ class Session:
     def __init__(self, order: Order, send: Callable[[bytes], None], see: Callable[[News], None]) -> None:
         self.order, self.send, self.see = order, send, see
         self.said = Said()
+        self.words: list[str] = []  # since the last tool call
         self.wrong: DetentError | None = None
         self.id = ""
         self.waits: dict[int, Callable[[Line], None]] = {}
@@ -123,25 +125,25 @@ class Session:
             self.prompt(self.order.prompt)
 
     def prompt(self, text: str) -> None:
-        self.said = Said()
+        self.words = []
         self.ask("session/prompt", self.ended, sessionId=self.id, prompt=[{"type": "text", "text": text}])
 
     def fail(self, words: str, sort: Sort | None = None) -> None:
-        self.said = self.said._replace(ended=True, failed=words, sort=sort)
+        self.said = Said(ended=True, failed=words, sort=sort)
 
     # -- the turn --------------------------------------------------------------------------------------------------------
 
     def news(self, news: News) -> None:
         if news.call:
             news = news._replace(call=self.learn(news.call))
-        if news.kind == "agent_message_chunk":
-            self.said = self.said._replace(text=self.said.text + news.text)
+        if news.kind == SAYS:
+            self.words.append(news.text)
         self.see(news)
 
     def learn(self, call: ToolCall) -> ToolCall:
         """What is known of a call now. The words before a new one were not the last ones."""
         if call.tool_call_id not in self.known:
-            self.said = self.said._replace(text="")
+            self.words = []
         found = self.known.get(call.tool_call_id, call).with_news(call)
         self.known[call.tool_call_id] = found
         return found
@@ -175,4 +177,5 @@ class Session:
             self.prompt(TOLD.format("\n".join(f"- {why}" for why in reasons)))
             return
         stop = read(line.result, Ended, Ended()).stop_reason or ""
-        self.said = self.said._replace(ended=True, sort=STOPS.get(stop), failed=f"it stopped: {stop}" if stop in STOPS else "")
+        failed = f"it stopped: {stop}" if stop in STOPS else ""
+        self.said = Said("".join(self.words), ended=True, failed=failed, sort=STOPS.get(stop))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from detent.agents.acp.messages import Line, read
+from detent.agents.acp.messages import Line, are_words, read
 from detent.agents.acp.session import Order, Session
 from detent.agents.acp.view import View
 from detent.agents.acp.wire import NAME, Wire
@@ -21,7 +21,6 @@ from detent.agents.protocol import AgentFailed, Sort
 from detent.sandbox.protocol import DEVNULL
 
 BEGINS = 120.0  # seconds in which an agent must have begun its session
-CHUNKS = (b'"agent_message_chunk"', b'"agent_thought_chunk"')
 STOPS: dict[Stop, tuple[Sort, str]] = {
     "": ("Network", "the last answer of the model's service broke off"),
     "tools": ("Crashed", "it stopped before it had done what its model asked for last"),
@@ -45,9 +44,10 @@ class Steered:
         return self.judged or self.session.said
 
     def take(self, line: bytes) -> None:
-        if not any(chunk in line[:300] for chunk in CHUNKS):  # words are kept as whole lines: a key in two pieces would not be seen
+        message = read(line, Line, Line())
+        if not are_words(message):  # these are kept as whole lines: a key in two pieces would not be seen
             self.view.keep(as_value(line))
-        self.session.take(read(line, Line, Line()))
+        self.session.take(message)
         if self.session.wrong:
             raise self.session.wrong
 

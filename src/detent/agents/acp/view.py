@@ -1,6 +1,6 @@
 """What an agent does, in the transcript and in the live view: its words as whole lines, each tool call once, its plan, what it was refused."""
 
-from detent.agents.acp.messages import Entry, News, ToolCall
+from detent.agents.acp.messages import SAYS, WORDS, Entry, News, ToolCall
 from detent.agents.asked import Asked
 from detent.agents.protocol import Progress
 from detent.agents.texts import Lines
@@ -19,22 +19,23 @@ class View:
 
     def keep(self, line: object) -> None:
         """A message, as it came."""
-        self.flush()
         self.asked.log.add("line", line=line)
 
     def sent(self, line: object) -> None:
         self.asked.log.add("sent", line=line)
 
     def see(self, news: News) -> None:
-        if news.kind in ("agent_message_chunk", "agent_thought_chunk"):
+        if news.kind in WORDS:
             if news.kind != self.kind:
                 self.flush()
                 self.kind = news.kind
             self.say(self.lines.feed(news.text))
         elif news.call:
+            self.flush()
             self.call(news.call, news.text)
         elif news.plan and news.plan != self.plan:
             self.plan = news.plan
+            self.flush()
             for entry in news.plan:
                 self.tell(Progress("text", f"[{MARKS.get(entry.status, ' ')}] {entry.content}"))
 
@@ -52,8 +53,8 @@ class View:
     def say(self, lines: list[str]) -> None:
         """Words go into the transcript as well, since the messages they came in are not kept one by one."""
         for line in lines:
-            self.asked.log.add("text" if self.kind == "agent_message_chunk" else "thought", text=line)
-            if self.kind == "agent_message_chunk":
+            self.asked.log.add("text" if self.kind == SAYS else "thought", text=line)
+            if self.kind == SAYS:
                 self.tell(Progress("text", line))
 
     def tell(self, progress: Progress) -> None:

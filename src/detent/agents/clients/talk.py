@@ -85,7 +85,7 @@ class Heard:
         meter.turns, meter.usage = self.gate.calls, self.gate.usage._replace(usd=self.talk.said.usd)
 
 
-class Lines:
+class Prompted:
     """A client that is given its prompt at once and tells the rest in JSON lines."""
 
     words = ""
