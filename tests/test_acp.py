@@ -229,7 +229,7 @@ def test_files_and_terminals_are_not_offered_whoever_asks(folder: Path) -> None:
 def test_an_agent_that_never_answers_is_stuck(folder: Path) -> None:
     for answers in ({"ready": None}, {"new": None}):
         found = failed(lambda a=answers: ask(own(folder, **a), turn(folder, silence=2.0), {"PATH": BIN}))  # type: ignore[misc]
-        assert found.sort == "Stuck", found
+        assert found.sort == "Stuck" and "did not begin a session in time" in found.message, found
 
 
 @pytest.mark.parametrize("version", [2, 0, "1", None])
