@@ -45,6 +45,12 @@ def test_every_row_has_its_real_program_in_these_tests() -> None:
         inside = str(real.program).partition("tests/clients/")[2].split("/")
         package = "/".join(inside[: 3 if inside[1].startswith("@") else 2])
         assert kept[package]["version"] == real.version, name
+    docs = (Path(__file__).parent.parent / "docs" / "agents.md").read_text("utf-8").splitlines()
+    for name, package in (("claude", "@anthropic-ai/claude-code"), ("codex", "@openai/codex")):
+        version = kept[f"node_modules/{package}"]["version"]
+        assert [line for line in docs if line.startswith(f"| `{name}` |") and line.endswith(f" {version} |")], (
+            "as the table of the docs says"
+        )
 
 
 @every
