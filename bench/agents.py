@@ -22,6 +22,9 @@ class Box:
         schema = {"type": "object", "properties": {"file_path": {"type": "string", "description": "an absolute path " * 6}}}
         return [{"name": name, "description": f"{name}: what it does and when. " * 12, "input_schema": schema} for name in names]
 
+    def may_write(self, path: str) -> str | None:
+        return None
+
     def call(self, name: str, arguments: object) -> Answer:
         self.calls += 1
         return Answer(f"{self.calls:>6} a line of a file\n" * (FILES[self.calls % len(FILES)] // 25))

@@ -14,6 +14,9 @@ from typing import Literal, NamedTuple, Protocol
 
 from detent.agents import AgentFailed, Reply, Turn, Usage, ask
 from detent.errors import DetentError
+from tests.acp_agent import made
+from tests.any_service import AnyService, Fault, Says
+from tests.any_service import denied as refused
 from tests.clients.driven import Model, serving
 from tests.machine import need
 from tests.model_server import KEY, ModelServer, error, say
@@ -169,6 +172,15 @@ def client_rig(name: str) -> Build:
     return rig
 
 
+@contextlib.contextmanager
+def acp_rig(folder: Path, does: Does) -> Iterator[Rig]:
+    """A scripted program that speaks the protocol, with a scripted service of its model."""
+    script: Mapping[str, Says] = {"replies": WORDS, "fails": refused(403, "permission_error"), "hangs": Fault(then="hang")}
+    with AnyService([script[does]]) as service:
+        spec, outer = f"acp:{made(folder.parent / 'agent')}", {**service.outer, "DETENT_TEST_API_KEY": KEY}
+        yield Rig(lambda t: ask(spec, t, outer), lambda: bool(service.seen), "ModelUnavailable")
+
+
 def gone(name: str) -> object:
     return error(403, "permission_error") if name == "claude" else denied(404, "invalid_request_error", code="model_not_found")
 
@@ -178,6 +190,7 @@ RIGS: Mapping[str, Build] = {
     "openai": openai_rig,
     "claude": client_rig("claude"),
     "codex": client_rig("codex"),
+    "acp": acp_rig,
     "command": command_rig,
     "scripted": scripted_rig,
     "human": human_rig,

@@ -124,7 +124,7 @@ def test_an_unknown_agent_is_refused_with_the_known_ones(folder: Path) -> None:
     assert failed.message == "there is no agent 'gpt:5'"
     assert (
         failed.hint
-        == "known: anthropic[:MODEL], openai[:MODEL[@SERVICE]], claude[:MODEL], codex[:MODEL], command:PROGRAM [ARGS], scripted:FILE, human"
+        == "known: anthropic[:MODEL], openai[:MODEL[@SERVICE]], claude[:MODEL], codex[:MODEL], acp:NAME[:MODEL], command:PROGRAM [ARGS], scripted:FILE, human"
     )
 
 

@@ -274,8 +274,9 @@ def test_the_model_of_the_spec_is_asked_and_a_long_prompt_comes_whole(folder: Pa
     long = "x" * 300_000 + " the end of it"
     named = {"claude": "claude-haiku-4-5", "codex": "gpt-5.5"}[name]
     with serving(name, Model({"ANY": ["done"]}), folder.parent) as served:
-        assert ask(f"{name}:{named}", inside(folder, served, prompt=long), served.env).text == "done"
+        reply = ask(f"{name}:{named}", inside(folder, served, prompt=long), served.env)
         (body,) = served.requests()
+        assert reply.text == "done" and reply.usage.tokens - reply.usage.output_tokens == served.read(), "as the service counts"
     assert body["model"] == named and "the end of it" in json.dumps(body)
 
 

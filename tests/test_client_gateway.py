@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from detent.agents import AgentFailed
-from detent.agents.clients import CLIENTS, Access
+from detent.agents.clients import Access
+from detent.agents.clients.dialects import ANTHROPIC
 from detent.agents.clients.gateway import MOST, Gateway
 from detent.errors import DetentError
 from tests.model_server import KEY, MODELS, ModelServer, Reply, cut, error, say
@@ -26,9 +27,8 @@ def nobody_minds() -> None: ...
 
 
 def gateway(url: str, **more: Any) -> Gateway:
-    row = CLIENTS["claude"]
-    access = Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": KEY}, "ANTHROPIC_API_KEY")
-    return Gateway(row, access, TOKEN, more.get("before", nobody_minds), nobody_minds)
+    access = Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": KEY}, "ANTHROPIC_API_KEY", ANTHROPIC)
+    return Gateway([access], "log in", TOKEN, more.get("before", nobody_minds), nobody_minds)
 
 
 @contextlib.contextmanager

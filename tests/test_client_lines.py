@@ -10,8 +10,8 @@ import pytest
 
 from detent.agents import AgentFailed, ask
 from detent.agents.clients import CLIENTS, Said, Wants
+from detent.agents.clients.client_faults import trouble_of
 from detent.agents.clients.codex import files
-from detent.agents.clients.faults import trouble_of
 from detent.errors import DetentError
 from tests.agents_rigs import turn
 from tests.model_server import KEY
@@ -70,24 +70,9 @@ def test_a_turn_without_its_last_line_has_not_ended(name: str) -> None:
     assert not said.ended
 
 
-def test_tokens_and_dollars_are_those_that_the_client_names() -> None:
-    said = read("claude", lines("claude-tool"))
+def test_dollars_are_those_that_claude_code_names() -> None:
     result = json.loads(lines("claude-tool")[-1])
-    assert said.usage.usd == result["total_cost_usd"] > 0
-    assert said.usage.cached_tokens == result["usage"]["cache_read_input_tokens"] > 0
-    assert said.usage.written_tokens == result["usage"]["cache_creation_input_tokens"] > 0
-    assert said.usage.output_tokens == result["usage"]["output_tokens"] > 0
-    counted = json.loads(lines("codex-tool")[-1])["usage"]
-    usage = read("codex", lines("codex-tool")).usage
-    assert (usage.input_tokens + usage.cached_tokens, usage.output_tokens) == (counted["input_tokens"], counted["output_tokens"])
-    assert usage.cached_tokens == 60
-
-
-def test_tokens_are_counted_before_the_end_and_a_message_in_two_lines_once() -> None:
-    first, *_ = lines("claude-tool")
-    assert read("claude", [first]).usage == read("claude", [first, first]).usage
-    assert read("claude", [first]).usage.written_tokens == json.loads(first)["message"]["usage"]["cache_creation_input_tokens"] > 0
-    assert read("claude", lines("claude-tool")[:2]).usage.tokens > read("claude", [first]).usage.tokens
+    assert read("claude", lines("claude-tool")).usd == result["total_cost_usd"] > 0
 
 
 NOISE = [b"", b"a banner", b"{", b"[]", b"null", b'"result"', b'{"type":"result","result":{}}', b'{"type":7}', b"\xff\xfe", b'{"a":' * 9000]

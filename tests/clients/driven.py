@@ -119,6 +119,7 @@ class Served(NamedTuple):
     env: dict[str, str]
     requests: Callable[[], list[Json]]
     keys: Callable[[], set[str]]
+    read: Callable[[], int]  # tokens that the model read, as the service counts them
 
 
 @contextmanager
@@ -129,11 +130,12 @@ def serving(name: str, model: Model, folder: Path) -> Iterator[Served]:
     plain = {"CODEX_HOME": nobody, "CLAUDE_CONFIG_DIR": nobody, "PATH": f"{linked(name, folder)}:{BIN}:{os.environ['PATH']}"}
     if name == "claude":
         with ModelServer(model.message) as server:
-            yield Served({**plain, **server.outer}, lambda: server.bodies, lambda: {s.headers.get("x-api-key", "") for s in server.seen})
+            keys = lambda: {s.headers.get("x-api-key", "") for s in server.seen}  # noqa: E731 - one of three
+            yield Served({**plain, **server.outer}, lambda: server.bodies, keys, lambda: sum(s.plain for s in server.seen))
         return
     with ResponsesServer(model.item) as responses:
         env = {**plain, "OPENAI_API_KEY": OPENAI_KEY, "OPENAI_BASE_URL": f"{responses.url}/v1"}
-        yield Served(env, lambda: responses.seen, lambda: set(responses.keys))
+        yield Served(env, lambda: responses.seen, lambda: set(responses.keys), lambda: len(responses.seen))
 
 
 def linked(name: str, folder: Path) -> Path:

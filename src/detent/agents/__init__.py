@@ -70,12 +70,19 @@ def _client(name: str) -> Callable[[Asked], Reply]:
     return asks
 
 
+def _acp(asked: Asked) -> Reply:
+    from detent.agents.acp.ask import ask_acp
+
+    return ask_acp(asked)
+
+
 # Each imports its backend when it is asked: a submit that asks nobody pays for none of them.
 BACKENDS: dict[str, Callable[[Asked], Reply]] = {
     "anthropic": _anthropic,
     "openai": _openai,
     "claude": _client("claude"),
     "codex": _client("codex"),
+    "acp": _acp,
     "command": _command,
     "scripted": _scripted,
     "human": _human,
@@ -87,6 +94,7 @@ FORMS: dict[str, str] = {
     "openai": "openai[:MODEL[@SERVICE]]",
     "claude": "claude[:MODEL]",
     "codex": "codex[:MODEL]",
+    "acp": "acp:NAME[:MODEL]",
     "command": "command:PROGRAM [ARGS]",
     "scripted": "scripted:FILE",
     "human": "human",
@@ -124,8 +132,13 @@ def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str
         find_command(rest, outer, project)
     if name in CLIENTS:
         from detent.agents.client import find
+        from detent.agents.clients import CLIENTS as ROWS
 
-        find(name, outer)
+        find(ROWS[name], outer)
+    if name == "acp":
+        from detent.agents.acp.ask import find_acp
+
+        find_acp(rest, outer, project)
 
 
 def ask(spec: str, turn: Turn, outer: Mapping[str, str]) -> Reply:

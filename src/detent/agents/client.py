@@ -1,23 +1,24 @@
-"""A headless client program as an agent: one turn of it, in a home of its own, with its model's service as the only thing it reaches.
+"""A client program as an agent: one turn of it, in a home of its own, with its model's service as the only thing it reaches.
 
 What it says in its lines decides whether the turn went well, never its exit code alone; what the service answered decides how it failed.
 """
 
-import json
 import os
 import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from detent.agents.asked import Asked
-from detent.agents.clients import CLIENTS, Access, Row, Said, Wants
+from detent.agents.clients import CLIENTS, Access, Row, Wants
 from detent.agents.clients import relay as relay_program
-from detent.agents.clients.faults import of_kind
+from detent.agents.clients.client_faults import of_kind
 from detent.agents.clients.gateway import Gateway
+from detent.agents.clients.talk import Heard, Opens, Prompted, Talk
 from detent.agents.command import Errors, Life
 from detent.agents.protocol import AgentFailed, Reply
 from detent.errors import DetentError
@@ -25,20 +26,18 @@ from detent.sandbox.process import Ran
 
 PORT = 7341  # in a network of its own every port is free
 SOCKET = "model"
-LONGEST_LINE = 32 << 20
 TAIL = 2000
 
 
 class Found(NamedTuple):
-    """A client that can be asked: its program, and what pays for its model."""
+    """A client that can be asked: its program, and what pays for its models."""
 
     program: Path
-    access: Access
+    ways: tuple[Access, ...]
 
 
-def find(name: str, outer: Mapping[str, str]) -> Found:
-    """The client of a name. DetentError says what is missing, and how to get it."""
-    row = CLIENTS[name]
+def find(row: Row, outer: Mapping[str, str]) -> Found:
+    """The client of a row. DetentError says what is missing, and how to get it."""
     program = find_program(row, outer)
     if program is None:
         raise DetentError(
@@ -47,7 +46,7 @@ def find(name: str, outer: Mapping[str, str]) -> Found:
     access = row.access(outer)
     if access is None:
         raise DetentError(f"{row.program} has neither a login nor a key", row.login)
-    return Found(program, access)
+    return Found(program, (access,))
 
 
 def find_program(row: Row, outer: Mapping[str, str]) -> Path | None:
@@ -56,72 +55,85 @@ def find_program(row: Row, outer: Mapping[str, str]) -> Path | None:
 
 
 def ask_client(name: str, asked: Asked) -> Reply:
+    """One turn of a client that is given its prompt at once."""
+    row = CLIENTS[name]
+
+    @contextmanager
+    def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[Talk]:
+        yield Prompted(row, asked, wants.home.parent)
+
+    return ask_program(row, find(row, asked.outer), asked, opened)
+
+
+def ask_program(row: Row, found: Found, asked: Asked, opens: Opens) -> Reply:
     """One turn of a client. AgentFailed says how it failed; DetentError what a person has to do first."""
-    row, found = CLIENTS[name], find(name, asked.outer)
     if asked.turn.budget.usd is not None and not row.costs:
         raise DetentError(
             f"{row.program} does not say what a turn costs, so a limit in dollars cannot be kept", "limit tokens: [limits] tokens"
         )
     with tempfile.TemporaryDirectory(prefix="detent-client-", ignore_cleanup_errors=True) as folder:
-        return _ask(row, found, asked, Path(folder).resolve())
+        return _ask(row, found, asked, opens, Path(folder).resolve())
 
 
-def _ask(row: Row, found: Found, asked: Asked, folder: Path) -> Reply:
-    token, heard, life = secrets.token_hex(24), Heard(row, asked), Life(asked)
-    gate = Gateway(row, found.access, token, lambda: heard.may_call(gate), asked.meter.stir).at(
-        folder if asked.turn.apart else None, SOCKET
-    )
-    with gate:
+def _ask(row: Row, found: Found, asked: Asked, opens: Opens, folder: Path) -> Reply:
+    life = Life(asked)
+    heard: Heard  # the gateway asks it before each call, and the first one comes long after it is there
+    gate = Gateway(found.ways, row.login, secrets.token_hex(24), lambda: may_call(heard), asked.meter.stir)
+    with gate.at(folder if asked.turn.apart else None, SOCKET):
         wants = _wants(row, found, asked, folder, gate)
         lay(wants.home, row.files(wants))
-        (folder / "prompt").write_text(asked.turn.prompt, encoding="utf-8", errors="backslashreplace")
-        errors = Errors(asked)
-        try:
-            ran = _run(
-                row, found, asked, wants, lambda: gate.ended is None and heard.broken is None and life.goes_on(), heard.feed, errors.into
-            )
-        except OSError as e:
-            raise AgentFailed("Crashed", f"{row.program} could not be started: {e.strerror}") from e
-        finally:
-            said = errors.end()
-            asked.log.add("stderr", text=said)
+        with opens(asked, wants, gate) as talk:
+            heard = Heard(asked, talk, gate)
+            ran, said = _run(row, found, asked, wants, heard, lambda: gate.ended is None and heard.goes_on() and life.goes_on())
     heard.end()
-    heard.count(gate)
     return Reply(_text(row, asked, Went(ran, heard, life, gate, said)), asked.meter.usage, asked.meter.turns)
 
 
+def may_call(heard: Heard) -> None:
+    """Asked before each call of the model, in the gateway's thread: AgentFailed if a limit is used up."""
+    heard.count()
+    heard.asked.meter.within_budget()
+
+
 def _wants(row: Row, found: Found, asked: Asked, folder: Path, gate: Gateway) -> Wants:
-    turn = asked.turn
+    turn, way = asked.turn, next(iter(found.ways), None)
     return Wants(
         system=turn.system,
         model=row.model(asked.rest, turn.model),
         workspace=turn.workspace,
         home=folder / "home",
         url=f"http://127.0.0.1:{PORT if turn.apart else gate.port}",
-        variable=found.access.variable,
+        variable=way.variable if way else "",
         token=gate.token,
         usd=turn.budget.usd,
+        form=way.dialect.name if way else "",
     )
 
 
-def _run(
-    row: Row, found: Found, asked: Asked, wants: Wants, wanted: Callable[[], bool], watch: Callable[[bytes], None], stderr: int
-) -> Ran:
-    """Start it: its home and the way out can be written, its program is seen, the workspace is where it stands."""
-    turn, folder = asked.turn, wants.home.parent
-    argv = [str(found.program), *row.argv(wants)]
-    return turn.start(
-        relayed(folder, argv) if turn.apart else argv,
-        turn.workspace,
-        {**turn.env, "HOME": str(wants.home), "PWD": str(turn.workspace), **row.env(wants)},
-        asked.meter.left(),
-        wanted,
-        stdin=folder / "prompt",
-        stderr=stderr,
-        watch=watch,
-        writable=(folder,),
-        readable=(package(found.program),),
-    )
+def _run(row: Row, found: Found, asked: Asked, wants: Wants, heard: Heard, wanted: Callable[[], bool]) -> tuple[Ran, str]:
+    """Start it: its home and the way out can be written, its program is seen, the workspace is where it stands. With what it wrote beside."""
+    turn, folder, errors = asked.turn, wants.home.parent, Errors(asked)
+    argv, said = [str(found.program), *row.argv(wants)], ""
+    try:
+        ran = turn.start(
+            relayed(folder, argv, PORT if turn.apart else 0, heard.talk.words) if turn.apart or heard.talk.words else argv,
+            turn.workspace,
+            {**turn.env, "HOME": str(wants.home), "PWD": str(turn.workspace), **row.env(wants)},
+            asked.meter.left(),
+            wanted,
+            stdin=heard.talk.stdin,
+            stderr=errors.into,
+            watch=heard.feed,
+            writable=(folder,),
+            readable=(package(found.program),),
+        )
+    except OSError as e:
+        raise AgentFailed("Crashed", f"{row.program} could not be started: {e.strerror}") from e
+    finally:
+        said = errors.end()
+        heard.count()
+        asked.log.add("stderr", text=said)
+    return ran, said
 
 
 def lay(home: Path, files: Mapping[str, str]) -> None:
@@ -131,11 +143,11 @@ def lay(home: Path, files: Mapping[str, str]) -> None:
         (home / name).write_text(text, encoding="utf-8")
 
 
-def relayed(folder: Path, argv: list[str]) -> list[str]:
+def relayed(folder: Path, argv: list[str], port: int, words: str) -> list[str]:
     """The words that start a client behind the relay, which is copied: our own source need not be visible inside."""
     copy = folder / "relay.py"
     copy.write_bytes(Path(relay_program.__file__).read_bytes())
-    return [os.path.realpath(sys.executable), "-I", "-S", str(copy), str(folder), SOCKET, str(PORT), *argv]
+    return [os.path.realpath(sys.executable), "-I", "-S", str(copy), str(folder), SOCKET, str(port), words or "-", *argv]
 
 
 def package(program: Path) -> Path:
@@ -143,56 +155,6 @@ def package(program: Path) -> Path:
     real = program.resolve()
     inside = real.parts.index("node_modules") if "node_modules" in real.parts else None
     return real if inside is None else Path(*real.parts[: inside + 1])
-
-
-class Heard:
-    """The lines of a client, one by one: kept in the transcript, shown, and read. What cannot be kept ends the turn."""
-
-    def __init__(self, row: Row, asked: Asked) -> None:
-        self.row, self.asked, self.said, self.rest = row, asked, Said(), b""
-        self.broken: DetentError | None = None
-
-    def feed(self, chunk: bytes) -> None:
-        self.asked.meter.stir()
-        *lines, self.rest = (self.rest + chunk).split(b"\n")
-        if len(self.rest) > LONGEST_LINE:
-            lines, self.rest = [*lines, self.rest], b""
-        for line in lines:
-            self.take(line)
-
-    def end(self) -> None:
-        rest, self.rest = self.rest, b""
-        self.take(rest)
-        if self.broken:
-            raise self.broken
-
-    def take(self, line: bytes) -> None:
-        if not line.strip() or self.broken:
-            return
-        try:
-            self.asked.log.add("line", line=as_value(line))
-        except DetentError as e:
-            self.broken = e
-            return
-        self.said = self.row.read(self.said, line)
-        self.asked.meter.usage = self.said.usage
-        for progress in self.row.show(line):
-            self.asked.tell(progress)
-
-    def count(self, gate: Gateway) -> None:
-        self.asked.meter.turns = gate.calls
-
-    def may_call(self, gate: Gateway) -> None:
-        """Asked before each call of the model, in the gateway's thread: AgentFailed if a limit is used up."""
-        self.count(gate)
-        self.asked.meter.within_budget()
-
-
-def as_value(line: bytes) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return line.decode("utf-8", "replace")
 
 
 class Went(NamedTuple):
@@ -207,14 +169,15 @@ class Went(NamedTuple):
 
 def _text(row: Row, asked: Asked, went: Went) -> str:
     """Its last words, if everything says that the turn went well."""
-    ran, said = went.ran, went.heard.said
-    if went.gate.ended is not None:
-        raise went.gate.ended
-    if ran.timed_out:
+    ran, talk, said = went.ran, went.heard.talk, went.heard.talk.said
+    if ended := went.gate.ended or went.heard.broken:
+        raise ended
+    by_us = not talk.goes_on()  # it had said all, and was ended for it
+    if ran.timed_out and not by_us:
         raise asked.meter.too_late()
-    if ran.stopped:
+    if ran.stopped and not by_us:
         raise went.life.ended or AgentFailed("Stopped", "the turn was stopped")
-    if not said.ended or said.failed or ran.exit_code != 0:
+    if said.failed or not said.ended or (ran.exit_code != 0 and not by_us):
         raise _failed(row, asked, went)
     if not said.text.strip():
         raise AgentFailed("Stuck", f"{row.program} ended its turn without a word")
@@ -223,10 +186,11 @@ def _text(row: Row, asked: Asked, went: Went) -> str:
 
 def _failed(row: Row, asked: Asked, went: Went) -> AgentFailed:
     """How it failed: by its own sort, else by what the service answered last, else by what it names itself."""
-    said, ran = went.heard.said, went.ran
+    said, ran = went.heard.talk.said, went.ran
     limit = f", at the limit on {ran.limit}" if ran.limit else ""
     words = said.failed or f"it ended without a result{limit}: {went.stderr.strip()[-TAIL:] or 'it says nothing'}"
-    told = asked.redact(f"{row.program} failed (exit code {ran.exit_code}): {words}")
+    code = "" if ran.exit_code is None else f" (exit code {ran.exit_code})"
+    told = asked.redact(f"{row.program} failed{code}: {words}")
     if said.sort:
         return AgentFailed(said.sort, told)
     if went.gate.fault:

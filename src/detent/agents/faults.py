@@ -45,7 +45,15 @@ BY_CODE: dict[str, Fault] = {  # as OpenAI and those like it do; a code says mor
     "model_not_found": GONE,
     "context_length_exceeded": FULL,
 }
-KINDS = {**BY_TYPE, **BY_CODE}
+BY_GOOGLE: dict[str, Fault] = {  # as the Gemini API does
+    "RESOURCE_EXHAUSTED": LATER,
+    "UNAVAILABLE": LATER,
+    "INTERNAL": BUSY,
+    "DEADLINE_EXCEEDED": BUSY,
+    "NOT_FOUND": GONE,
+    "PERMISSION_DENIED": GONE,
+}
+KINDS = {**BY_TYPE, **BY_CODE, **BY_GOOGLE}
 BY_STATUS: dict[int, Fault] = {402: GONE, 403: GONE, 404: GONE, 408: BUSY, 409: BUSY, 429: LATER, 529: LATER}
 
 

@@ -78,6 +78,8 @@ class Answer(NamedTuple):
 class Toolbox(Protocol):
     """The tools of one turn. A call never raises for what a model got wrong: that is an answer that failed."""
 
+    @property
+    def may_write(self) -> Callable[[str], str | None]: ...  # why a path may not be written now; None if it may
     def call(self, name: str, arguments: object) -> Answered: ...
     def schemas(self) -> list[dict[str, object]]: ...
 

@@ -3,6 +3,7 @@
 import re
 
 OF_BACKEND = {"anthropic": "Anthropic", "claude": "Anthropic", "codex": "OpenAI"}
+OF_PROGRAM = {"gemini": "Google", "qwen": "Alibaba"}
 OF_MODEL: tuple[tuple[str, str], ...] = (  # how the names of models begin
     (r"claude", "Anthropic"),
     (r"gpt|chatgpt|codex|o\d", "OpenAI"),
@@ -22,6 +23,9 @@ def vendor_of(spec: str, model: str = "") -> str:
     backend, _, rest = spec.partition(":")
     if backend in OF_BACKEND:
         return OF_BACKEND[backend]
+    if backend == "acp":  # NAME[:MODEL]; some of these programs ask one vendor only
+        program, _, asked = rest.partition(":")
+        return of_model(asked) if asked else OF_PROGRAM.get(program, "")
     named = (rest.rpartition("@")[0] if "@" in rest else rest) or model
     return of_model(named) if backend == "openai" else ""
 

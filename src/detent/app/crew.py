@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -40,9 +40,8 @@ TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of
 def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
     """Everything the driver of a run works with."""
     timed = is_execution(app.door.load(run_id).run.workflow)  # it has a limit of time, over all its turns
-    terms = driving(app, run_id)
+    terms, outer = driving(app, run_id), app.world.outer
     settings = terms.settings
-    outer: Mapping[str, str] = app.world.outer
     limits = limits_of(settings.limits)
 
     def turn_of(run: AnyRun, briefing: Briefing) -> Turn:

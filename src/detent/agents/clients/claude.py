@@ -10,8 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from detent.agents.clients.dialects import ANTHROPIC
 from detent.agents.clients.row import Access, Row, Said, Wants
-from detent.agents.protocol import Progress, Sort, Usage
+from detent.agents.protocol import Progress, Sort
 from detent.errors import DetentError
 
 ADDRESS = "https://api.anthropic.com"
@@ -62,10 +63,10 @@ def access(outer: Mapping[str, str]) -> Access | None:
     """A key, a token, or the login of the user, in the order in which Claude Code itself looks. DetentError if the login has ended."""
     url = outer.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS
     if key := outer.get("ANTHROPIC_API_KEY", "").strip():
-        return Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": key}, "ANTHROPIC_API_KEY")
+        return Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": key}, "ANTHROPIC_API_KEY", ANTHROPIC)
     for name, inside in (("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"), ("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")):
         if token := outer.get(name, "").strip():
-            return Access(f"the token in {name}", url, bearer(token), inside)
+            return Access(f"the token in {name}", url, bearer(token), inside, ANTHROPIC)
     return _login(Path(outer.get("CLAUDE_CONFIG_DIR") or Path(outer.get("HOME", "/nonexistent")) / ".claude") / ".credentials.json", url)
 
 
@@ -84,19 +85,10 @@ def _login(file: Path, url: str) -> Access | None:
         raise DetentError(
             f"the login of Claude Code in {file} has ended", "start `claude` once, it renews the login; or set ANTHROPIC_API_KEY"
         )
-    return Access(f"the login in {file}", url, bearer(tokens.access_token), "CLAUDE_CODE_OAUTH_TOKEN")
+    return Access(f"the login in {file}", url, bearer(tokens.access_token), "CLAUDE_CODE_OAUTH_TOKEN", ANTHROPIC)
 
 
 # -- what its lines mean -----------------------------------------------------------------------------------------------------
-
-
-class Counted(msgspec.Struct, frozen=True):
-    """Tokens of one message, as the service counts them."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_input_tokens: int = 0
-    cache_creation_input_tokens: int = 0
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -106,23 +98,16 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    id: str = ""
-    model: str = ""
     content: list[Block] = []
-    usage: Counted = Counted()
 
 
 class Assistant(msgspec.Struct, frozen=True, tag="assistant", tag_field="type"):
     message: Message = Message()
 
 
-class OfModel(msgspec.Struct, frozen=True, rename="camel"):
+class OfModel(msgspec.Struct, frozen=True):
     """What one model took in a whole turn."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_input_tokens: int = 0
-    cache_creation_input_tokens: int = 0
     cost: float = msgspec.field(default=0.0, name="costUSD")
 
 
@@ -155,31 +140,19 @@ def _line(data: bytes) -> Assistant | Result | None:
 
 
 def read(said: Said, data: bytes) -> Said:
-    match _line(data):
-        case Assistant(message=Message(id=id, usage=counted)):
-            part = (id, _usage(counted))
-            return said if part in said.parts else said._replace(usage=said.usage + part[1], parts=said.parts | {part})
-        case Result() as result:
-            return _ended(said, result)
-    return said
-
-
-def _usage(counted: Counted) -> Usage:
-    c = counted
-    return Usage(c.input_tokens, c.output_tokens, c.cache_read_input_tokens, c.cache_creation_input_tokens)
+    line = _line(data)
+    return _ended(said, line) if isinstance(line, Result) else said
 
 
 def _ended(said: Said, result: Result) -> Said:
     """A turn went well if nothing of it says otherwise."""
-    total = Usage()
-    for m in result.models.values():
-        total += Usage(m.input_tokens, m.output_tokens, m.cache_read_input_tokens, m.cache_creation_input_tokens, m.cost)
     well = not result.is_error and result.subtype == "success"
     words = result.result or "; ".join(result.errors) or result.terminal_reason or result.subtype
     sort = SORTS.get(result.subtype) or STOPS.get(result.stop_reason or "") or STOPS.get(result.api_error or "")
     kind = result.api_error_type or (LOST if result.terminal_reason == LOST else "")
     failed = "" if well and not sort else words
-    return said._replace(text=result.result, ended=True, failed=failed, kind=kind, sort=sort, usage=total if result.models else said.usage)
+    cost = sum(model.cost for model in result.models.values())
+    return said._replace(text=result.result, ended=True, failed=failed, kind=kind, sort=sort, usd=cost)
 
 
 def show(data: bytes) -> Iterator[Progress]:
@@ -199,8 +172,6 @@ CLAUDE = Row(
     program="claude",
     install="npm install -g @anthropic-ai/claude-code",
     login=LOGIN,
-    calls=frozenset({"/v1/messages"}),
-    paths=frozenset({"/v1/messages/count_tokens"}),
     costs=True,
     model=model,
     access=access,
@@ -209,4 +180,5 @@ CLAUDE = Row(
     files=files,
     read=read,
     show=show,
+    how="driven by `claude -p`, its writes judged at submit",
 )

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from detent.agents.clients.dialects import RESPONSES
 from detent.agents.clients.row import Access, Row, Said, Wants
-from detent.agents.protocol import Progress, Usage
+from detent.agents.protocol import Progress
 
 ADDRESS = "https://api.openai.com/v1"
 CHATGPT = "https://chatgpt.com/backend-api/codex"
@@ -91,12 +92,12 @@ def access(outer: Mapping[str, str]) -> Access | None:
     """A key for Codex alone, its login, or a key for everything, in this order."""
     url = outer.get("OPENAI_BASE_URL", "").strip() or ADDRESS
     if key := outer.get("CODEX_API_KEY", "").strip():
-        return Access("the key in CODEX_API_KEY", url, bearer(key), TOKEN)
+        return Access("the key in CODEX_API_KEY", url, bearer(key), TOKEN, RESPONSES)
     file = Path(outer.get("CODEX_HOME") or Path(outer.get("HOME", "/nonexistent")) / ".codex") / "auth.json"
     if found := _login(file, url):
         return found
     key = outer.get("OPENAI_API_KEY", "").strip()
-    return Access("the key in OPENAI_API_KEY", url, bearer(key), TOKEN) if key else None
+    return Access("the key in OPENAI_API_KEY", url, bearer(key), TOKEN, RESPONSES) if key else None
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -109,11 +110,11 @@ def _login(file: Path, url: str) -> Access | None:
     except (OSError, msgspec.MsgspecError):
         return None
     if auth.key:
-        return Access(f"the key in {file}", url, bearer(auth.key), TOKEN)
+        return Access(f"the key in {file}", url, bearer(auth.key), TOKEN, RESPONSES)
     if auth.tokens is None or not auth.tokens.access_token:
         return None
     account = {"chatgpt-account-id": auth.tokens.account_id} if auth.tokens.account_id else {}
-    return Access(f"the login in {file}", CHATGPT, {**bearer(auth.tokens.access_token), **account}, TOKEN)
+    return Access(f"the login in {file}", CHATGPT, {**bearer(auth.tokens.access_token), **account}, TOKEN, RESPONSES)
 
 
 # -- what its lines mean -----------------------------------------------------------------------------------------------------
@@ -129,17 +130,7 @@ class Done(msgspec.Struct, frozen=True, tag="item.completed", tag_field="type"):
     item: Item = Item()
 
 
-class Counted(msgspec.Struct, frozen=True):
-    """Tokens of a turn: the input holds what was read from the cache and written to it."""
-
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    cache_write_input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class Completed(msgspec.Struct, frozen=True, tag="turn.completed", tag_field="type"):
-    usage: Counted = Counted()
+class Completed(msgspec.Struct, frozen=True, tag="turn.completed", tag_field="type"): ...
 
 
 class Error(msgspec.Struct, frozen=True):
@@ -165,10 +156,8 @@ def read(said: Said, data: bytes) -> Said:
     match _line(data):
         case Done(item=Item(type="agent_message", text=text)):
             return said._replace(text=text)
-        case Completed(usage=u):
-            plain = max(0, u.input_tokens - u.cached_input_tokens - u.cache_write_input_tokens)
-            usage = Usage(plain, u.output_tokens, u.cached_input_tokens, u.cache_write_input_tokens)
-            return said._replace(ended=True, usage=said.usage + usage)
+        case Completed():
+            return said._replace(ended=True)
         case Failed(error=error):
             return said._replace(ended=True, failed=error.message or "it does not say why")
     return said
@@ -189,8 +178,6 @@ CODEX = Row(
     program="codex",
     install="npm install -g @openai/codex",
     login=LOGIN,
-    calls=frozenset({"/responses"}),
-    paths=frozenset({"/models"}),
     costs=False,
     model=model,
     access=access,
@@ -199,4 +186,5 @@ CODEX = Row(
     files=files,
     read=read,
     show=show,
+    how="driven by `codex exec`, its writes judged at submit",
 )

@@ -1,7 +1,8 @@
 """The one way out of a client: takes its calls, adds what pays for them, and passes them on to one service. Runs outside, in our process.
 
 The client has an address and a token that mean nothing elsewhere. Whatever it asks for, the request goes to the service of its model, to the
-few paths that a turn needs, with our key in the place of its own. Each call is counted and may be refused: limits are held here.
+few paths that a turn needs, with our key in the place of its own. Each call is counted, with the tokens that the service names, and may be
+refused: limits are held here.
 """
 
 import contextlib
@@ -13,17 +14,18 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from detent.agents.clients.faults import lost, now, trouble_of
-from detent.agents.clients.row import Access, Row
+from detent.agents.clients.answers import Answers, Call
+from detent.agents.clients.client_faults import is_about_the_key, lost, now, trouble_of
+from detent.agents.clients.row import Access
 from detent.agents.faults import LATER, Trouble
-from detent.agents.protocol import AgentFailed
+from detent.agents.protocol import AgentFailed, Usage
 from detent.errors import DetentError
 
 PATIENCE = 60.0  # seconds; a client that would wait longer for the service is ended, and the run waits
@@ -31,17 +33,18 @@ LARGEST = 32 << 20  # bytes of a request
 MOST = 16  # connections at a time: a program inside may open as many as it likes
 LONGEST = 1 << 20  # bytes of an answer that is an error
 SILENT = 900.0  # seconds without a byte from the service
-OURS = ("authorization", "x-api-key", "cookie", "proxy-authorization", "chatgpt-account-id", "openai-organization", "openai-project")
+KEYS = ("x-api-key", "x-goog-api-key", "api-key")  # headers in which clients send what they take for their key, beside `authorization`
+OURS = (*KEYS, "authorization", "cookie", "proxy-authorization", "chatgpt-account-id", "openai-organization", "openai-project")
 PASSING = ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host", "content-length")
 
 
 class Gateway:
     """Open for one turn of one client. `ended` says why the turn must end now, `fault` what the last call came to if it failed."""
 
-    def __init__(self, row: Row, access: Access, token: str, before: Callable[[], None], stir: Callable[[], None]) -> None:
-        self.row, self.access, self.token, self.before, self.stir = row, access, token, before, stir
-        self.url = urlsplit(access.url)
+    def __init__(self, ways: Sequence[Access], login: str, token: str, before: Callable[[], None], stir: Callable[[], None]) -> None:
+        self.ways, self.login, self.token, self.before, self.stir = ways, login, token, before, stir
         self.calls = 0
+        self.answers = Answers([])
         self.fault: Trouble | None = None
         self.ended: DetentError | None = None
         self.open: set[http.client.HTTPConnection] = set()
@@ -73,30 +76,33 @@ class Gateway:
 
     # -- what a request is told ------------------------------------------------------------------------------------------
 
+    def way(self, path: str) -> Access | None:
+        """The service that a path belongs to; None: it is not what a turn needs."""
+        found = [way for way in self.ways if way.dialect.calls.fullmatch(path)]
+        found += [way for way in self.ways if way.dialect.paths.fullmatch(path)]
+        return found[0] if found else None
+
     def refuses(self, method: str, path: str, headers: Mapping[str, str]) -> str:
         """Why a request is not passed on; empty if it is."""
-        shown = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
+        shown = next((headers[name] for name in KEYS if name in headers), headers.get("authorization", "").removeprefix("Bearer "))
         if not hmac.compare_digest(shown.encode(), self.token.encode()):
             return "this is not the token of the turn"
-        if path not in self.row.calls | self.row.paths or method not in ("POST", "GET"):
+        way = self.way(path)
+        if way is None or method not in ("POST", "GET"):
             return f"{method} {path} is not what a turn needs"
-        if path in self.row.calls:
+        if way.dialect.calls.fullmatch(path):
             try:
                 self.before()
             except AgentFailed as e:
                 self.ended = self.ended or e
         return self.ended.message if self.ended else ""
 
-    def sent(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """The headers of a request as the service gets them."""
-        kept = {name: value for name, value in headers.items() if name not in (*OURS, *PASSING, "accept-encoding")}
-        return {**kept, "accept-encoding": "identity", **self.access.headers}
-
     @contextlib.contextmanager
-    def connected(self) -> Iterator[http.client.HTTPConnection]:
-        host, port = self.url.hostname or "", self.url.port
+    def connected(self, way: Access) -> Iterator[http.client.HTTPConnection]:
+        url = urlsplit(way.url)
+        host, port = url.hostname or "", url.port
         made: http.client.HTTPConnection
-        if self.url.scheme == "https":
+        if url.scheme == "https":
             made = http.client.HTTPSConnection(host, port, timeout=SILENT, context=ssl.create_default_context())
         else:
             made = http.client.HTTPConnection(host, port, timeout=SILENT)
@@ -111,19 +117,43 @@ class Gateway:
 
     # -- what a call came to ---------------------------------------------------------------------------------------------
 
-    def answered(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        """The service said no. What no second try can mend ends the turn here; everything else is the client's to try again."""
-        if status == 401:
-            said = f"the model's service did not accept {self.access.how}"
-            self.ended = self.ended or DetentError(said, self.row.login)
-            return
-        self.fault = trouble_of(status, headers, body, now())
-        if self.fault.fault is LATER and self.fault.wait is not None and self.fault.wait > PATIENCE:
-            self.ended = self.ended or self.fault.failed()
-
-    def began(self, is_call: bool) -> None:
+    def asked(self, call: Call) -> None:
         with self.lock:
-            self.calls += is_call
+            self.answers.calls.append(call)
+
+    def began(self) -> None:
+        with self.lock:
+            self.calls += 1
+
+    def failed(self, call: Call, trouble: Trouble) -> None:
+        self.fault = call.fault = trouble
+
+    def answered(self, call: Call, way: Access, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        """The service said no. What no second try can mend ends the turn here; everything else is the client's to try again."""
+        if is_about_the_key(status, body):
+            self.ended = self.ended or DetentError(f"the model's service did not accept {way.how}", self.login)
+            return
+        self.failed(call, trouble := trouble_of(status, headers, body, now()))
+        if trouble.fault is LATER and trouble.wait is not None and trouble.wait > PATIENCE:
+            self.ended = self.ended or trouble.failed()
+
+    @property
+    def usage(self) -> Usage:
+        """What all calls took, as far as the services said so."""
+        with self.lock:
+            return self.answers.usage
+
+
+def sent(way: Access, headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a request as the service gets them."""
+    kept = {name: value for name, value in headers.items() if name not in (*OURS, *PASSING, "accept-encoding")}
+    return {**kept, "accept-encoding": "identity", **way.headers}
+
+
+def target(way: Access, path: str, query: str) -> str:
+    """The path of a request as the service gets it; a key in its query stays here."""
+    kept = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key"]
+    return urlsplit(way.url).path.rstrip("/") + way.dialect.inner(path) + (f"?{urlencode(kept)}" if kept else "")
 
 
 def listening(folder: Path | None, name: str) -> socket.socket:
@@ -181,57 +211,70 @@ class Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def serve(self, headers: dict[str, str]) -> None:
-        path = self.path.partition("?")[0]
+        path, _, query = self.path.partition("?")
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers or not length.isdecimal() or int(length) > LARGEST:
             self.close_connection = True
             self.refuse(411, "the length of a request must be told, and be no more than it can be")
             return
         body = self.rfile.read(int(length))
-        if said := self.gate.refuses(self.command, path, headers):
+        said, way = self.gate.refuses(self.command, path, headers), self.gate.way(path)
+        if said or way is None:
             self.refuse(403, said)
-        else:
-            self.forward(path in self.gate.row.calls, body, headers)
+            return
+        call = Call(way.dialect, path, body) if way.dialect.calls.fullmatch(path) else None
+        if call:
+            self.gate.asked(call)
+        self.forward(way, call, target(way, path, query), body, headers)
 
-    def forward(self, is_call: bool, body: bytes, headers: dict[str, str]) -> None:
-        with self.gate.connected() as service:
+    def forward(self, way: Access, call: Call | None, target: str, body: bytes, headers: dict[str, str]) -> None:
+        with self.gate.connected(way) as service:
             try:
-                service.request(self.command, self.gate.url.path.rstrip("/") + self.path, body or None, self.gate.sent(headers))
+                service.request(self.command, target, body or None, sent(way, headers))
                 answer = service.getresponse()
             except (OSError, http.client.HTTPException, ValueError) as e:  # a ValueError: headers that cannot be sent on
-                self.gate.fault = lost(e)
+                self.broke(call, e)
                 self.refuse(502, "the model's service cannot be reached")
                 return
-            if answer.status >= 400:
-                self.deny(is_call, answer)
+            if answer.status >= 300:  # no redirect is followed, here or inside
+                self.deny(way, call, answer)
             else:
-                self.gate.began(is_call)
-                self.stream(is_call, answer)
+                self.stream(call, answer)
 
-    def deny(self, is_call: bool, answer: http.client.HTTPResponse) -> None:
+    def broke(self, call: Call | None, why: Exception) -> None:
+        if call:
+            self.gate.failed(call, lost(why))
+
+    def deny(self, way: Access, call: Call | None, answer: http.client.HTTPResponse) -> None:
         try:
             body = answer.read(LONGEST)
         except (OSError, http.client.HTTPException):
             body = b""
-        if is_call:
-            self.gate.answered(answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
+        if call:
+            self.gate.answered(call, way, answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
         self.head(answer, {"content-length": str(len(body))})
         self.wfile.write(body)
 
-    def stream(self, is_call: bool, answer: http.client.HTTPResponse) -> None:
+    def stream(self, call: Call | None, answer: http.client.HTTPResponse) -> None:
         """Pass an answer on as it comes. One that is cut there is cut here."""
+        if call:
+            self.gate.began()
+            call.is_stream = "event-stream" in answer.headers.get("content-type", "")
         self.head(answer, {"transfer-encoding": "chunked"})
         try:
             while data := answer.read1(1 << 16):
                 self.gate.stir()
+                if call:
+                    call.feed(data)
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
             if answer.length:
                 raise http.client.IncompleteRead(b"", answer.length)
         except (http.client.HTTPException, TimeoutError, ConnectionError) as e:
-            self.gate.fault = lost(e)
+            self.broke(call, e)
             self.close_connection = True
             return
-        if is_call:
+        if call:
+            call.end()
             self.gate.fault = None
         self.wfile.write(b"0\r\n\r\n")
 

@@ -1,7 +1,8 @@
 """Starts a client where there is no network, and passes what it sends to one address on to a socket in a folder. Standard library only.
 
-Runs inside the sandbox, as a program of its own, from a copy: words are the folder, the name of the socket in it, the port, then the client's
-words. It knows nothing of what passes through, and ends with the client.
+Runs inside the sandbox, as a program of its own, from a copy: words are the folder, the name of the socket in it, the port (0: none is
+needed), the name of another socket that becomes the client's standard input (-: it keeps ours), then the client's words. It knows nothing of
+what passes through, and ends with the client.
 """
 
 import contextlib
@@ -13,24 +14,34 @@ import threading
 
 
 def main() -> int:
-    folder, name, port, *argv = sys.argv[1:]
-    place = f"/proc/self/fd/{os.open(folder, os.O_RDONLY | os.O_DIRECTORY)}/{name}"  # a path to a socket must be short
-    listener = socket.create_server(("127.0.0.1", int(port)))
-    threading.Thread(target=serve, args=(listener, place), daemon=True).start()
-    code = subprocess.Popen(argv).wait()
+    folder, name, port, words, *argv = sys.argv[1:]
+    place = f"/proc/self/fd/{os.open(folder, os.O_RDONLY | os.O_DIRECTORY)}"  # a path to a socket must be short
+    if port != "0":
+        listener = socket.create_server(("127.0.0.1", int(port)))
+        threading.Thread(target=serve, args=(listener, f"{place}/{name}"), daemon=True).start()
+    if words == "-":
+        code = subprocess.Popen(argv).wait()
+    else:
+        with joined(f"{place}/{words}") as source:
+            child = subprocess.Popen(argv, stdin=source.fileno())
+        code = child.wait()
     return code if code >= 0 else 128 - code
+
+
+def joined(place: str) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    made.connect(place)
+    return made
 
 
 def serve(listener: socket.socket, place: str) -> None:
     while True:
         near, _ = listener.accept()
         near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        far = socket.socket(socket.AF_UNIX)
         try:
-            far.connect(place)
+            far = joined(place)
         except OSError:
             near.close()
-            far.close()
             continue
         for source, sink in ((near, far), (far, near)):
             threading.Thread(target=pump, args=(source, sink), daemon=True).start()

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.agents.protocol import Progress, Sort, Usage
+from detent.agents.clients.dialects import Dialect
+from detent.agents.protocol import Progress, Sort
 
 
 class Access(NamedTuple):
@@ -17,6 +18,7 @@ class Access(NamedTuple):
     url: str  # of the service
     headers: Mapping[str, str]  # what pays
     variable: str  # in which the client looks for its key
+    dialect: Dialect  # the form in which it is asked
 
 
 class Wants(NamedTuple):
@@ -30,6 +32,7 @@ class Wants(NamedTuple):
     variable: str
     token: str  # what it takes for its key
     usd: float | None  # what may still be spent
+    form: str = ""  # in which the service is asked: the name of its dialect
 
 
 class Said(NamedTuple):
@@ -40,8 +43,7 @@ class Said(NamedTuple):
     failed: str = ""  # why not well, in its own words
     kind: str = ""  # the same as the service names it
     sort: Sort | None = None  # where the client itself tells a sort
-    usage: Usage = Usage()
-    parts: frozenset[tuple[str, Usage]] = frozenset()  # messages that are counted
+    usd: float = 0.0  # what it says that the turn cost
 
 
 class Row(NamedTuple):
@@ -51,13 +53,13 @@ class Row(NamedTuple):
     program: str
     install: str  # the command that brings it
     login: str  # what to do where nothing pays
-    calls: frozenset[str]  # paths of the service that ask its model
-    paths: frozenset[str]  # other paths that it may use
     costs: bool  # whether it says what a turn cost
     model: Callable[[str, str], str]  # of the one that the spec names, and the one of the configuration
     access: Callable[[Mapping[str, str]], Access | None]  # from our own environment; None: neither key nor login
     argv: Callable[[Wants], list[str]]  # without the program
     env: Callable[[Wants], dict[str, str]]
     files: Callable[[Wants], dict[str, str]]  # in its home
-    read: Callable[[Said, bytes], Said]  # one line more; a line that is not known changes nothing
-    show: Callable[[bytes], Iterable[Progress]]  # a line, for the live view
+    read: Callable[[Said, bytes], Said] = lambda said, line: said  # one line more; a line that is not known changes nothing
+    show: Callable[[bytes], Iterable[Progress]] = lambda line: ()  # a line, for the live view
+    mode: str = ""  # which the session of an agent is put into
+    how: str = ""  # it is driven, and held to what its state lets it write; for people

@@ -1,4 +1,4 @@
-"""What `detent doctor` says of the clients that can be driven: whether each is there, and what pays for its model. Words only.
+"""What `detent doctor` says of the clients that can be driven: whether each is there, how it is driven, what pays for its model. Words only.
 
 None of them is needed, so none of them makes the machine unfit: a row says what to do before that client can be asked.
 """
@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from detent.agents.acp import AGENTS
+from detent.agents.acp.acp_row import row_of
 from detent.agents.client import find_program
 from detent.agents.clients import CLIENTS, Row
 from detent.errors import DetentError
@@ -19,7 +21,7 @@ Words = tuple[str, bool, str, str]  # name, fit, what is found, what to do
 
 def client_rows(outer: Mapping[str, str]) -> Iterator[Words]:
     """One row for each client."""
-    for row in CLIENTS.values():
+    for row in (*CLIENTS.values(), *(row_of(agent, outer) for agent in AGENTS.values())):
         found, mend = _found(row, outer)
         yield row.name, not mend, found, mend
 
@@ -28,7 +30,7 @@ def _found(row: Row, outer: Mapping[str, str]) -> tuple[str, str]:
     program = find_program(row, outer)
     if program is None:
         return "not installed", f"to drive it: {row.install}"
-    there = f"{_version(program, outer)} at {program}"
+    there = f"{_version(program, outer)} at {program}, {row.how}"
     try:
         access = row.access(outer)
     except DetentError as e:

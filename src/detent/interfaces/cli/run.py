@@ -19,7 +19,7 @@ OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those th
     "--agent",
     default="",
     metavar="SPEC",
-    help="Who works: anthropic[:MODEL], openai[:MODEL[@SERVICE]], claude[:MODEL], codex[:MODEL], command:PROGRAM, scripted:FILE, human. Else [agents] decides.",
+    help="Who works: anthropic[:MODEL], openai[:MODEL[@SERVICE]], claude[:MODEL], codex[:MODEL], acp:NAME[:MODEL], command:PROGRAM, scripted:FILE, human. Else [agents] decides.",
 )
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")

@@ -3,6 +3,7 @@
 The gateway sees the answers themselves, so nothing has to be guessed from what a client makes of them.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -11,15 +12,32 @@ import msgspec
 from detent.agents.faults import BAD, BUSY, BY_STATUS, KINDS, LATER, LONGEST, Fault, Trouble, named_wait
 
 REJECTED = "anthropic-ratelimit-unified-status"  # of a subscription; its reset is in seconds since 1970
+DELAY = re.compile(r"(\d{1,9}(?:\.\d+)?)s")
 RESET = "anthropic-ratelimit-unified-reset"
 
 
 class Error(msgspec.Struct, frozen=True):
     type: str | None = None
     code: str | int | None = None
+    status: str | None = None  # the kind, as Gemini names it
     message: str | None = None
     resets_at: float | None = None
     resets_in_seconds: float | None = None
+
+
+class Detail(msgspec.Struct, frozen=True, rename="camel"):
+    """More of an error, as Gemini tells it."""
+
+    reason: str = ""
+    retry_delay: str = ""  # "34s"
+
+
+class Details(msgspec.Struct, frozen=True):
+    details: list[Detail] = []
+
+
+class Detailed(msgspec.Struct, frozen=True):
+    error: Details = Details()
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -33,21 +51,34 @@ def error_of(body: bytes) -> Error:
         return Error()
 
 
+def details_of(body: bytes) -> list[Detail]:
+    try:
+        return msgspec.json.decode(body, type=Detailed).error.details
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return []
+
+
+def is_about_the_key(status: int, body: bytes) -> bool:
+    """Whether a service says that the key is none: 401, or what Gemini says instead."""
+    return status == 401 or (status == 400 and any(detail.reason == "API_KEY_INVALID" for detail in details_of(body)))
+
+
 def trouble_of(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Trouble:
     """What a status other than 200 means; `headers` by their names in lower case."""
     error = error_of(body)
-    named = [name for name in (error.code, error.type) if isinstance(name, str)]
+    named = [name for name in (error.code, error.status, error.type) if isinstance(name, str)]
     fault = next((KINDS[name] for name in named if name in KINDS), None) or BY_STATUS.get(status) or (BUSY if status >= 500 else BAD)
     if status == 429 and fault is BAD:
         fault = LATER
     said = f"the model's service answered {named[0] if named else 'an error'} ({status}): {error.message or 'it says no more'}"
-    return Trouble(fault, said[:1000], wait_of(headers, error, now))
+    return Trouble(fault, said[:1000], wait_of(headers, error, details_of(body), now))
 
 
-def wait_of(headers: Mapping[str, str], error: Error, now: datetime) -> float | None:
+def wait_of(headers: Mapping[str, str], error: Error, details: list[Detail], now: datetime) -> float | None:
     """The seconds that the service asks to wait, whichever way it says so; the longest of them."""
     at = now.timestamp()
     named = [named_wait(headers, now), error.resets_in_seconds, error.resets_at - at if error.resets_at else None]
+    named += [float(found[1]) for detail in details if (found := DELAY.fullmatch(detail.retry_delay))]
     if headers.get(REJECTED) == "rejected" and headers.get(RESET, "").isdecimal():
         named.append(float(headers[RESET]) - at)
     waits = [wait for wait in named if wait is not None and wait > 0]

@@ -1,0 +1,181 @@
+"""One session of an agent, from our side: lines in, lines out, in the order of the protocol. Starts nothing and waits for nothing.
+
+Files and terminals are not offered: an agent works with its own tools, inside the sandbox. What it asks for besides is answered with an
+error, what it asks permission for by what the state lets it write.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from detent import __version__
+from detent.agents.acp.messages import (
+    NOT_FOUND,
+    NOT_LOGGED_IN,
+    SAYS,
+    VERSION,
+    Ended,
+    Initialized,
+    Line,
+    News,
+    Opened,
+    Permission,
+    ToolCall,
+    answer,
+    news_of,
+    read,
+    request,
+)
+from detent.agents.acp.permission import MayWrite, chosen, why_not
+from detent.agents.clients.row import Said
+from detent.agents.protocol import AgentFailed, Sort
+from detent.errors import DetentError
+
+CANNOT = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
+MOST_ASKED = 500  # permissions between two calls of the model
+MOST_TOLD = 5  # how often an agent that stopped at a refusal is told why, and to go on
+STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_turn_requests": "Budget", "cancelled": "Stopped"}
+TOLD = "Detent refused what you were about to do:\n{}\nGo on without it and finish what you were asked."
+
+
+class Order(NamedTuple):
+    """What one session is for."""
+
+    program: str
+    login: str  # what to do where nothing pays
+    prompt: str
+    workspace: Path
+    mode: str  # the mode of the agent in which it asks; empty: the one it begins in
+    may_write: MayWrite | None
+    calls: Callable[[], int]  # how many calls of the model there were
+    is_waiting: Callable[[], bool]  # whether the model's last word was a tool call
+
+
+class Session:
+    """Goes from `initialize` to the answer to the prompt. `said` is what it came to, `wrong` what ends it at once."""
+
+    def __init__(self, order: Order, send: Callable[[bytes], None], see: Callable[[News], None]) -> None:
+        self.order, self.send, self.see = order, send, see
+        self.said = Said()
+        self.words: list[str] = []  # since the last tool call
+        self.wrong: DetentError | None = None
+        self.id = ""
+        self.waits: dict[int, Callable[[Line], None]] = {}
+        self.known: dict[str, ToolCall] = {}
+        self.refused: list[str] = []
+        self.told = self.asked = self.seen_calls = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the agent was given its work."""
+        return self.id != ""
+
+    def begin(self) -> None:
+        info = {"name": "detent", "version": __version__}
+        self.ask("initialize", self.initialized, protocolVersion=VERSION, clientCapabilities=CANNOT, clientInfo=info)
+
+    def ask(self, method: str, then: Callable[[Line], None], **params: object) -> None:
+        number = len(self.waits)
+        self.waits[number] = then
+        self.send(request(number, method, **params))
+
+    def take(self, line: Line) -> None:
+        """One message of the agent."""
+        if line.method is None:
+            then = self.waits.get(line.id) if isinstance(line.id, int) else None
+            if then and isinstance(line.id, int):
+                self.waits[line.id] = lambda again: None  # an answer counts once
+                then(line)
+        elif line.id is None:
+            if line.method == "session/update" and not self.said.ended:
+                self.news(news_of(line.params))
+        elif line.method == "session/request_permission":
+            self.permit(line.id, read(line.params, Permission, Permission()))
+        else:
+            self.send(answer(line.id, error={"code": NOT_FOUND, "message": f"{line.method} is not offered: use your own tools"}))
+
+    # -- from the first word to the prompt -------------------------------------------------------------------------------
+
+    def initialized(self, line: Line) -> None:
+        found = read(line.result, Initialized, Initialized()).protocol_version
+        if line.error or found != VERSION:
+            words = str(line.error) if line.error else f"it speaks version {found}, Detent speaks version {VERSION}"
+            self.wrong = DetentError(
+                f"{self.order.program} cannot be driven over ACP: {words}", "install a version of it that speaks ACP version 1"
+            )
+            return
+        self.ask("session/new", self.opened, cwd=str(self.order.workspace), mcpServers=[])
+
+    def opened(self, line: Line) -> None:
+        if line.error and line.error.code == NOT_LOGGED_IN:
+            self.wrong = DetentError(f"{self.order.program} does not begin a session: {line.error}", self.order.login)
+        elif not (id := read(line.result, Opened, Opened()).session_id):
+            self.fail(f"it does not begin a session: {line.error or 'it names none'}")
+        else:
+            self.id = id
+            if self.order.mode:
+                self.ask("session/set_mode", self.in_mode, sessionId=id, modeId=self.order.mode)
+            else:
+                self.prompt(self.order.prompt)
+
+    def in_mode(self, line: Line) -> None:
+        if line.error:
+            self.fail(f"it does not go into the mode '{self.order.mode}': {line.error}")
+        else:
+            self.prompt(self.order.prompt)
+
+    def prompt(self, text: str) -> None:
+        self.words = []
+        self.ask("session/prompt", self.ended, sessionId=self.id, prompt=[{"type": "text", "text": text}])
+
+    def fail(self, words: str, sort: Sort | None = None) -> None:
+        self.said = Said(ended=True, failed=words, sort=sort)
+
+    # -- the turn --------------------------------------------------------------------------------------------------------
+
+    def news(self, news: News) -> None:
+        if news.call:
+            news = news._replace(call=self.learn(news.call))
+        if news.kind == SAYS:
+            self.words.append(news.text)
+        self.see(news)
+
+    def learn(self, call: ToolCall) -> ToolCall:
+        """What is known of a call now. The words before a new one were not the last ones."""
+        if call.tool_call_id not in self.known:
+            self.words = []
+        found = self.known.get(call.tool_call_id, call).with_news(call)
+        self.known[call.tool_call_id] = found
+        return found
+
+    def permit(self, id: int | str, asked: Permission) -> None:
+        call = self.learn(asked.tool_call)
+        why = self.too_often() or why_not(call, self.order.workspace, self.order.may_write)
+        if why:
+            self.refused.append(why)
+        self.see(News("refused" if why else "allowed", text=why, call=call))
+        self.send(answer(id, result=chosen(asked, not why)))
+
+    def too_often(self) -> str:
+        """An agent that asks and asks and never lets its model answer goes round in circles."""
+        calls = self.order.calls()
+        self.asked = self.asked + 1 if calls == self.seen_calls else 1
+        self.seen_calls = calls
+        if self.asked <= MOST_ASKED:
+            return ""
+        self.wrong = AgentFailed("Stuck", f"{self.order.program} asked for permission {self.asked} times without asking its model once")
+        return "you have asked too often."
+
+    def ended(self, line: Line) -> None:
+        """The answer to the prompt. What it says of success is not believed; the calls of the model say how the turn went."""
+        if line.error:
+            self.fail(str(line.error))
+            return
+        if self.refused and self.order.is_waiting() and self.told < MOST_TOLD:
+            self.told += 1
+            reasons, self.refused = dict.fromkeys(self.refused), []
+            self.prompt(TOLD.format("\n".join(f"- {why}" for why in reasons)))
+            return
+        stop = read(line.result, Ended, Ended()).stop_reason or ""
+        failed = f"it stopped: {stop}" if stop in STOPS else ""
+        self.said = Said("".join(self.words), ended=True, failed=failed, sort=STOPS.get(stop))

@@ -1,0 +1,114 @@
+"""One turn with an agent over the protocol: its messages kept, shown and answered, and the turn judged by what the model's service said.
+
+The answer to the prompt ends the turn and says nothing of how it went: agents say `end_turn` after a failure of the service, and count
+tokens as they like. The gateway saw every call.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from detent.agents.acp.acp_session import Order, Session
+from detent.agents.acp.acp_wire import NAME, Wire
+from detent.agents.acp.messages import Line, are_words, read
+from detent.agents.acp.view import View
+from detent.agents.asked import Asked
+from detent.agents.clients.dialects import Stop
+from detent.agents.clients.gateway import Gateway
+from detent.agents.clients.row import Row, Said, Wants
+from detent.agents.clients.talk import Opens, Talk, as_value
+from detent.agents.protocol import AgentFailed, Sort
+from detent.sandbox.protocol import DEVNULL
+
+BEGINS = 120.0  # seconds in which an agent must have begun its session
+STOPS: dict[Stop, tuple[Sort, str]] = {
+    "": ("Network", "the last answer of the model's service broke off"),
+    "tools": ("Crashed", "it stopped before it had done what its model asked for last"),
+    "length": ("Truncated", "the last answer of its model was cut at its length limit"),
+    "refusal": ("Refused", "its model refused"),
+}
+
+
+class Steered:
+    """A talk in both directions."""
+
+    words, stdin = NAME, DEVNULL
+
+    def __init__(self, session: Session, view: View, gate: Gateway, wants: Wants, own: bool, patience: float) -> None:
+        self.session, self.view, self.gate, self.model, self.own = session, view, gate, wants.model, own
+        self.begins = time.monotonic() + patience
+        self.judged: Said | None = None
+
+    @property
+    def said(self) -> Said:
+        return self.judged or self.session.said
+
+    def take(self, line: bytes) -> None:
+        message = read(line, Line, Line())
+        if not are_words(message):  # these are kept as whole lines: a key in two pieces would not be seen
+            self.view.keep(as_value(line))
+        self.session.take(message)
+        if self.session.wrong:
+            raise self.session.wrong
+
+    def goes_on(self) -> bool:
+        if not self.session.has_begun and time.monotonic() > self.begins:
+            raise AgentFailed("Stuck", f"{self.session.order.program} did not begin a session in time")
+        return not self.session.said.ended
+
+    def end(self) -> None:
+        self.view.end()
+        if self.session.said.ended and not self.session.said.failed:
+            self.judged = self.judge(self.session.said)
+
+    def judge(self, said: Said) -> Said:
+        """How the turn went, by the last call of the model. An agent that is not ours to know may have another way to its model."""
+        last = self.gate.answers.last
+        if last is None:
+            return said if self.own else said._replace(failed="it ended its turn without asking its model", sort="Crashed")
+        if last.fault:
+            failed = last.fault.failed()
+            return said._replace(failed=f"it says that all is well, but {failed.message}", sort=None)
+        if last.served.stop in STOPS:
+            sort, words = STOPS[last.served.stop]
+            return said._replace(failed=words, sort=sort)
+        asked = {call.model for call in self.gate.answers.calls if call.model}
+        if self.model and not self.own and not any(is_same(self.model, name) for name in asked):
+            return said._replace(failed=f"{self.model} was to be asked, and {', '.join(sorted(asked))} was", sort="ModelUnavailable")
+        return said
+
+
+def is_same(wanted: str, asked: str) -> bool:
+    """Whether a model is the one that was wanted, with its vendor before its name or without."""
+    return wanted == asked or wanted.endswith(f"/{asked}") or asked.endswith(f"/{wanted}")
+
+
+def steering(row: Row, own: bool) -> Opens:
+    """How a talk with an agent begins. `own`: a program of the user's, of which nothing is known."""
+
+    @contextmanager
+    def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[Talk]:
+        turn = asked.turn
+        may_write = turn.toolbox.may_write if turn.toolbox else None
+        prompt = f"{turn.system}\n\n{turn.prompt}" if turn.system else turn.prompt
+        with Wire(wants.home.parent) as wire:
+            view = View(asked)
+            order = Order(row.program, row.login, prompt, turn.workspace, row.mode, may_write, lambda: gate.calls, lambda: is_waiting(gate))
+            session = Session(order, sender(wire, view), view.see)
+            session.begin()
+            yield Steered(session, view, gate, wants, own, min(BEGINS, turn.silence))
+
+    return opened
+
+
+def sender(wire: Wire, view: View) -> Callable[[bytes], None]:
+    def send(line: bytes) -> None:
+        view.sent(as_value(line))
+        wire.send(line)
+
+    return send
+
+
+def is_waiting(gate: Gateway) -> bool:
+    last = gate.answers.last
+    return last is not None and last.served.stop == "tools"

@@ -1,0 +1,64 @@
+"""Who serves models, by the form in which they are asked: where each is, which variable pays, how the key is sent. A literal table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from detent.agents.clients.dialects import ANTHROPIC, CHAT, GEMINI, RESPONSES, Dialect
+from detent.agents.clients.row import Access
+
+
+class Vendor(NamedTuple):
+    """One of them, by its form."""
+
+    dialect: Dialect
+    keys: tuple[str, ...]  # variables of our own environment, in the order in which they are looked at
+    address: str  # the variable that names another address
+    default: str
+    headers: Callable[[str], dict[str, str]]  # what pays, of the key
+    makes: str  # what the names of its own models begin with
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+OPENAI_KEYS, OPENAI = ("OPENAI_API_KEY",), "https://api.openai.com/v1"
+VENDORS: dict[str, Vendor] = {
+    "anthropic": Vendor(
+        ANTHROPIC, ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "https://api.anthropic.com", lambda key: {"x-api-key": key}, "claude"
+    ),
+    "gemini": Vendor(
+        GEMINI,
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "GOOGLE_GEMINI_BASE_URL",
+        "https://generativelanguage.googleapis.com",
+        lambda key: {"x-goog-api-key": key},
+        "gemini",
+    ),
+    "chat": Vendor(CHAT, OPENAI_KEYS, "OPENAI_BASE_URL", OPENAI, bearer, ""),
+    "responses": Vendor(RESPONSES, OPENAI_KEYS, "OPENAI_BASE_URL", OPENAI, bearer, ""),
+}
+
+
+def access_of(form: str, outer: Mapping[str, str]) -> Access | None:
+    """What pays for a service; None if nothing does. Another address may need no key: a model on one's own machine."""
+    vendor = VENDORS[form]
+    address = outer.get(vendor.address, "").strip()
+    for name in vendor.keys:
+        if key := outer.get(name, "").strip():
+            return Access(f"the key in {name}", address or vendor.default, vendor.headers(key), name, vendor.dialect)
+    if address and not vendor.makes:
+        return Access(f"{vendor.address}, without a key", address, {}, vendor.keys[0], vendor.dialect)
+    return None
+
+
+def form_of(model: str) -> str:
+    """The form of the service that makes a model, by its name."""
+    return next((form for form, vendor in VENDORS.items() if vendor.makes and model.startswith(vendor.makes)), "chat")
+
+
+def paid(forms: Sequence[str], model: str, outer: Mapping[str, str]) -> Access | None:
+    """What pays for a model, in one of some forms: that of the model's own maker first."""
+    own = form_of(model) if model else ""
+    ordered = sorted(forms, key=lambda form: form != own)
+    return next(filter(None, (access_of(form, outer) for form in ordered)), None)

@@ -1,0 +1,162 @@
+"""The messages of the Agent Client Protocol that Detent reads and writes: JSON-RPC, one object per line. Values only.
+
+Agents leave fields out and send more than the protocol has, so nothing is needed and nothing unknown is wrong.
+"""
+
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+VERSION = 1  # of the protocol
+NOT_FOUND, NOT_LOGGED_IN = -32601, -32000
+SAYS, THINKS = WORDS = ("agent_message_chunk", "agent_thought_chunk")
+T = TypeVar("T")
+
+
+class RpcError(msgspec.Struct, frozen=True):
+    code: int = 0
+    message: str = ""
+    data: msgspec.Raw = msgspec.Raw(b"")
+
+    def __str__(self) -> str:
+        more = bytes(self.data).decode("utf-8", "replace")
+        return f"{self.message or 'an error'} ({self.code})" + (f": {more[:1000]}" if more not in ("", "null") else "")
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One message: a request has a method and an id, a notification only a method, an answer only an id."""
+
+    id: int | str | None = None
+    method: str | None = None
+    params: msgspec.Raw = msgspec.Raw(b"{}")
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error: RpcError | None = None
+
+
+class Initialized(msgspec.Struct, frozen=True, rename="camel"):
+    protocol_version: int | str | None = None
+
+
+class Opened(msgspec.Struct, frozen=True, rename="camel"):
+    session_id: str = ""
+
+
+class Ended(msgspec.Struct, frozen=True, rename="camel"):
+    stop_reason: str | None = None
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A piece of text, or of what a tool call is about."""
+
+    type: str = ""
+    text: str = ""
+    path: str = ""  # of a diff
+
+
+class Location(msgspec.Struct, frozen=True):
+    path: str = ""
+
+
+class ToolCall(msgspec.Struct, frozen=True, rename="camel"):
+    """A tool call, or what is new of one."""
+
+    tool_call_id: str = ""
+    title: str | None = None
+    kind: str | None = None
+    status: str | None = None
+    locations: list[Location] | None = None
+    content: list[Piece] | None = None
+    raw_input: msgspec.Raw = msgspec.Raw(b"")
+
+    def with_news(self, news: "ToolCall") -> "ToolCall":
+        """What is known of a call, with what an update adds."""
+        return ToolCall(
+            self.tool_call_id,
+            news.title or self.title,
+            news.kind or self.kind,
+            news.status or self.status,
+            news.locations or self.locations,
+            news.content or self.content,
+            news.raw_input if len(bytes(news.raw_input)) > len(b"null") else self.raw_input,
+        )
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One line of an agent's plan."""
+
+    content: str = ""
+    status: str = ""
+
+
+class Head(msgspec.Struct, frozen=True, rename="camel"):
+    session_update: str = ""
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    content: Piece = Piece()
+
+
+class Plan(msgspec.Struct, frozen=True):
+    entries: list[Entry] = []
+
+
+class Update(msgspec.Struct, frozen=True):
+    update: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class Option(msgspec.Struct, frozen=True, rename="camel"):
+    option_id: str = ""
+    kind: str = ""
+
+
+class Permission(msgspec.Struct, frozen=True, rename="camel"):
+    tool_call: ToolCall = ToolCall()
+    options: list[Option] = []
+
+
+class News(NamedTuple):
+    """An update, read: its kind, and the one of the others that it is about."""
+
+    kind: str = ""
+    text: str = ""
+    call: ToolCall | None = None
+    plan: tuple[Entry, ...] = ()
+
+
+def read(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
+    """A message of a kind; what cannot be read is the other one."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return otherwise
+
+
+def news_of(params: msgspec.Raw) -> News:
+    """What an update says. Kinds that are not known, and broken ones, say nothing."""
+    data = read(params, Update, Update()).update
+    kind = read(data, Head, Head()).session_update
+    if kind in WORDS:
+        return News(kind, text=read(data, Chunk, Chunk()).content.text)
+    if kind in ("tool_call", "tool_call_update"):
+        return News(kind, call=read(data, ToolCall, ToolCall()))
+    if kind == "plan":
+        return News(kind, plan=tuple(read(data, Plan, Plan()).entries))
+    return News(kind)
+
+
+def are_words(line: Line) -> bool:
+    """Whether a message is a piece of what the agent says or thinks: a few letters at a time."""
+    return line.method == "session/update" and news_of(line.params).kind in WORDS
+
+
+def request(id: int, method: str, **params: object) -> bytes:
+    return packed({"id": id, "method": method, "params": params})
+
+
+def answer(id: int | str, **fields: object) -> bytes:
+    """An answer: `result` or `error`."""
+    return packed({"id": id, **fields})
+
+
+def packed(fields: dict[str, object]) -> bytes:
+    return msgspec.json.encode({"jsonrpc": "2.0", **fields}) + b"\n"

@@ -1,0 +1,80 @@
+"""What the services of a turn answered, call by call: read while it passes, in whichever form it comes. Owns the record; passes nothing on.
+
+A stream is read event by event, so that a call counts as far as it came, also where the turn is ended in the middle of it.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from detent.agents.clients.dialects import Dialect, Served
+from detent.agents.faults import Trouble
+from detent.agents.protocol import Usage
+
+LONGEST = 32 << 20  # bytes of one event, or of an answer that is no stream
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What of a request matters: which model is asked, and whether it may use tools."""
+
+    model: str | None = None
+    tools: list[msgspec.Raw] | None = None
+
+
+class Call:
+    """One call of a model and what came of it."""
+
+    def __init__(self, dialect: Dialect, path: str, body: bytes) -> None:
+        question = question_of(body)
+        named = dialect.calls.fullmatch(path)
+        self.dialect = dialect
+        self.model = question.model or (named.groupdict().get("model", "") if named else "")
+        self.main = bool(question.tools)  # a call beside the turn, for a title or a summary, has none
+        self.served = Served()
+        self.fault: Trouble | None = None
+        self.rest, self.is_stream = b"", False
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the answer."""
+        self.rest += data
+        if self.is_stream:
+            *lines, self.rest = self.rest.split(b"\n")
+            for line in lines:
+                self.line(line)
+        if len(self.rest) > LONGEST:
+            self.rest = b""
+
+    def line(self, line: bytes) -> None:
+        if line.startswith(b"data:"):
+            self.served = self.dialect.read(self.served, line[5:].strip())
+
+    def end(self) -> None:
+        """The answer came whole, as far as its length tells."""
+        rest, self.rest = self.rest, b""
+        if self.is_stream:
+            self.line(rest)
+        elif rest:
+            self.served = self.dialect.read(self.served, rest)
+
+
+def question_of(body: bytes) -> Question:
+    try:
+        return msgspec.json.decode(body, type=Question)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Question()
+
+
+class Answers(NamedTuple):
+    """The calls of a turn, in the order in which they were answered."""
+
+    calls: list[Call]
+
+    @property
+    def usage(self) -> Usage:
+        return sum((call.served.usage for call in list(self.calls)), Usage())
+
+    @property
+    def last(self) -> Call | None:
+        """The call that says how the turn stands: the last one that may use tools, else the last one."""
+        main = [call for call in self.calls if call.main] or list(self.calls)
+        return main[-1] if main else None
