@@ -33,6 +33,7 @@ FLOORS = (
     ("evidence",),
     ("git", "sandbox", "tracker"),
     ("kernel",),
+    ("extensions",),
     ("errors",),
     ("__init__",),
 )

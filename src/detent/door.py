@@ -172,7 +172,9 @@ class Door:
 
     def _table(self, workflow: str) -> Table[Any]:
         if workflow not in self.hands.tables:
-            raise DetentError(f"there is no workflow {workflow}", f"known: {', '.join(self.hands.tables)}")
+            raise DetentError(
+                f"the workflow '{workflow}' is not installed here", "install the package that brings it; `detent runs` lists all runs"
+            )
         return self.hands.tables[workflow]
 
     @contextmanager

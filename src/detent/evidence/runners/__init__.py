@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
+from detent.errors import DetentError
 from detent.evidence.runners.protocol import Command, Files, Folder, Runner
 
 __all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner", "find_command", "refuse"]
@@ -23,6 +24,7 @@ WHERE = {  # in the order in which they are asked whether a configured command i
     "gradle": "gradle:Gradle",
     "dotnet": "dotnet:Dotnet",
 }
+PARTS = ("name", "adopt", "detect", "refuse", "selectors", "full", "argv", "read", "is_test", "is_config", "runner_part")
 UNSEEN = frozenset({"dotnet"})  # adapters that were never tried with the real program
 
 
@@ -30,6 +32,8 @@ class Runners(Mapping[str, Runner]):
     """The adapters by name. One is imported when it is asked for: a submit pays for its own alone."""
 
     def __getitem__(self, name: str) -> Runner:
+        if name and name not in WHERE:
+            return _installed(name)
         module, _, adapter = WHERE[name].partition(":")
         made: Runner = getattr(import_module(f"{__name__}.{module}"), adapter)()
         return made
@@ -44,6 +48,30 @@ class Runners(Mapping[str, Runner]):
 RUNNERS = Runners()
 
 
+def _installed(name: str) -> Runner:
+    """The adapter that a package brings under a name which is not built in."""
+    from detent import extensions  # most calls know their runner
+
+    made: Runner | None = extensions.load(extensions.RUNNERS, name, lambda value: _wrong(name, value))
+    if made is None:
+        raise DetentError(f"there is no test runner '{name}' here", f"known: {', '.join(WHERE)}; install the package that brings it")
+    return made() if isinstance(made, type) else made
+
+
+def _all_installed() -> Iterator[Runner]:
+    from detent import extensions
+
+    return (_installed(name) for name in extensions.names(extensions.RUNNERS, WHERE))
+
+
+def _wrong(name: str, value: object) -> str:
+    lacks = [each for each in PARTS if not hasattr(value, each)]
+    if lacks:
+        return f"it has no {' and no '.join(lacks)}"
+    called = getattr(value, "name", "")
+    return "" if called == name else f"it calls itself '{called}'; adapter and entry point must have the same name"
+
+
 def find_command(files: Files, configured: str = "") -> Command | None:
     """How this project's tests are run: as configured, else as detected. None: no framework is recognised.
 
@@ -54,12 +82,15 @@ def find_command(files: Files, configured: str = "") -> Command | None:
     from detent.evidence.runners.words import split
 
     if not configured.strip():
-        return detect(files)
+        return detect(files) or next(filter(None, (runner.detect(files) for runner in _all_installed())), None)
     words, fault = split(configured)
     if is_npm_test(words):
         words = script_words(files) or words
     adopted = (runner.adopt(words) for runner in RUNNERS.values()) if words and not fault else iter(())
-    return next(filter(None, adopted), None) or Command(("sh", "-c", configured))
+    if (own := next(filter(None, adopted), None)) is not None:
+        return own
+    more = (runner.adopt(words) for runner in _all_installed()) if words and not fault else iter(())
+    return next(filter(None, more), None) or Command(("sh", "-c", configured))
 
 
 def refuse(command: str, base: Command | None) -> str | None:

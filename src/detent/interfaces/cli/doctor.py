@@ -13,9 +13,10 @@ from textwrap import indent
 import click
 
 from detent.app import journal_at
-from detent.app.registry import workflow_names, workflow_of
+from detent.app.registry import BUILT_IN, checked, workflow_names
 from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
+from detent.extensions import WORKFLOWS, shadowing
 from detent.git import fingerprint
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
@@ -127,9 +128,11 @@ def _journal() -> Check:
 
 def _tables() -> Check:
     """Every workflow that is installed, each checked whole."""
-    for name in workflow_names():
-        try:
-            workflow_of(name).check()
-        except (ImportError, AttributeError, ValueError) as e:
-            return Check("workflows", False, f"{name}: {e}", "remove the package that brings it, or mend it (docs/extending.md)")
+    try:
+        for name in workflow_names():
+            checked(name)
+    except DetentError as e:
+        return Check("workflows", False, e.message, e.hint, needed=False)
+    if hidden := shadowing(WORKFLOWS, BUILT_IN):
+        return Check("workflows", False, hidden[0], "have its author choose another name", needed=False)
     return Check("workflows", True, ", ".join(workflow_names()))
