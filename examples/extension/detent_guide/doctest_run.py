@@ -28,8 +28,14 @@ def examples(file: str) -> dict[str, str]:
             said: list[str] = []
             doctest.DocTestRunner(verbose=False).run(test, out=said.append, clear_globs=False)
             names = test.globs
-            found[f"{file}::{section.splitlines()[0].lstrip('# ') or 'top'}"] = "".join(said)
+            found[f"{file}::{section.splitlines()[0].lstrip('# ') or 'top'}"] = told("".join(said))
     return found
+
+
+def told(said: str) -> str:
+    """What doctest says of failures, without its frame, on one line."""
+    lines = (line.strip() for line in said.splitlines() if not line.startswith(("***", "File ")))
+    return " ".join(filter(None, lines))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,10 @@ def guide_is_there(look: Look[Data]) -> str | None:
 
 
 def sections_have_examples(look: Look[Data]) -> Said:
-    """Every section shows an example; one that does not is flagged."""
+    """Every section shows an example; one that does not is flagged.
+
+    The look at the whole branch knows the built-in kinds alone: `stays` keeps this one until it is asked about.
+    """
     sections = re.split(r"(?m)^## ", look.read(GUIDE) or "")[1:]
     bare = [each.splitlines()[0] for each in sections if ">>> " not in each]
-    return tuple(Flag("no-example", f"the section '{title}' has no example", f"{GUIDE}::{title}") for title in bare)
+    return tuple(Flag("no-example", f"the section '{title}' has no example", f"{GUIDE}::{title}", stays=True) for title in bare)

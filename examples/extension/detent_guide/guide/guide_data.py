@@ -22,9 +22,9 @@ class GuideData(OnBranch, frozen=True):
 
 
 def written(run: Run[GuideData], sent: Sent, found: Found) -> Run[GuideData]:
-    """The judged tree is the good one from now on."""
+    """The judged tree is the good one from now on, and what was flagged in it is what is open."""
     data = replace(run.data, good_tree=found.tree, subject=f"docs: {run.data.request.splitlines()[0]}")
-    return replace(run, data=data, last_error="", last_reason="", guidance="")
+    return replace(run, data=data, flags=found.flagged, last_error="", last_reason="", guidance="")
 
 
 def facts(run: Run[GuideData]) -> Mapping[str, str]:

@@ -13,14 +13,13 @@ from textwrap import indent
 import click
 
 from detent.app import journal_at
-from detent.app.registry import BUILT_IN, checked, workflow_names
 from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
-from detent.extensions import WORKFLOWS, shadowing
 from detent.git import fingerprint
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
+from detent.interfaces.cli.doctor_extensions import extension_checks
 from detent.interfaces.cli.doctor_project import Check, project_checks
 
 
@@ -36,7 +35,7 @@ def command(as_json: bool, accept: bool) -> int:
             click.echo(f"Accepted: {said}.", err=True)
         fingerprint.remember(place)
         _accept_installed(place)
-    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), disk_check(), *_clients()]
+    checks = [_python(), _git(), _repository(), _plants(), _journal(), *extension_checks(), *project_checks(), disk_check(), *_clients()]
     if as_json:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:
@@ -124,15 +123,3 @@ def _journal() -> Check:
     if fault:
         return Check("journal", False, fault, "the events before it are sound; restore the file from a backup")
     return Check("journal", True, f"{sum(h.seq for h in journal.heads())} events of {len(journal.heads())} runs, chain unbroken")
-
-
-def _tables() -> Check:
-    """Every workflow that is installed, each checked whole."""
-    try:
-        for name in workflow_names():
-            checked(name)
-    except DetentError as e:
-        return Check("workflows", False, e.message, e.hint, needed=False)
-    if hidden := shadowing(WORKFLOWS, BUILT_IN):
-        return Check("workflows", False, hidden[0], "have its author choose another name", needed=False)
-    return Check("workflows", True, ", ".join(workflow_names()))
