@@ -332,11 +332,12 @@ def test_a_kind_of_flag_is_a_setting_with_the_levels_of_any_other(tmp_path: Path
 
 # -- packages that are gone ----------------------------------------------------------------------------------------------------
 
-EVERYTHING: Points = {**WORKFLOW, **FLAG, "detent.runners": {"doctest": "detent_guide.doctest_runner:Doctest"}}
+EVERYTHING: Points = {**WORKFLOW, "detent.runners": {"doctest": "detent_guide.doctest_runner:Doctest"}}
+AS_A_FILE = edit("doctest_runner.py", '"-m", "detent_guide.doctest_run"', '__file__.replace("_runner", "_run")')  # -I finds only what is installed
 
 
 def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(tmp_path: Path) -> None:
-    p = laid(tmp_path, lambda site: None, EVERYTHING)
+    p = laid(tmp_path, AS_A_FILE, EVERYTHING)
     assert p.run("start", "--workflow", "guide", "how to add").code == 0
     shutil.rmtree(p.site)
     [run] = p.run("runs", "--json").json["runs"]
@@ -358,7 +359,7 @@ def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(
 
 
 def test_a_run_whose_test_runner_is_gone_says_so(tmp_path: Path) -> None:
-    p = laid(tmp_path, lambda site: None, EVERYTHING)
+    p = laid(tmp_path, AS_A_FILE, EVERYTHING)
     assert p.run("start", "--workflow", "guide", "how to add").code == 0
     (p.site / "detent_guide-1.0.dist-info" / "entry_points.txt").write_text("[detent.workflows]\nguide = detent_guide.guide:WORKFLOW\n")
     p.write({"guide.md": GUIDE})
@@ -370,12 +371,12 @@ def test_a_run_whose_test_runner_is_gone_says_so(tmp_path: Path) -> None:
 
 
 WATCHED = """
-import sys
 from detent.interfaces.cli.main import main
 try:
     main()
 finally:
-    assert 'importlib.metadata' not in sys.modules
+    from detent.extensions import installed
+    assert not installed.cache_info().misses
 """
 
 
