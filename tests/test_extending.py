@@ -286,6 +286,12 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
         ("start", "--workflow", "tdd", "x"),
         "the test runner 'odd' of the package odd cannot be used: it has no adopt and no detect",
     ),
+    "a runner of another name": (
+        {"detent.runners": {"odd": "detent.evidence.runners.pytest:Pytest"}},
+        "",
+        ("start", "--workflow", "tdd", "x"),
+        "it calls itself 'pytest'; adapter and entry point must have the same name",
+    ),
     "a kind of flag that is none": (
         ODD,
         "ODD = 'ask'\n",
@@ -326,6 +332,7 @@ def test_a_kind_of_flag_is_a_setting_with_the_levels_of_any_other(tmp_path: Path
     p.write({"detent.toml": "[flags]\nno-exampel = 'allow'\n"})
     ran = p.run("doctor")
     assert "[flags] has no key no-exampel" in ran.out and "did you mean no-example?" in ran.out, ran
+    p.write({"detent.toml": ""})
     ran = p.run("doctor", DETENT_FLAGS_NOTHING="allow")
     assert "the environment variable DETENT_FLAGS_NOTHING is not a setting" in ran.out + ran.err, ran
 
@@ -333,7 +340,9 @@ def test_a_kind_of_flag_is_a_setting_with_the_levels_of_any_other(tmp_path: Path
 # -- packages that are gone ----------------------------------------------------------------------------------------------------
 
 EVERYTHING: Points = {**WORKFLOW, "detent.runners": {"doctest": "detent_guide.doctest_runner:Doctest"}}
-AS_A_FILE = edit("doctest_runner.py", '"-m", "detent_guide.doctest_run"', '__file__.replace("_runner", "_run")')  # -I finds only what is installed
+AS_A_FILE = edit(
+    "doctest_runner.py", '"-m", "detent_guide.doctest_run"', '__file__.replace("doctest_runner", "doctest_run")'
+)  # -I finds only what is installed
 
 
 def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(tmp_path: Path) -> None:
@@ -342,7 +351,8 @@ def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(
     shutil.rmtree(p.site)
     [run] = p.run("runs", "--json").json["runs"]
     assert run["workflow"] == "guide" and run["run"] in p.run("runs").out
-    for call in ("status", "history", "get-task", "submit-work", "show", "abort"):
+    assert p.run("get-task").out.startswith("# Write guide.md"), "the briefing is kept"
+    for call in ("status", "history", "submit-work", "show", "abort"):
         ran = p.run(call, *(("--summary", "s") if call == "submit-work" else (run["run"],) if call == "show" else ()))
         sentence, _ = two_lines(ran.code, ran.err)
         assert "workflow 'guide'" in sentence, (call, ran)

@@ -1,6 +1,6 @@
 """The test runners that Detent understands. A new one: a file, a line here, a row in the docs; it passes the conformance tests."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 
 from detent.errors import DetentError
@@ -58,10 +58,20 @@ def _installed(name: str) -> Runner:
     return made() if isinstance(made, type) else made
 
 
-def _all_installed() -> Iterator[Runner]:
+def _ask_installed(ask: Callable[[Runner], Command | None], or_say: bool = False) -> Command | None:
+    """The first command that an adapter of a package gives. `or_say`: where none does, one that cannot be used is an error."""
     from detent import extensions
 
-    return (_installed(name) for name in extensions.names(extensions.RUNNERS, WHERE))
+    faults = list[DetentError]()
+    for name in extensions.names(extensions.RUNNERS, WHERE):
+        try:
+            if (found := ask(_installed(name))) is not None:
+                return found
+        except DetentError as e:
+            faults.append(e)
+    if faults and or_say:
+        raise faults[0]
+    return None
 
 
 def _wrong(name: str, value: object) -> str:
@@ -82,15 +92,14 @@ def find_command(files: Files, configured: str = "") -> Command | None:
     from detent.evidence.runners.words import split
 
     if not configured.strip():
-        return detect(files) or next(filter(None, (runner.detect(files) for runner in _all_installed())), None)
+        return detect(files) or _ask_installed(lambda runner: runner.detect(files), or_say=True)
     words, fault = split(configured)
     if is_npm_test(words):
         words = script_words(files) or words
     adopted = (runner.adopt(words) for runner in RUNNERS.values()) if words and not fault else iter(())
-    if (own := next(filter(None, adopted), None)) is not None:
-        return own
-    more = (runner.adopt(words) for runner in _all_installed()) if words and not fault else iter(())
-    return next(filter(None, more), None) or Command(("sh", "-c", configured))
+    own = next(filter(None, adopted), None)
+    more = _ask_installed(lambda runner: runner.adopt(words)) if words and not fault and own is None else None
+    return own or more or Command(("sh", "-c", configured))
 
 
 def refuse(command: str, base: Command | None) -> str | None:
