@@ -351,11 +351,10 @@ def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(
     shutil.rmtree(p.site)
     [run] = p.run("runs", "--json").json["runs"]
     assert run["workflow"] == "guide" and run["run"] in p.run("runs").out
-    assert p.run("get-task").out.startswith("# Write guide.md"), "the briefing is kept"
-    for call in ("status", "history", "submit-work", "show", "abort"):
-        ran = p.run(call, *(("--summary", "s") if call == "submit-work" else (run["run"],) if call == "show" else ()))
-        sentence, _ = two_lines(ran.code, ran.err)
-        assert "workflow 'guide'" in sentence, (call, ran)
+    assert "SUCCESS         start             → WRITE" in p.run("show", run["run"]).out
+    for call in ("status", "history", "get-task", "submit-work", "abort"):
+        ran = p.run(call, *(("--summary", "s") if call == "submit-work" else ()))
+        assert ran.code == 2 and ran.err.startswith("detent: ") and "workflow 'guide'" in ran.err, (call, ran)
     assert p.run("decisions", "--json").code == 2, "it is the run of this checkout"
     p.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
     p.root = tmp_path / "other"

@@ -173,7 +173,8 @@ class Door:
     def _table(self, workflow: str) -> Table[Any]:
         if workflow not in self.hands.tables:
             raise DetentError(
-                f"the workflow '{workflow}' is not installed here", "install the package that brings it; `detent runs` lists all runs"
+                f"the workflow '{workflow}' is not installed here",
+                "install the package that brings it; `detent show RUN` still shows what happened",
             )
         return self.hands.tables[workflow]
 
