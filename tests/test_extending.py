@@ -345,6 +345,7 @@ AS_A_FILE = edit(
 )  # -I finds only what is installed
 
 
+@pytest.mark.needs("loopback")
 def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(tmp_path: Path) -> None:
     p = laid(tmp_path, AS_A_FILE, EVERYTHING)
     assert p.run("start", "--workflow", "guide", "how to add").code == 0
@@ -365,6 +366,11 @@ def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(
     started = p.run("start", "--workflow", "tdd", "add numbers")
     assert started.code == 0, started
     assert p.run("steer", "be quick").code == 0
+    with served(p) as page:
+        assert [row["workflow"] for row in page.get("/api/runs")["runs"]] == ["tdd"]
+        assert page.get("/api/decisions")["decisions"] == []
+        assert page.ask(f"/api/runs/{run['run']}")[0] != 500
+        assert page.ask("/api/workflows/guide")[0] == 404
 
 
 def test_a_run_whose_test_runner_is_gone_says_so(tmp_path: Path) -> None:
