@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from detent.blocks.open_flags import ACCEPT, CAUSE, QUESTION, asking
 from detent.config import Settings
+from detent.config.flag_kinds import is_kind, kind_names
 from detent.config.values import unknown
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.documents import recommended
 from detent.gates.human import DecisionData, pending
-from detent.kernel.flags import is_kind, kind_names
 from detent.kernel.model import Sent
 
 POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare name means

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from detent.config.flag_kinds import is_kind, kind_names
 from detent.config.project_rows import checked_projects
 from detent.config.settings import Bash, Debug, Flags, Settings, kinds, variable
 from detent.config.values import ROLE, checked, checked_text, seen, unknown
 from detent.errors import DetentError
-from detent.kernel.flags import is_kind, kind_names
 
 FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
 NOT_SETTINGS = (

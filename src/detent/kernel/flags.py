@@ -1,9 +1,7 @@
-"""The kinds of flags: what each is about, and what it does unless the configuration says otherwise."""
+"""The kinds of flags: what each is about, and what it does unless the configuration says otherwise. Values only."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
-
-from detent.extensions import FLAGS, load, names
 
 Level = Literal["allow", "note", "ask", "fail"]
 LEVELS: tuple[Level, ...] = ("allow", "note", "ask", "fail")
@@ -41,19 +39,3 @@ KINDS: Mapping[str, Kind] = {
     "new-dependencies": Kind("ask", "a package of others is asked for that the project did not depend on"),
     "ci-permissions": Kind("ask", "a CI file may do more than before"),
 }
-
-
-def is_kind(name: str) -> bool:
-    """Whether there is such a kind of flag: a built-in one, or one that a package brings."""
-    return name in KINDS or load(FLAGS, name, _wrong) is not None
-
-
-def kind_names() -> tuple[str, ...]:
-    """Every kind, the built-in ones first."""
-    return (*KINDS, *names(FLAGS, KINDS))
-
-
-def _wrong(value: object) -> str:
-    if not isinstance(value, Kind):
-        return f"it is a {type(value).__name__}, and no Kind"
-    return "" if value.level in LEVELS else f"its level is '{value.level}'; it must be one of {', '.join(LEVELS)}"

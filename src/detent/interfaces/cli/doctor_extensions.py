@@ -4,12 +4,13 @@ from collections.abc import Callable, Collection
 
 from detent.agents import BACKENDS, backend
 from detent.app.registry import BUILT_IN, checked, workflow_names
+from detent.config.flag_kinds import is_kind
 from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS
 from detent.extensions import AGENTS, FLAGS, WORKFLOWS, Group, names, shadowing
 from detent.extensions import RUNNERS as RUNNER_GROUP
 from detent.interfaces.cli.doctor_project import Check
-from detent.kernel.flags import KINDS, is_kind
+from detent.kernel.flags import KINDS
 
 RENAME = "its author has to choose another name (docs/extending.md)"
 PARTS: tuple[tuple[Group, Collection[str], Callable[[str], object]], ...] = (
