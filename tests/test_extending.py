@@ -104,7 +104,7 @@ def test_the_page_shows_every_file_of_the_example_as_it_is() -> None:
     files = [path for path in sorted(EXAMPLE.rglob("*")) if path.suffix in (".py", ".toml", ".md") and path.name != "README.md"]
     named = [path for path in files if f"`{path.relative_to(EXAMPLE).as_posix()}`" not in PAGE]
     assert files and named == [], "each file has its place in docs/extending.md"
-    blocks = [part.partition("\n")[2] for part in PAGE.split("```")[1::2] if part.startswith(("python", "toml"))]
+    blocks = [part.partition("\n")[2] for part in PAGE.split("```")[1::2] if part.startswith(("python", "toml", "text"))]
     whole = "\n".join(path.read_text() for path in files)
     assert blocks and [block for block in blocks if block not in whole] == [], "what the page shows is what the example says"
     assert [group.name for group in GROUPS if f"`{group.name}`" not in PAGE] == []
