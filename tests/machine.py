@@ -125,6 +125,13 @@ def packages(folder: str) -> Need:
     return Need(modules.is_dir, f"the packages of {folder}/package.json are not installed", "install npm; ./x test does the rest")
 
 
+def builds() -> bool:
+    """Whether the uv of this repository has what a build needs, and needs no network for it."""
+    uv = HERE.parent / ".tools" / "bin" / "uv"
+    words = ("pip", "install", "--quiet", "--offline", "--dry-run", "--python", sys.executable, "hatchling>=1.27")
+    return uv.is_file() and runs(str(uv), *words)
+
+
 def find_postgres(name: str) -> str:
     """A program of PostgreSQL: on PATH, or where Debian keeps it; empty if it is not there."""
     kept = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
@@ -154,6 +161,7 @@ NEEDS: dict[str, Need] = {
     "node": program("node", "nodejs"),
     "phpunit": program("phpunit", "phpunit"),
     "postgres": Need(lambda: bool(find_postgres("initdb")), "PostgreSQL is not installed", "Debian, Ubuntu: apt-get install postgresql"),
+    "uv": Need(builds, "uv cannot build this project without a network here", "./x setup fetches uv and what the build needs"),
     "rspec": program("rspec", "ruby-rspec"),
     "clients": packages("tests/clients"),
     "runners_js": packages("tests/runners_js"),

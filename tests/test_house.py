@@ -34,6 +34,7 @@ FLOORS = (
     ("git", "sandbox", "tracker"),
     ("forge",),
     ("kernel",),
+    ("extensions",),
     ("errors",),
     ("__init__",),
 )

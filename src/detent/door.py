@@ -169,7 +169,10 @@ class Door:
 
     def _table(self, workflow: str) -> Table[Any]:
         if workflow not in self.tables:
-            raise DetentError(f"there is no workflow {workflow}", f"known: {', '.join(self.tables)}")
+            raise DetentError(
+                f"the workflow '{workflow}' is not installed here",
+                "install the package that brings it; `detent show RUN` still shows what happened",
+            )
         return self.tables[workflow]
 
     @contextmanager

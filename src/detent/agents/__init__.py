@@ -12,6 +12,7 @@ from detent.agents.meter import Meter
 from detent.agents.protocol import DEFAULT_MODEL, AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
+from detent.extensions import AGENTS, load, names
 from detent.kernel.redact import redactor, secrets_of
 
 __all__ = [
@@ -110,9 +111,18 @@ def asked_of(rest: str, turn: Turn, outer: Mapping[str, str]) -> Asked:
 def named(spec: str) -> tuple[str, str]:
     """The backend of a spec, and the rest of it. DetentError if there is none."""
     name, _, rest = spec.partition(":")
-    if name not in BACKENDS:
-        raise DetentError(f"there is no agent '{spec}'", f"known: {', '.join(FORMS.values())}")
+    backend(name, spec)
     return name, rest
+
+
+def backend(name: str, spec: str = "") -> Callable[[Asked], Reply]:
+    """A backend by its name: a built-in one, or one that a package brings."""
+    if name in BACKENDS:
+        return BACKENDS[name]
+    found: Callable[[Asked], Reply] | None = load(AGENTS, name, lambda value: "" if callable(value) else "it is no function")
+    if found is None:
+        raise DetentError(f"there is no agent '{spec or name}'", f"known: {', '.join((*FORMS.values(), *names(AGENTS, FORMS)))}")
+    return found
 
 
 def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str = DEFAULT_MODEL, catalog: Catalog = NOTHING_ADDED) -> None:
@@ -148,7 +158,7 @@ def ask(spec: str, turn: Turn, outer: Mapping[str, str]) -> Reply:
     asked.log.add("asked", agent=spec, briefing=turn.briefing)
     try:
         asked.meter.before_call()
-        reply = BACKENDS[name](asked)
+        reply = backend(name)(asked)
         reply = reply._replace(text=asked.redact(reply.text))  # it goes into the journal
     except AgentFailed as e:
         e.usage = asked.meter.usage

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from detent.app import App
-from detent.app.registry import workflow_of
+from detent.app.registry import usable, workflow_of
 from detent.blocks.open_flags import CAUSE, asking, hunk_of, line_of
 from detent.door import AnyRun
 from detent.kernel.model import Sent
@@ -49,7 +49,12 @@ def open_of_run(app: App, run: str) -> list[dict[str, object]]:
 
 def open_everywhere(app: App) -> list[dict[str, object]]:
     """The same of every run that has not ended."""
-    return [d for head in app.journal.heads() if not head.parent and not head.ended for d in open_of_run(app, head.run)]
+    return [d for run in open_runs(app) for d in open_of_run(app, run)]
+
+
+def open_runs(app: App) -> list[str]:
+    """The runs that have not ended, no children; none of a workflow that is not installed any more."""
+    return [head.run for head in app.journal.heads() if not head.parent and not head.ended and usable(head.workflow) is not None]
 
 
 def waiting(app: App, run: str) -> Iterator[AnyRun]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from detent.app import App
-from detent.app.registry import FOR_ITEMS, workflow_of
+from detent.app.registry import FOR_ITEMS, usable, workflow_of
 from detent.app.workflow import Items
 from detent.door import AnyRun
 from detent.git.commits import short
@@ -18,7 +18,7 @@ def the_items() -> Items:
 
 
 def is_execution(workflow: str) -> bool:
-    return workflow_of(workflow).items is not None
+    return (flow := usable(workflow)) is not None and flow.items is not None
 
 
 def executions(app: App) -> Iterator[Head]:

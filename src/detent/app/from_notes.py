@@ -1,7 +1,7 @@
 """Going on where there is no run: with a workflow whose notes on the commits say how far it came. And writing such notes anew."""
 
 from detent.app import App
-from detent.app.registry import workflow_names, workflow_of
+from detent.app.registry import workflows
 from detent.app.workflow import Notes
 from detent.errors import DetentError
 from detent.kernel.model import Sent
@@ -9,12 +9,12 @@ from detent.kernel.model import Sent
 
 def start_from_notes(app: App, sent: Sent, agent: str) -> str:
     """A new run that goes on after the newest note of this branch; its id."""
-    for name in workflow_names():
-        if (begin := workflow_of(name).from_notes) is not None:
-            return begin(app, sent, agent)
+    for _, flow in workflows():
+        if flow.from_notes is not None:
+            return flow.from_notes(app, sent, agent)
     raise DetentError("there is no run in this checkout", "start one with `detent start` or `detent run`")
 
 
 def noted() -> dict[str, Notes]:
     """The workflows that write notes of their own, by name."""
-    return {name: notes for name in workflow_names() if (notes := workflow_of(name).notes) is not None}
+    return {name: flow.notes for name, flow in workflows() if flow.notes is not None}

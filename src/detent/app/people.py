@@ -7,6 +7,7 @@ terminal, the web page or a client's dialog.
 import os
 
 from detent.app import App
+from detent.app.asked import open_runs
 from detent.app.executions import is_execution
 from detent.errors import DetentError
 
@@ -51,8 +52,8 @@ def wanted_of(app: App, run: str | None) -> str:
 
 def pulled(app: App) -> list[str]:
     """The open runs in pull mode: an agent that calls by itself works on them, in a shell of its own."""
-    heads = (head for head in app.journal.heads() if not head.ended and not head.parent and not is_execution(head.workflow))
-    return [head.run for head in heads if not app.door.load(head.run).run.data.setup.agent]
+    runs = (app.door.load(run).run for run in open_runs(app))
+    return [run.id for run in runs if not is_execution(run.workflow) and not run.data.setup.agent]
 
 
 def must_be_a_persons_shell(by: str) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from detent.blocks.open_flags import ACCEPT, CAUSE, QUESTION, asking
 from detent.config import Settings
+from detent.config.flag_kinds import is_kind, kind_names
 from detent.config.values import unknown
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.documents import recommended
 from detent.gates.human import DecisionData, pending
-from detent.kernel.flags import KINDS as FLAG_KINDS
 from detent.kernel.model import Sent
 
 POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare name means
@@ -62,8 +62,8 @@ def _kinds(value: str) -> str:
             "--yes-to: flags needs the kinds that are accepted", "for example: --yes-to flags=no-proof,unnoticed (docs/flags.md)"
         )
     for kind in kinds:
-        if kind not in FLAG_KINDS:
-            raise unknown(f"--yes-to: there is no kind of flag '{kind}'", kind, FLAG_KINDS)
+        if not is_kind(kind):
+            raise unknown(f"--yes-to: there is no kind of flag '{kind}'", kind, kind_names())
     return "+".join(kinds)
 
 

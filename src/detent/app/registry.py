@@ -1,10 +1,12 @@
 """Which workflows there are: the built-in ones, and those of packages that are installed beside Detent. Each is imported when it is asked for."""
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from detent.errors import DetentError
+from detent.extensions import WORKFLOWS, blamed, installed, load, names
 
 if TYPE_CHECKING:
     from detent.app.workflow import Workflow
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
     from detent.kernel.model import Briefing
     from detent.kernel.table import Table
 
-GROUP = "detent.workflows"  # the entry points of other packages
 BUILT_IN = {
     "pr": "detent.workflows.pr:WORKFLOW",
     "tdd": "detent.workflows.tdd:WORKFLOW",
@@ -28,40 +29,67 @@ FOR_ITEMS = "execute"  # what the queue runs
 @cache
 def workflow_of(name: str) -> "Workflow[Any]":
     """One workflow by its name."""
-    where = BUILT_IN.get(name) or _installed().get(name)
-    if where is None:
-        raise DetentError(f"there is no workflow '{name}'", f"known: {', '.join(workflow_names())}")
-    module, _, attribute = where.partition(":")
-    found: Workflow[Any] = getattr(import_module(module), attribute)
-    if found.table.name != name:
-        raise DetentError(f"{where} is the workflow '{found.table.name}', not '{name}'", "its entry point must have its name")
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name].partition(":")
+        built_in: Workflow[Any] = getattr(import_module(module), attribute)
+        return built_in
+    found: Workflow[Any] | None = load(WORKFLOWS, name, lambda value: _wrong(name, value))
+    if found is None:
+        raise DetentError(f"there is no workflow '{name}' here", f"known: {', '.join(workflow_names())}; a package may bring others")
     return found
 
 
+def _wrong(name: str, value: object) -> str:
+    from detent.app.workflow import Workflow
+
+    if not isinstance(value, Workflow):
+        return f"it is a {type(value).__name__}, and no Workflow"
+    if "-" in name:
+        return "its name has a -, which parts the name of a workflow from the rest of a run's"
+    return "" if value.table.name == name else f"its table has the name '{value.table.name}'; table and entry point must have the same"
+
+
+def checked(name: str) -> "Workflow[Any]":
+    """A workflow once everything that it is carried out by is loaded too, and somebody does all that its table asks for."""
+    flow = workflow_of(name)
+    if name in BUILT_IN:
+        flow.check()
+        return flow
+    with blamed(WORKFLOWS, name):
+        flow.check()
+    return flow
+
+
+def usable(name: str) -> "Workflow[Any] | None":
+    """A workflow, or None where no package brings it, or one that cannot be loaded: a run of it says nothing about other runs."""
+    try:
+        return workflow_of(name)
+    except DetentError:
+        return None
+
+
 def is_workflow(name: str) -> bool:
-    return name in BUILT_IN or name in _installed()
+    return name in BUILT_IN or name in installed(WORKFLOWS)
 
 
 def workflow_names() -> tuple[str, ...]:
     """Every workflow by name, the built-in ones first."""
-    return (*BUILT_IN, *(name for name in sorted(_installed()) if name not in BUILT_IN))
+    return (*BUILT_IN, *names(WORKFLOWS, BUILT_IN))
+
+
+def workflows() -> "Iterator[tuple[str, Workflow[Any]]]":
+    """Every workflow that can be loaded, by name."""
+    return ((name, flow) for name in workflow_names() if (flow := usable(name)) is not None)
 
 
 def startable(door: str) -> tuple[str, ...]:
     """The workflows that people can start through a door."""
-    return tuple(name for name in workflow_names() if (flow := workflow_of(name)).start is not None and door in flow.doors)
-
-
-@cache
-def _installed() -> dict[str, str]:
-    from importlib.metadata import entry_points  # asked for only where the name is none of ours
-
-    return {point.name: point.value for point in entry_points(group=GROUP)}
+    return tuple(name for name, flow in workflows() if flow.start is not None and door in flow.doors)
 
 
 def all_tables() -> "dict[str, Table[Any]]":
     """Every table by the name of its workflow."""
-    return {name: workflow_of(name).table for name in workflow_names()}
+    return {name: flow.table for name, flow in workflows()}
 
 
 def brief_of(table: "Table[Any]", run: "AnyRun") -> "Briefing":

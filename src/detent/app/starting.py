@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from detent.app.registry import startable, workflow_names, workflow_of
+from detent.app.registry import checked, startable, workflow_of, workflows
 from detent.errors import DetentError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def start_of(workflow: str, door: str) -> "Start":
     if door not in flow.doors:
         ways = ", ".join(f"`{COMMANDS[each]} --workflow {workflow}`" for each in flow.doors if each != PAGE)
         raise DetentError(f"the machine drives a run of {workflow}: no agent calls by itself", f"start it with {ways}")
-    flow.check()
+    checked(workflow)
     return flow.start
 
 
@@ -33,7 +33,7 @@ def options_fit(workflow: str, terms: "Terms", names: Mapping[str, str]) -> None
     mine = workflow_of(workflow).options
     given = [name for name in names if getattr(terms, name) != type(terms)._field_defaults[name] and name not in mine]
     if given:
-        owners = [name for name in workflow_names() if given[0] in workflow_of(name).options]
+        owners = [name for name, flow in workflows() if given[0] in flow.options]
         if owners:
             said = f"{names[given[0]]} belongs to {' and '.join(owners)}, not to {workflow}"
             raise DetentError(said, f"add --workflow {owners[0]}, or leave it out")

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 
 import msgspec
 
+from detent.blocks.briefs import not_given
+from detent.blocks.ground import Ground
 from detent.blocks.inner import Inner
 from detent.blocks.last_words import Reader, read_summary
 from detent.blocks.plan_parts import Part
 from detent.blocks.proved import Fold, claims_nothing
 from detent.door import STOP_CHILDREN, AnyRun
 from detent.gates.human import DecisionData
+from detent.kernel.decide import ERRORS
 from detent.kernel.journal import Head
-from detent.kernel.model import Briefing, Sent
+from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.rows import Child, T
 from detent.kernel.table import Table
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from detent.world.repo import Effects, Jobs, RepoWorld
 
 NEEDED = ("setup", "base", "branch", "good_tree", "reds")  # what every room asks of a run's data
+OF_AGENTS = ("agent-failed", "limited", "no-model", "over-budget")  # what can happen to an agent that the machine drives
 HAND_IN = "hand-in"  # the prompt that says how an agent hands in
 
 
@@ -150,8 +154,8 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
             self.check()
 
     def check(self) -> None:
-        """Whether somebody does what its table owes and asks for; loads what is late."""
-        _raise(self.table.name, _undone(self))
+        """Whether somebody does what its table owes and asks for, and its texts can be filled in; loads what is late."""
+        _raise(self.table.name, [*_undone(self), *_undriven(self), *_unfilled(self)])
 
     @property
     def has_decisions(self) -> bool:
@@ -199,8 +203,21 @@ def _form(flow: Workflow[Any]) -> list[str]:
     faults += [
         f"there is no prompt {flow.prompt_folder / name}.md" for name in prompts if not (flow.prompt_folder / f"{name}.md").is_file()
     ]
-    fields = set(table.data.__struct_fields__)
-    faults += [f"its data {table.data.__name__} has no field {name}" for name in NEEDED if name not in fields]
+    if ERRORS not in table.limits:
+        faults.append(f"its limits have no {ERRORS}: how often in a row the machine may be unable to tell")
+    return faults + _unfit_data(table.data)
+
+
+def _unfit_data(data: type[Any]) -> list[str]:
+    """What the rooms need of the data of a run and it does not have."""
+    fields = set(data.__struct_fields__)
+    faults = [f"its data {data.__name__} has no field {name}" for name in NEEDED if name not in fields]
+    try:
+        empty = data()
+    except TypeError:
+        return [*faults, f"its data {data.__name__} has a field without a default"]
+    if "setup" in fields and not isinstance(empty.setup, Ground):
+        faults.append(f"the field setup of its data {data.__name__} is no Ground")
     return faults
 
 
@@ -212,3 +229,28 @@ def _undone(flow: Workflow[Any]) -> list[str]:
     faults = [f"nobody does the effect {name}, which its rows owe" for name in sorted(owed - set(effects) - {STOP_CHILDREN})]
     wanted = {(name, state.job.name) for name, state in table.states.items() if state.job}
     return faults + [f"nobody does the job {job} of state {name}" for name, job in sorted(wanted) if job not in jobs]
+
+
+def _undriven(flow: Workflow[Any]) -> list[str]:
+    """What a machine that drives its agents would have to say, and no row takes."""
+    states = [name for name, state in flow.table.states.items() if state.actor == "agent" and not state.end and "run" in flow.doors]
+    return [
+        f"state {name} has no row for {event}; blocks.common.driven makes them"
+        for name in states
+        for event in OF_AGENTS
+        if flow.table.row(name, event) is None
+    ]
+
+
+def _unfilled(flow: Workflow[Any]) -> list[str]:
+    """Names in its briefings that its facts do not have, seen with the data of a run that has just begun."""
+    faults = []
+    for name in flow.table.states:
+        try:
+            missing = not_given(
+                flow.table, flow.folder, Run("", flow.table.name, name, 1, flow.table.data(), limits=dict(flow.table.limits))
+            )
+        except (KeyError, IndexError, AttributeError, TypeError, ValueError):
+            continue  # facts that need more than an empty run cannot be seen here
+        faults += [f"the briefing of {name} uses {each}, which its facts do not have" for each in missing]
+    return faults

@@ -45,6 +45,15 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
     )
 
 
+def not_given(table: Table[T], folder: Path, run: Run[T]) -> tuple[str, ...]:
+    """What a briefing, and what may be written meanwhile, use as names and nobody gives; a lone $ too."""
+    state = table.states[run.state]
+    used, given = (template(folder, run.state, state.actor), *map(Template, state.writes)), _names(table, run)
+    return tuple(
+        f"${name}" for each in used for name in (*each.get_identifiers(), *(() if each.is_valid() else ("",))) if name not in given
+    )
+
+
 def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
     step = table.step(run)
     common = {

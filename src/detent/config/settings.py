@@ -205,7 +205,11 @@ class Settings(Value, frozen=True):
         plain = [name for name in kinds() if name not in levels()]
         pairs = {name: attrgetter(name)(self) for name in plain}
         roles = {f"agents.{role}": agent for role, agent in self.agents.roles.items()}
-        return {name: as_text(value) for name, value in pairs.items()} | roles | {name: self.level(kind) for name, kind in levels().items()}
+        return (
+            {name: as_text(value) for name, value in pairs.items()}
+            | roles
+            | {f"flags.{kind}": self.level(kind) for kind in (*KINDS, *self.flags.levels)}
+        )
 
     def level(self, kind: str) -> str:
         """What a kind of flag does as it is configured; empty: its own default. [evidence] mutation speaks for its two where [flags] does not."""
@@ -223,9 +227,14 @@ def kinds() -> dict[str, Any]:
     return {name: Texts if kind == Texts | None else kind for name, kind in found.items()} | dict.fromkeys(levels(), LEVEL)
 
 
+def kind_of(name: str) -> Any:
+    """The type of a key's value. Under [agents] any name is a role, under [flags] packages may bring kinds of their own."""
+    return kinds().get(name, LEVEL if name.startswith("flags.") else str)
+
+
 @cache
 def levels() -> dict[str, str]:
-    """The keys of [flags] that are kinds of flags, by their dotted names."""
+    """The keys of [flags] that are built-in kinds of flags, by their dotted names."""
     return {f"flags.{kind}": kind for kind in KINDS}
 
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from detent.config.flag_kinds import is_kind, kind_names
 from detent.config.model_rows import checked_tables
 from detent.config.project_rows import checked_projects
-from detent.config.settings import TABLES, Bash, Debug, Settings, kinds, levels, variable
+from detent.config.settings import TABLES, Bash, Debug, Flags, Settings, kinds, variable
 from detent.config.values import ROLE, checked, checked_text, seen, unknown
 from detent.errors import DetentError
 
@@ -58,7 +59,7 @@ def _build(values: Mapping[str, Any]) -> Settings:
             nested.setdefault("agents", {}).setdefault("escalate", {})[key.removeprefix("escalate.")] = value
         elif section == "agents" and name not in kinds():
             nested.setdefault("agents", {}).setdefault("roles", {})[key] = value
-        elif name in levels():
+        elif section == "flags" and key not in Flags.__struct_fields__:
             nested.setdefault("flags", {}).setdefault("levels", {})[key] = value
         else:
             nested.setdefault(section, {})[key] = value
@@ -164,7 +165,10 @@ def _known(section: str, key: str, where: str) -> str:
         return f"{section}.{key}"
     if section == "agents" and ROLE.fullmatch(key):
         return f"agents.{key.lower()}"
-    keys = [name.partition(".")[2] for name in (*kinds(), "test.project") if name.startswith(f"{section}.")]
+    if section == "flags" and is_kind(key):
+        return f"flags.{key}"
+    more = [f"flags.{kind}" for kind in kind_names()] if section == "flags" else []
+    keys = [name.partition(".")[2] for name in dict.fromkeys((*kinds(), "test.project", *more)) if name.startswith(f"{section}.")]
     elsewhere = [f"[{name.partition('.')[0]}] {key}" for name in kinds() if name.endswith(f".{key}")]
     if elsewhere:
         raise DetentError(f"{where}: [{section}] has no key {key}", f"did you mean {' or '.join(elsewhere)}?")
@@ -181,12 +185,18 @@ def _variables(env: Mapping[str, str]) -> Iterator[Layer]:
         if not key.startswith("DETENT_") or key in NOT_SETTINGS:
             continue
         role = key.removeprefix("DETENT_AGENTS_")
-        name = names.get(key) or (f"agents.{role.lower()}" if role != key and ROLE.fullmatch(role) else "")
+        name = names.get(key) or (f"agents.{role.lower()}" if role != key and ROLE.fullmatch(role) else _installed_flag(key))
         if not name:
             way_out = "unset it; docs/configuration.md lists the settings"
             known = [each.removeprefix("DETENT_") for each in names]
             raise unknown(f"the environment variable {key} is not a setting", key.removeprefix("DETENT_"), known, "DETENT_{}", way_out)
         yield Layer(key, {name: checked_text(name, env[key], key)})
+
+
+def _installed_flag(key: str) -> str:
+    """The setting that a variable stands for, if it is the level of a kind that a package brings."""
+    known = (f"flags.{kind}" for kind in kind_names() if key == variable(f"flags.{kind}") and is_kind(kind))
+    return next(known, "") if key.startswith("DETENT_FLAGS_") else ""
 
 
 def _flags(flags: Mapping[str, str]) -> Iterator[Layer]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Literal, get_args, get_origin
 
-from detent.config.settings import Settings, Texts, as_text, kinds, variable
+from detent.config.settings import Settings, Texts, as_text, kind_of, variable
 from detent.errors import DetentError
 
 LEAST = {
@@ -51,7 +51,7 @@ YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 def checked(name: str, raw: object, where: str) -> object:
     """A value of TOML that has the type of its key and is in its range, or the error that names it."""
     at = where if where in (variable(name), "TDD_MODEL", "TDD_MAX_RETRIES") else f"{where}: {name}"
-    kind = kinds().get(name, str)
+    kind = kind_of(name)
     if get_origin(kind) is Literal:
         return _chosen(at, raw, get_args(kind))
     if not fits(kind, raw):
@@ -65,7 +65,7 @@ def checked(name: str, raw: object, where: str) -> object:
 
 def checked_text(name: str, text: str, where: str) -> object:
     """The same for a value that is written as text, as in the environment."""
-    value = _from_text(kinds().get(name, str), text)
+    value = _from_text(kind_of(name), text)
     return checked(name, value, where)
 
 

@@ -14,7 +14,6 @@ from detent.evidence.card import Card, redacted
 from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
 from detent.gates.tree import asked
-from detent.kernel.flags import KINDS
 from detent.kernel.model import Sent
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
@@ -90,7 +89,7 @@ def card_file(span: "Span", also: str = "") -> Path:
     """Where the card of two trees is kept. `also`: what else it depends on."""
     from detent.evidence.branch_look import is_probed
 
-    allowed = sorted(kind for kind in KINDS if span.settings.get(f"flags.{kind}") == "allow")
+    allowed = sorted(name for name, level in span.settings.items() if name.startswith("flags.") and level == "allow")
     how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{also}\n{__version__}"
     text = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}\n{how}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"

@@ -5,7 +5,7 @@ Reads files, starts nothing, and imports a runner only where there is a sign of 
 
 from typing import NamedTuple
 
-from detent.evidence.runners import RUNNERS
+from detent.evidence.runners import RUNNERS, ask_installed
 from detent.evidence.runners.adapter import Command, Files
 from detent.evidence.runners.command_words import split
 
@@ -42,14 +42,17 @@ def find_command(files: Files, configured: str = "", report: str = "") -> Comman
     if report:
         return Command(("sh", "-c", configured), "report", report=report)
     if not configured.strip():
-        return next(filter(None, (_detected(sign, files) for sign in DETECTION)), None)
+        found = next(filter(None, (_detected(sign, files) for sign in DETECTION)), None)
+        return found or ask_installed(lambda runner: runner.detect(files), or_say=True)
     words, fault = split(configured)
     if words[:1] == ("npm",):
         from detent.evidence.runners.javascript.node_package import CALLS, script_words
 
         words = (script_words(files) if words in CALLS else ()) or words
     adopted = (RUNNERS[name].adopt(words) for name in RUNNERS if not fault and _is_called(name, words))
-    return next(filter(None, adopted), None) or Command(("sh", "-c", configured))
+    own = next(filter(None, adopted), None)
+    more = ask_installed(lambda runner: runner.adopt(words)) if words and not fault and own is None else None
+    return own or more or Command(("sh", "-c", configured))
 
 
 def _is_called(name: str, words: tuple[str, ...]) -> bool:

@@ -25,7 +25,7 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
     detent answer UD-APPROVE-DESIGN approved
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
-    from detent.app.asked import asked_of, open_everywhere, open_of_run
+    from detent.app.asked import asked_of, open_everywhere, open_of_run, open_runs
     from detent.app.land_asked import open_landings, row_of
     from detent.interfaces.cli.runner import here
 
@@ -40,16 +40,12 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
         return 0
     for d in found:
         click.echo(_told(d, "" if mine and chosen == mine.run else f" --run {str(d['run']).partition('.')[0]}"))
-    stuck = [line for top in ([chosen] if chosen else _open_runs(app)) for line in _stuck(app, top)]
+    stuck = [line for top in ([chosen] if chosen else open_runs(app)) for line in _stuck(app, top)]
     if not found and (chosen or not stuck):
         click.echo(f"Run {chosen} has no open question." if chosen else "No run has an open question.")
     for line in stuck:
         click.echo(line)
     return 0
-
-
-def _open_runs(app: App) -> list[str]:
-    return [head.run for head in app.journal.heads() if not head.parent and not head.ended]
 
 
 def _stuck(app: App, run: str) -> list[str]:

@@ -13,13 +13,13 @@ from textwrap import indent
 import click
 
 from detent.app import journal_at
-from detent.app.registry import workflow_names, workflow_of
 from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
+from detent.interfaces.cli.doctor_extensions import extension_checks
 from detent.interfaces.cli.doctor_project import Check, project_checks
 
 
@@ -35,7 +35,7 @@ def command(as_json: bool, accept: bool) -> int:
             click.echo(f"Accepted: {said}.", err=True)
         fingerprint.remember(place)
         _accept_installed(place)
-    checks = [_python(), _git(), _repository(), _plants(), _journal(), _tables(), *project_checks(), disk_check(), *_clients()]
+    checks = [_python(), _git(), _repository(), _plants(), _journal(), *extension_checks(), *project_checks(), disk_check(), *_clients()]
     if as_json:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:
@@ -123,13 +123,3 @@ def _journal() -> Check:
     if fault:
         return Check("journal", False, fault, "the events before it are sound; restore the file from a backup")
     return Check("journal", True, f"{sum(h.seq for h in journal.heads())} events of {len(journal.heads())} runs, chain unbroken")
-
-
-def _tables() -> Check:
-    """Every workflow that is installed, each checked whole."""
-    for name in workflow_names():
-        try:
-            workflow_of(name).check()
-        except (ImportError, AttributeError, ValueError) as e:
-            return Check("workflows", False, f"{name}: {e}", "remove the package that brings it, or mend it (docs/extending.md)")
-    return Check("workflows", True, ", ".join(workflow_names()))

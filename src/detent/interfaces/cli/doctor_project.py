@@ -69,7 +69,10 @@ def _settings(root: Path) -> Settings | Check:
 
 def _tests(root: Path, settings: Settings) -> Check:
     """How the tests of this project would be run, and whether the program for it is there."""
-    command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command, settings.test.report)
+    try:
+        command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command, settings.test.report)
+    except DetentError as e:
+        return Check("tests", False, e.message, e.hint, needed=False)
     if command is None:
         way = 'set it in detent.toml: [test] command = "…"'
         return Check("tests", False, "no test framework is recognised, so no step can be proved", way, needed=False)

@@ -13,6 +13,7 @@ def command(as_json: bool) -> int:
     A notes ref that cannot be read is put aside first. Runs that have not ended publish here what they have proved so far.
     """
     from detent.app.from_notes import noted
+    from detent.app.registry import usable
     from detent.evidence.claims import REF
     from detent.git.notes import list_notes, put_aside
     from detent.git.repo import GitError
@@ -28,7 +29,7 @@ def command(as_json: bool) -> int:
     heads = list(reversed(app.journal.heads()))
     writers = noted()
     runs = [app.door.load(head.run).run for head in heads if head.workflow in writers]
-    proving = [app.door.load(head.run).run for head in heads if not head.parent]
+    proving = [app.door.load(head.run).run for head in heads if not head.parent and usable(head.workflow) is not None]
     mended = sum(writers[run.workflow].write(app.world, run) for run in runs)
     claims = sum(write_claims(app.world, run) for run in proving)
     if as_json:

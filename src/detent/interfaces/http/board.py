@@ -10,6 +10,7 @@ from detent.app import App
 from detent.app.crew import driver_of, locks_held
 from detent.app.outline import plan_of, title_of
 from detent.app.push import OUTCOMES, is_pushed
+from detent.app.registry import usable
 from detent.app.tally import Tally, add
 from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group
@@ -32,8 +33,8 @@ class Stamp(NamedTuple):
 
 
 def stands(app: App) -> dict[str, Stamp]:
-    """Where every run stands, those that changed last first."""
-    heads, held = app.journal.heads(), locks_held()
+    """Where every run stands, those that changed last first. Of a workflow that is not installed any more, nothing can be shown."""
+    heads, held = [head for head in app.journal.heads() if usable(head.workflow) is not None], locks_held()
     below: dict[str, list[Head]] = {}
     for head in heads:
         below.setdefault(head.parent, []).append(head)

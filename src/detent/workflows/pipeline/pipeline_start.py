@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from detent.app import App, now
+from detent.app.beginning import slug, tests_can_be_told_apart
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import FLAGS, kinds_of, may_answer
@@ -19,7 +20,6 @@ from detent.git.commits import free_branch
 from detent.git.repo import Git
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
-from detent.workflows.tdd.tdd_start import slug, tests_can_be_told_apart
 
 FOLDER = ".agents-work"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from detent.app import App
+from detent.app.beginning import slug
 from detent.app.fit import checkout_is_fit, ground, is_clean
 from detent.app.run_configs import settings_at
 from detent.door import Case
@@ -22,7 +23,6 @@ from detent.kernel.model import Run, Sent
 from detent.kernel.rows import Row
 from detent.workflows.tdd.tdd_data import Note, TddData, completed, from_note
 from detent.workflows.tdd.tdd_effects import NOTES
-from detent.workflows.tdd.tdd_start import slug
 from detent.workflows.tdd.tdd_table import TDD
 from detent.world import RepoWorld
 

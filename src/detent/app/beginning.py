@@ -1,0 +1,74 @@
+"""Creating a run as most workflows do: in a checkout that is clean and green, on its branch, or in a workspace on a branch of its own."""
+
+import re
+import secrets
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from detent.app import App
+from detent.app.first_look import accepted, said_at_start
+from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
+from detent.app.policy import kinds_of, may_answer
+from detent.app.registry import workflow_of
+from detent.app.run_configs import settings_at
+from detent.blocks.ground import Ground
+from detent.blocks.terms import Terms
+from detent.door import AnyRun
+from detent.errors import DetentError
+from detent.evidence.runners import Command
+from detent.git import fingerprint
+from detent.git.commits import free_branch
+from detent.kernel.model import Data, Run, Sent
+
+
+class Beginning(NamedTuple):
+    """What a run's data takes over: what is fixed for it, the commit and the tree it begins from, and its branch."""
+
+    setup: Ground
+    base: str
+    tree: str
+    branch: str
+
+
+def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[[Beginning], Data]) -> str:
+    """Create a run at the first state that its workflow starts in; its id. `make` gives its data."""
+    git, run_id, flow = app.world.git, f"{workflow}-{secrets.token_hex(3)}", workflow_of(workflow)
+    no_run_is_open(app)
+    head = checkout_is_fit(git)
+    is_clean(git)
+    settings = settings_at(git, head, app.world.outer)
+    may_answer(terms.policies, settings)
+    setup = ground(git, settings, head, app.world.outer, terms.agent, run_id)
+    setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
+    tests_can_be_told_apart(setup)
+    branch = free_branch(git, f"detent/{slug(terms.request)}") if setup.workspace else git.branch()
+    data = make(Beginning(setup, head, git.tree(head), branch))
+    run: AnyRun = Run(run_id, workflow, flow.table.starts[0], 0, data, limits=flow.limits(settings), worktree=str(app.place.root))
+    fingerprint.begin(app.place, app.busy)
+    run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(head), terms)))
+    app.door.start(said_at_start(run, sent), sent)
+    app.worlds.of(run)
+    return run_id
+
+
+def slug(text: str) -> str:
+    """A branch name's words from a request: its first line, [a-z0-9-] only."""
+    first = next(iter(text.strip().splitlines()), "")
+    return re.sub(r"[^a-z0-9]+", "-", first.lower()).strip("-")[:50].strip("-") or "feature"
+
+
+def tests_can_be_told_apart(setup: Ground) -> None:
+    if not setup.command:
+        raise DetentError(
+            "no test framework is recognised here, so nothing could be proved",
+            'name the test command in detent.toml: [test] command = "…" (or test.command in tdd.properties)',
+        )
+    command = msgspec.json.decode(setup.command, type=Command)
+    if not command.runner:
+        said = command.argv[-1] if command.argv[:2] == ("sh", "-c") else command.text
+        raise DetentError(
+            f"`{said}` says only whether all passed; red-green-refactor needs to tell the tests apart",
+            "set [test] command to a runner that Detent understands (docs/runners.md)",
+        )

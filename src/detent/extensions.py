@@ -1,0 +1,97 @@
+"""What packages that are installed beside Detent bring: workflows, agents, test runners and kinds of flags, each found by its entry point.
+
+Knows none of these things: whoever asks says what is built in and what fits. Asked only for names that are not built in, because reading
+what is installed takes longer than most calls.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from detent.errors import DetentError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+
+
+class Group(NamedTuple):
+    """One sort of thing that a package may bring."""
+
+    name: str  # of its entry points
+    noun: str
+
+
+WORKFLOWS = Group("detent.workflows", "workflow")
+AGENTS = Group("detent.agents", "agent")
+RUNNERS = Group("detent.runners", "test runner")
+FLAGS = Group("detent.flags", "kind of flag")
+GROUPS = (WORKFLOWS, AGENTS, RUNNERS, FLAGS)
+
+
+@cache
+def installed(group: Group) -> "dict[str, tuple[EntryPoint, ...]]":
+    """The entry points of a group by name; several where packages use the same name."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in sorted(entry_points(group=group.name), key=lambda each: (each.name, package_of(each))):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
+def names(group: Group, built_in: Collection[str] = ()) -> tuple[str, ...]:
+    """What packages bring, by name. A built-in name stays Detent's own."""
+    return tuple(name for name in installed(group) if name not in built_in)
+
+
+def shadowing(group: Group, built_in: Collection[str]) -> tuple[str, ...]:
+    """A sentence for each name that a package uses although it is built in: nobody can get at what it means."""
+    taken = [point for name, points in installed(group).items() if name in built_in for point in points]
+    return tuple(f"the package {package_of(p)} names its {group.noun} '{p.name}', which is built in; it is not used" for p in taken)
+
+
+def load(group: Group, name: str, wrong: Callable[[Any], str]) -> Any:
+    """What a package brings under a name; None if no package does. `wrong` says in a few words why a value does not fit, or nothing."""
+    points = installed(group).get(name, ())
+    if not points:
+        return None
+    if len(points) > 1:
+        packages = " and ".join(map(package_of, points))
+        raise DetentError(f"{packages} each bring a {group.noun} '{name}'", "uninstall all but one of them")
+    with blamed(group, name):
+        if not NAME.fullmatch(name):
+            raise ValueError("its name may have small letters, digits and - only, and begins with a letter")
+        value = points[0].load()
+        if said := wrong(value):
+            raise ValueError(said)
+        return value
+
+
+@contextmanager
+def blamed(group: Group, name: str) -> Iterator[None]:
+    """Whatever goes wrong inside is the fault of the package that brings this, and is told as such."""
+    try:
+        yield
+    except DetentError:
+        raise
+    except (Exception, SystemExit) as e:  # the code of others may raise anything
+        point = installed(group)[name][0]
+        raise DetentError(
+            f"the {group.noun} '{name}' of the package {package_of(point)} cannot be used: {_told(e)}",
+            f"fix {point.value}, or uninstall {package_of(point)} (docs/extending.md)",
+        ) from e
+
+
+def _told(e: BaseException) -> str:
+    """An exception on one line; a ValueError is a sentence already."""
+    first, *rest = str(e).splitlines() or [""]
+    line = " ".join(filter(None, (first, "; ".join(each.removeprefix("- ") for each in rest))))
+    return line if type(e) is ValueError else f"{type(e).__name__}: {line}"
+
+
+def package_of(point: "EntryPoint") -> str:
+    return point.dist.name if point.dist else "of no name"
