@@ -106,6 +106,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> Kit:
         cell.agent,
         home,
         origin_of(run, place),
+        settings.gate,
         cell.apart,
         lambda: _tracker(settings.tracker.kind, place, outer),
     )

@@ -6,8 +6,10 @@ from typing import Any, Literal, get_type_hints
 
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Value
+from detent.kernel.own_gate import OwnGate
 
 Texts = tuple[str, ...]
+ROWS = "gate"  # what is written as rows, [[gate]], and not as a section
 LEVEL = Literal["", "allow", "note", "ask", "fail"]  # of a kind of flag; unset: its own default
 
 
@@ -145,6 +147,7 @@ class Settings(Value, frozen=True):
     test: Test = Test()
     bash: Bash = Bash()
     preflight: Preflight = Preflight()
+    gate: tuple[OwnGate, ...] = ()  # every [[gate]]
     pr: Pr = Pr()
     tdd: Tdd = Tdd()
     git: Git = Git()
@@ -176,7 +179,8 @@ class Settings(Value, frozen=True):
 @cache
 def kinds() -> dict[str, Any]:
     """Every key by its dotted name, with the type of its value: str, int, float, bool, Texts or a Literal."""
-    found = {f"{section}.{key}": kind for section, of in get_type_hints(Settings).items() for key, kind in get_type_hints(of).items()}
+    sections = {name: of for name, of in get_type_hints(Settings).items() if name != ROWS}
+    found = {f"{section}.{key}": kind for section, of in sections.items() for key, kind in get_type_hints(of).items()}
     del found["agents.roles"], found["flags.levels"], found["test.project"]
     return {name: Texts if kind == Texts | None else kind for name, kind in found.items()} | dict.fromkeys(levels(), LEVEL)
 

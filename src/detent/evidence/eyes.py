@@ -18,17 +18,19 @@ from detent.evidence.ids import behind_links, selects
 from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.own_checks import Asked, own_checks
+from detent.evidence.own_gates import GatedTree, judged
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
-from detent.evidence.tree_files import TreeFiles
+from detent.evidence.tree_files import LARGEST_DOCUMENT, TreeFiles, read_plain
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
+from detent.kernel.own_gate import OwnGate, commands_of, gates_at
+from detent.kernel.rows import Said
 from detent.kernel.seal import drawing_key
 
-LARGEST_DOCUMENT = 1_000_000
 QUICK = 3.0  # seconds for a probe while someone waits
 MOST_IDS = 20  # that an event keeps; all of them stand in the report
 
@@ -48,7 +50,8 @@ class Scene(NamedTuple):
     tampered: Callable[[], tuple[str, ...]]
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
-    red_preflight: tuple[str, ...] = ()  # commands of it that failed before the work began
+    red_preflight: tuple[str, ...] = ()  # commands of it, and gates by `gate NAME`, that failed before the work began
+    own: GatedTree | None = None  # the gates that the project configures itself
     quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
     toolchain: Callable[[], tuple[str, ...] | None] = tuple  # files of the test runner that changed since the run began
     keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
@@ -69,7 +72,8 @@ class RepoLook:
         self._said = ""
         self._passing: tuple[str, ...] = ()  # preflight commands that failed before the work began, and pass now
         self._branch: Branch | None = None
-        self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree, scene.preflight)
+        judging = (*scene.preflight, *commands_of(scene.own.gates if scene.own else ()))
+        self.changes = Changes(scene.git, scene.collect, scene.marks.good, scene.tree, judging)
         self._runner = scene.collect.suite.base.runner if scene.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = scene.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
@@ -84,7 +88,7 @@ class RepoLook:
         earlier = {"GOOD": self.scene.marks.good, "BASE": self.scene.marks.base}
         tree, _, name = path.rpartition(":")
         file = self.scene.published(path)
-        data = _read_file(file) if file else self._at(earlier[tree], name) if tree in earlier else self.scene.git.read(self.tree, path)
+        data = read_plain(file) if file else self._at(earlier[tree], name) if tree in earlier else self.scene.git.read(self.tree, path)
         if data is None:
             return None
         if len(data) > LARGEST_DOCUMENT:
@@ -245,7 +249,7 @@ class RepoLook:
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
         base, whole = self.scene.collect.suite.base, self.tests()
-        files = tuple(sorted({whole.files.get(i, _file_of(i)) for i in tests}))
+        files = tuple(sorted({whole.files.get(i, i.partition("::")[0]) for i in tests}))
         if base is None or not base.runner or not files:
             return whole
         seen = self.scene.collect.selection(self.tree, files, self.scene.wanted, near=files if watched else None)
@@ -303,6 +307,16 @@ class RepoLook:
         )
         self._passing, self._said = seen.passing, seen.output or self._said
         return seen.wrong
+
+    def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
+        return gates_at(self.scene.own.gates, *steps) if self.scene.own else ()
+
+    def own_gate(self, gate: OwnGate) -> Said:
+        assert self.scene.own is not None, "only a gate of `own_gates` is asked"
+        seen = judged(self.scene.own, gate, gate.known_as in self.scene.red_preflight)
+        self._passing += (gate.known_as,) if seen.fixed else ()
+        self._said = seen.output or self._said
+        return seen.said
 
     def fixed(self) -> tuple[str, ...]:
         passed = self._tests.having("passed") if self._tests else frozenset[str]()
@@ -383,17 +397,3 @@ class RepoLook:
         ids = [*sorted(seen.bad), *sorted(seen.ids - seen.bad)][:MOST_IDS]
         output = sha256(seen.output.encode("utf-8", "surrogateescape")).hexdigest()
         return Record(f"{seen.runner} {seen.version}".strip(), seen.seconds, seen.wall, output, tuple(ids), kept)
-
-
-def _read_file(file: Path) -> bytes | None:
-    try:
-        if file.is_symlink() or not file.is_file():
-            return None
-        with file.open("rb") as source:
-            return source.read(LARGEST_DOCUMENT + 1)
-    except OSError:
-        return None
-
-
-def _file_of(test: str) -> str:
-    return test.partition("::")[0]

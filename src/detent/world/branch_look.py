@@ -11,11 +11,13 @@ import msgspec
 from detent import __version__
 from detent.door import AnyRun
 from detent.evidence.card import Card, redacted
+from detent.evidence.own_gates import on_card
 from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
 from detent.gates.tree import asked
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Sent
+from detent.kernel.own_gate import LAND, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
 from detent.world.repo import RepoWorld
@@ -30,7 +32,7 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     if not base or base == tip:
         return Card(base, tip, flags=tuple(flag for flag in run.flags if flag.stays))
     wish = asked(world.look(run, Sent("due"), tip))
-    card = _looked(world, run, base, tip, wish)
+    card = on_card(_looked(world, run, base, tip, wish), world.gated(run, tip, base), LAND)
     card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
     return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.kit_of(run).settings)
@@ -53,7 +55,7 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> C
         commit=run.data.base,
         known=frozenset(run.data.setup.baseline),
         reds=run.data.reds,
-        preflight=kit.preflight,
+        preflight=(*kit.preflight, *commands_of(kit.gates)),
         keys=keys_of(world.outer),
         about=about,
     )

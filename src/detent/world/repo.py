@@ -15,6 +15,7 @@ from detent.errors import CannotTell
 from detent.evidence.bite import Marks
 from detent.evidence.collect import Collector, Stands, nothing_stands
 from detent.evidence.eyes import RepoLook, Scene
+from detent.evidence.own_gates import GatedTree
 from detent.evidence.own_traces import planted_file
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
@@ -152,7 +153,7 @@ class RepoWorld:
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
         """Eyes on a tree of this checkout."""
-        kit, collect = self.kit_of(run), self.collector(run)
+        kit, collect, marks = self.kit_of(run), self.collector(run), _marks(run, self.git)
         if tree == self.newest.tree:
             collect.there = self.newest.unknown
         scene = Scene(
@@ -161,18 +162,24 @@ class RepoWorld:
             run=run,
             sent=sent,
             tree=tree,
-            marks=_marks(run, self.git),
+            marks=marks,
             settings=kit.settings,
             preflight=kit.preflight,
             published=lambda name: self._published_at(name, run),
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=wanted,
+            own=GatedTree(kit.gates, collect, tree, marks.good, wanted),
             red_preflight=tuple(c for c in run.data.setup.red_preflight if c not in run.fixed),
             toolchain=lambda: self._toolchain(run),
             keys=keys_of(self.outer),
         )
         return RepoLook(scene)
+
+    def gated(self, run: AnyRun, tree: str, before: str | None = None) -> GatedTree:
+        """A tree for the gates that the run's project configures, and the one that it is compared with: that of the run's base unless another is named."""
+        since = self.git.tree(run.data.base) if before is None and run.data.base else before or ""
+        return GatedTree(self.kit_of(run).gates, self.collector(run), tree, since, self.gear.wanted)
 
     def _toolchain(self, run: AnyRun) -> tuple[str, ...] | None:
         """The files of the test runner that are neither as the run found them nor as a person accepted them since."""
