@@ -92,8 +92,9 @@ def test_steps_are_the_states_and_events_at_which_something_is_proved() -> None:
 
 def test_a_start_with_an_unknown_step_is_refused(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f"{GATE}at = ['gren']\n", LINT)
-    for command in ("start", "check"):
-        ran = p.run(command)
+    p.write({"README.md": "words\n"})
+    for command in (["start", "--adopt"], ["check", "--worktree"]):
+        ran = p.run(*command)
         assert ran.code == 2 and "there is no step gren" in ran.err and "did you mean green?" in ran.err, ran
     row = next(row for row in p.run("doctor", "--json").json["checks"] if row["name"] == "gates")
     assert not row["ok"] and "there is no step gren" in row["says"], row

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from detent.app.gate_steps import steps_are_known
 from detent.app.opened import App
 from detent.app.preflight import default_preflight
 from detent.blocks.ground import Ground
@@ -82,7 +81,6 @@ def is_clean(git: Git, way_out: str = "") -> None:
 
 def ground(git: Git, settings: Settings, head: str, path: str, agent: str, run: str) -> Ground:
     """What is fixed for the run. The test command is fixed too, once one is known."""
-    steps_are_known(settings)
     root = git.place.root
     command = find_command(Folder(root, path), settings.test.command)
 

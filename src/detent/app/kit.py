@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.app.cell import OUTER, cell_of
+from detent.app.gate_steps import steps_are_known
 from detent.app.registry import workflow_of
 from detent.config import Settings, load
 from detent.door import AnyRun
@@ -41,6 +42,7 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
         return file.read_text("utf-8", "replace") if file.is_file() else None
 
     settings = load(read, env)
+    steps_are_known(settings)
     if settings.sandbox.level == OUTER and load(committed, env).sandbox.level != OUTER:
         raise DetentError(
             '[sandbox] level = "outer" stands in a file that is not committed, where an agent could have written it',
