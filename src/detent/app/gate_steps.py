@@ -6,7 +6,6 @@ from detent.app.registry import all_tables
 from detent.config import Settings
 from detent.config.values import unknown
 from detent.errors import CannotTell, DetentError
-from detent.evidence.own_gates import red_gates
 from detent.kernel.own_gate import CHECK, DEFAULT, OwnGate
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ def proving_steps() -> set[str]:
 
 def red_at_start(over: "GatedTree") -> tuple[OwnGate, ...]:
     """The gates that fail on the commit that a run starts from. One that cannot be run there would hold up every step, so nothing starts."""
+    from detent.evidence.own_gates import red_gates
+
     here = over._replace(gates=tuple(gate for gate in over.gates if set(gate.at) != {CHECK}))
     try:
         return tuple(red_gates(here))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -18,7 +18,6 @@ from detent.evidence.ids import behind_links, selects
 from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
 from detent.evidence.own_checks import Asked, own_checks
-from detent.evidence.own_gates import GatedTree, judged
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
@@ -30,6 +29,9 @@ from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
 from detent.kernel.own_gate import OwnGate, commands_of, gates_at
 from detent.kernel.rows import Said
 from detent.kernel.seal import drawing_key
+
+if TYPE_CHECKING:
+    from detent.evidence.own_gates import GatedTree
 
 QUICK = 3.0  # seconds for a probe while someone waits
 MOST_IDS = 20  # that an event keeps; all of them stand in the report
@@ -51,7 +53,7 @@ class Scene(NamedTuple):
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
     red_preflight: tuple[str, ...] = ()  # commands of it, and gates by `gate NAME`, that failed before the work began
-    own: GatedTree | None = None  # the gates that the project configures itself
+    own: "GatedTree | None" = None  # the gates that the project configures itself
     quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
     toolchain: Callable[[], tuple[str, ...] | None] = tuple  # files of the test runner that changed since the run began
     keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
@@ -312,6 +314,8 @@ class RepoLook:
         return gates_at(self.scene.own.gates, *steps) if self.scene.own else ()
 
     def own_gate(self, gate: OwnGate) -> Said:
+        from detent.evidence.own_gates import judged  # few projects have one
+
         assert self.scene.own is not None, "only a gate of `own_gates` is asked"
         seen = judged(self.scene.own, gate, gate.known_as in self.scene.red_preflight)
         self._passing += (gate.known_as,) if seen.fixed else ()

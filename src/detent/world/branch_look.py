@@ -11,7 +11,6 @@ import msgspec
 from detent import __version__
 from detent.door import AnyRun
 from detent.evidence.card import Card, redacted
-from detent.evidence.own_gates import on_card
 from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
 from detent.gates.tree import asked
@@ -32,7 +31,7 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     if not base or base == tip:
         return Card(base, tip, flags=tuple(flag for flag in run.flags if flag.stays))
     wish = asked(world.look(run, Sent("due"), tip))
-    card = on_card(_looked(world, run, base, tip, wish), world.gated(run, tip, base), LAND)
+    card = _gated(world, run, _looked(world, run, base, tip, wish))
     card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
     return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.kit_of(run).settings)
@@ -61,6 +60,15 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> C
     )
     at = Kept(card_file(span))
     return known_card(at) or new_card(span, world.outer, at)
+
+
+def _gated(world: RepoWorld, run: AnyRun, card: Card) -> Card:
+    """The card with what the project's own gates say; they are not part of what is kept of two trees."""
+    if not world.kit_of(run).gates:
+        return card
+    from detent.evidence.own_gates import on_card
+
+    return on_card(card, world.gated(run, card.tip, card.base), LAND)
 
 
 class Kept(NamedTuple):

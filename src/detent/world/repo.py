@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -15,7 +15,6 @@ from detent.errors import CannotTell
 from detent.evidence.bite import Marks
 from detent.evidence.collect import Collector, Stands, nothing_stands
 from detent.evidence.eyes import RepoLook, Scene
-from detent.evidence.own_gates import GatedTree
 from detent.evidence.own_traces import planted_file
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
@@ -26,6 +25,9 @@ from detent.kernel.model import Flag, Found, Sent
 from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
 from detent.world.kit import Kit
 from detent.world.reviewer import Asking
+
+if TYPE_CHECKING:
+    from detent.evidence.own_gates import GatedTree
 
 FINDINGS = "FINDINGS.json"
 NOWHERE = Path("/nonexistent")
@@ -169,17 +171,19 @@ class RepoWorld:
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=wanted,
-            own=GatedTree(kit.gates, collect, tree, marks.good, wanted),
+            own=self.gated(run, tree, marks.good, wanted) if kit.gates else None,
             red_preflight=tuple(c for c in run.data.setup.red_preflight if c not in run.fixed),
             toolchain=lambda: self._toolchain(run),
             keys=keys_of(self.outer),
         )
         return RepoLook(scene)
 
-    def gated(self, run: AnyRun, tree: str, before: str | None = None) -> GatedTree:
+    def gated(self, run: AnyRun, tree: str, before: str | None = None, wanted: Callable[[], bool] | None = None) -> "GatedTree":
         """A tree for the gates that the run's project configures, and the one that it is compared with: that of the run's base unless another is named."""
+        from detent.evidence.own_gates import GatedTree  # few projects have gates of their own
+
         since = self.git.tree(run.data.base) if before is None and run.data.base else before or ""
-        return GatedTree(self.kit_of(run).gates, self.collector(run), tree, since, self.gear.wanted)
+        return GatedTree(self.kit_of(run).gates, self.collector(run), tree, since, wanted or self.gear.wanted)
 
     def _toolchain(self, run: AnyRun) -> tuple[str, ...] | None:
         """The files of the test runner that are neither as the run found them nor as a person accepted them since."""
