@@ -314,12 +314,9 @@ class RepoLook:
         return gates_at(self.scene.own.gates, *steps) if self.scene.own else ()
 
     def own_gate(self, gate: OwnGate) -> Said:
-        from detent.evidence.own_gates import judged  # few projects have one
-
         assert self.scene.own is not None, "only a gate of `own_gates` is asked"
-        seen = judged(self.scene.own, gate, gate.known_as in self.scene.red_preflight)
-        self._passing += (gate.known_as,) if seen.fixed else ()
-        self._said = seen.output or self._said
+        seen = self.scene.own.judged(gate, gate.known_as in self.scene.red_preflight)
+        self._passing, self._said = (*self._passing, *seen.fixed), seen.output or self._said
         return seen.said
 
     def fixed(self) -> tuple[str, ...]:

@@ -20,6 +20,14 @@ from detent.kernel.rows import Said
 LAST_WORDS = 300  # characters of a command's output that stand in a sentence
 
 
+class GateSaid(NamedTuple):
+    """What came of one gate."""
+
+    said: Said = None
+    output: str = ""
+    fixed: tuple[str, ...] = ()  # its name, if it failed before the work began and passes now
+
+
 class GatedTree(NamedTuple):
     """A tree, the one before the work, and what is needed to run gates on both."""
 
@@ -35,6 +43,18 @@ class GatedTree(NamedTuple):
         if ended.not_there and (not self.before or self._ended(gate, self.before).not_there):
             raise CannotTell(f"{gate.known_as} could not be run: {_last(ended.output)}")
         return ended
+
+    def judged(self, gate: OwnGate, known: bool) -> GateSaid:
+        """What a gate says of a step. One that failed before the work began (`known`) is held against nobody until it passes once."""
+        try:
+            ended = self.at(gate)
+        except CannotTell as e:
+            if known and not isinstance(e, Disturbed):
+                return GateSaid()
+            raise
+        if ended.passed or known:
+            return GateSaid(fixed=(gate.known_as,) if ended.passed and known else ())
+        return GateSaid(flag_of(gate, ended) if gate.then == "flag" else sentence(gate, ended), ended.output)
 
     def failed_before(self, gate: OwnGate) -> bool:
         """Whether a gate failed on the tree before the work; one that could not be run there says nothing."""
@@ -65,27 +85,6 @@ def sentence(gate: OwnGate, ended: CommandEnded) -> str:
 def flag_of(gate: OwnGate, ended: CommandEnded) -> Flag:
     """The flag of a gate. What no look at the whole branch would find again stays."""
     return Flag("gate", sentence(gate, ended), gate.name, stays=not gate.is_at(LAND))
-
-
-class GateSaid(NamedTuple):
-    """What came of one gate."""
-
-    said: Said = None
-    output: str = ""
-    fixed: bool = False  # it failed before the work began, and passes now
-
-
-def judged(over: GatedTree, gate: OwnGate, known: bool) -> GateSaid:
-    """What a gate says of a step. One that failed before the work began (`known`) is held against nobody until it passes once."""
-    try:
-        ended = over.at(gate)
-    except CannotTell as e:
-        if known and not isinstance(e, Disturbed):
-            return GateSaid()
-        raise
-    if ended.passed or known:
-        return GateSaid(fixed=ended.passed and known)
-    return GateSaid(flag_of(gate, ended) if gate.then == "flag" else sentence(gate, ended), ended.output)
 
 
 def gate_fault(over: GatedTree, step: str) -> str:
