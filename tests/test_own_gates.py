@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 
 from detent.app.gate_steps import proving_steps, steps_are_known
+from detent.app.registry import all_tables
 from detent.config import Settings, load
+from detent.config.gate_rows import KEYS
 from detent.errors import DetentError
+from detent.gates.judge import steps_of
+from detent.gates.tests import preflight_passes
+from detent.kernel.own_gate import PROVED as AT_PROOF
 from detent.kernel.own_gate import OwnGate
 from tests.cases import project
 from tests.driven import ALONE, CYCLE, GREEN, GREENS, PLANS, REDS, driven
@@ -53,7 +58,7 @@ def test_a_row_is_read_with_its_defaults() -> None:
         OwnGate("todo", "sh lint.sh", ("proved", "land", "check")),
         OwnGate("api", "x | y", ("red", "land"), "flag", "s", 5),
     )
-    assert load({}.get, {}).gate == Settings().gate == ()
+    assert Settings().gate == ()
 
 
 BAD = {
@@ -88,6 +93,31 @@ def test_a_row_that_is_wrong_is_named_with_the_way_out(text: str) -> None:
 def test_steps_are_the_states_and_events_at_which_something_is_proved() -> None:
     assert {"red", "green", "refactor", "coded", "done", "GREEN", "EXECUTING_TDD", "CODE"} <= proving_steps()
     assert not {"HALTED", "MERGING_BRANCH", "abort", "merged"} & proving_steps()
+
+
+def test_by_default_a_gate_judges_wherever_all_tests_must_pass() -> None:
+    rows = [(name, row) for name, table in all_tables().items() for row in table.rows]
+    proved = {(name, row.at, row.on) for name, row in rows if AT_PROOF in steps_of(row)}
+    assert proved >= {(name, row.at, row.on) for name, row in rows if preflight_passes in row.prove}, "wherever preflight does"
+    assert proved >= {
+        ("tdd", "GREEN", "green"),
+        ("tdd", "REFACTOR", "refactor"),
+        ("tdd", "PLAN", "complete"),
+        ("execute", "RUNNING", "done"),
+    }
+    assert not any(on in ("red", "verify", "reviewed") for _, _, on in proved)
+
+
+def test_every_key_of_a_row_stands_in_the_docs() -> None:
+    page = (
+        (Path(__file__).parent.parent / "docs" / "configuration.md")
+        .read_text("utf-8")
+        .partition("## Gates of your own")[2]
+        .partition("\n## ")[0]
+    )
+    assert [line.split(" | ")[0].strip("| ") for line in page.splitlines() if line.startswith("| ") and "key of a row" not in line] == list(
+        KEYS
+    )
 
 
 def test_a_start_with_an_unknown_step_is_refused(tmp_path: Path) -> None:
