@@ -9,6 +9,8 @@ from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
+from detent.kernel.own_gate import OwnGate
+from detent.kernel.rows import Said
 
 
 @dataclass
@@ -109,6 +111,12 @@ class LiteralLook:
 
     def preflight(self) -> str | None:
         return self.lint
+
+    def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
+        return ()
+
+    def own_gate(self, gate: OwnGate) -> Said:
+        return None
 
     def refused_command(self, command: str) -> str | None:
         return None

@@ -21,6 +21,8 @@ from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Flag, Found, Record, Sent, Tally
+from detent.kernel.own_gate import OwnGate
+from detent.kernel.rows import Said
 
 Files = Mapping[str, str]
 PUBLISHED = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "FINDINGS.json", "error.log")
@@ -224,6 +226,12 @@ class MemoryLook:
     def preflight(self) -> str | None:
         bad = [p for p, t in self._files(self.tree).items() if "lint!" in t]
         return f"preflight: lint complains about {bad[0]}" if bad else None
+
+    def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
+        return ()
+
+    def own_gate(self, gate: OwnGate) -> Said:
+        return None
 
     def refused_command(self, command: str) -> str | None:
         fits = command == RUNNER or (command.startswith(f"{RUNNER} ") and not set(command) & set(";&|<>$`"))

@@ -13,8 +13,9 @@ import msgspec
 
 from detent.app.check_install import installed_for, told_locks
 from detent.app.check_parts import agreed, below, in_no_project, joined
-from detent.app.check_projects import Affected, affected
+from detent.app.check_projects import Affected, Installs, affected
 from detent.app.check_span import What, change_of, each_of
+from detent.app.gate_steps import steps_are_known
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
@@ -25,12 +26,16 @@ from detent.evidence.branch_look import Span
 from detent.evidence.cannot_run import way_on
 from detent.evidence.card import Card, Change, Checked
 from detent.evidence.collect import Collector
+from detent.evidence.own_gates import GatedTree, on_card
+from detent.evidence.site import Site
+from detent.evidence.suite import Suite
 from detent.gates.judge import weighed_card
 from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import stamp
 from detent.kernel.model import Flag
+from detent.kernel.own_gate import CHECK, commands_of, gates_at
 from detent.kernel.redact import keys_of
 from detent.sandbox.protocol import always
 from detent.world.branch_look import Kept, card_file, known_card, new_card
@@ -101,6 +106,7 @@ def opened(start: Path, env: Mapping[str, str]) -> Git:
 def _checked(asked: Inquiry) -> Checked:
     """Every project that the change touches, each with its own tests, and one answer."""
     git, change, wish, settings, env = asked.git, asked.change, asked.wish, asked.settings, asked.env
+    steps_are_known(settings)
     try:
         installs, had = installed_for(git, change, settings, wish.install, env, asked.say, asked.wanted) if wish.install else ({}, "")
         asked.say("1 of 5: looking for the tests")
@@ -111,10 +117,31 @@ def _checked(asked: Inquiry) -> Checked:
     seconds = (wish.seconds or float(settings.evidence.seconds or SECONDS)) / tested
     says = [_named(asked.say, each.folder or "outside of projects") if len(projects) > 1 else asked.say for each in projects]
     found = [_of_project(asked._replace(say=say), each, seconds) for each, say in zip(projects, says, strict=True)]
+    found = _gated(asked, projects, found, installs)
     cards = agreed([in_no_project(each.card) if project.is_rest else each.card for each, project in zip(found, projects, strict=True)])
     cards = [told_locks(declared_card(card, change.declared), each.paths, bool(had)) for card, each in zip(cards, projects, strict=True)]
     found = [each._replace(card=weighed_card(card, settings.flat())) for each, card in zip(found, cards, strict=True)]
     return _whole(change, found)._replace(installed=f"{wish.install} ({had})" if had else "")
+
+
+def _gated(asked: Inquiry, projects: list[Affected], found: list[Checked], installs: Installs) -> list[Checked]:
+    """The gates that the project configures itself, over the whole change: on the card of what lies at the root, or else of the first project."""
+    if not (gates := gates_at(asked.settings.gate, CHECK)) or not projects:
+        return found
+    asked.say(f"running the gates of this project: {', '.join(gate.name for gate in gates)}")
+    at = next((n for n, each in enumerate(projects) if not each.folder), 0)
+    root, change = asked.git.place.root, asked.change
+    collector = _collector(asked, projects[at].suite, Site(root, root, installed=installs))
+    card = on_card(found[at].card, GatedTree(gates, collector, change.after, change.before, asked.wanted), CHECK)
+    return [each._replace(card=card) if n == at else each for n, each in enumerate(found)]
+
+
+def _collector(asked: Inquiry, suite: Suite, site: Site) -> Collector:
+    """Who runs programs of the project for `check`, in clean checkouts."""
+    furnish = partial(lay_copies, asked.git, asked.git.place.root, asked.settings.workspace.copy)
+    collector = Collector(asked.git, suite, "check", asked.env, furnish=furnish, site=site)
+    collector.store /= "check"  # beside what runs keep, which only they may write
+    return collector
 
 
 def _whole(change: Change, found: list[Checked]) -> Checked:
@@ -139,9 +166,7 @@ def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
 def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bool]:
     """The card of a project, and whether it was known."""
     root, copies = asked.git.place.root, asked.settings.workspace.copy
-    furnish = partial(lay_copies, asked.git, root, copies)
-    collector = Collector(asked.git, project.suite, "check", asked.env, furnish=furnish, site=project.site)
-    collector.store /= "check"  # beside what runs keep, which only they may write
+    collector = _collector(asked, project.suite, project.site)
     collector.began = project.before
     span = _span(asked, collector, project, seconds)
     try:
@@ -176,7 +201,7 @@ def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: floa
         jobs=asked.wish.jobs or os.cpu_count() or 1,
         say=asked.say,
         commit=asked.change.base if project.before == asked.change.before else project.before,
-        preflight=tuple(commands) if commands is not None else found,
+        preflight=(*(commands if commands is not None else found), *commands_of(asked.settings.gate)),
         keys=keys_of(asked.env),
     )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.app import App
+from detent.app.gate_steps import red_at_start
 from detent.blocks.ground import Ground
 from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
@@ -33,12 +34,16 @@ def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool 
     bad: tuple[str, ...] = ()
     if _tells_tests_apart(setup):
         bad = tuple(sorted(suite_at(collector, tree).bad))
-    red = red_preflight(collector, tree, setup.preflight)
+    gates = red_at_start(app.world.gated(run, tree, ""))
+    red = (*red_preflight(collector, tree, setup.preflight), *(gate.known_as for gate in gates if gate.then == "fail"))
     owed = owes_green and bool(bad) and not terms.baseline
     if ((bad and not owed) or red) and not terms.baseline:
         inside = setup.agent == "" and collector.suite.sandbox.name not in ("none", "outer")
         raise RedStart((*bad, *red), INSIDE if inside else "")
-    return msgspec.structs.replace(setup, baseline=() if owed else bad, owes_green=owed, red_preflight=red, reports=dict(collector.digests))
+    known = tuple(dict.fromkeys((*red, *(gate.known_as for gate in gates))))  # one that only flags stops no start
+    return msgspec.structs.replace(
+        setup, baseline=() if owed else bad, owes_green=owed, red_preflight=known, reports=dict(collector.digests)
+    )
 
 
 def said_at_start(run: "AnyRun", sent: Sent) -> "AnyRun":

@@ -21,11 +21,13 @@ from detent.blocks.open_flags import question_of
 from detent.effects.landing import Landing, land_branch
 from detent.effects.merge import Ways
 from detent.errors import Busy, CannotTell, DetentError
+from detent.evidence.own_gates import gate_fault
 from detent.evidence.report import TestReport
 from detent.git.commits import main_branch, short
 from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Sent
+from detent.kernel.own_gate import LAND
 from detent.tracker import CLOSES, Change, Item, UnknownItem
 
 MOST_DIFF = 20_000  # characters of a branch's change that the next agent is shown
@@ -231,9 +233,9 @@ def _prover(app: App) -> Prove:
         raise DetentError("no tests are known here, so no merge can be proved", 'set it in detent.toml on main: [test] command = "…"')
 
     def prove(tree: str, main: str) -> str | None:
-        if not (said := _wrong(collect.clean(tree, app.world.runs.wanted))):
-            return None
         before = app.world.git.tree(main)
+        if not (said := _wrong(collect.clean(tree, app.world.runs.wanted))):
+            return gate_fault(app.world.gated(probe, tree, before), LAND) or None
         if old := _wrong(collect.passed(before) or collect.clean(before, app.world.runs.wanted)):
             raise CannotTell(f"main does not pass its own tests, so nothing can be proved on it: {old.splitlines()[0]}")
         return said

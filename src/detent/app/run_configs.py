@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from detent.app.gate_steps import steps_are_known
 from detent.app.registry import workflow_of
 from detent.app.run_sandbox import OUTER, sandbox_of
 from detent.config import Settings, load
@@ -45,6 +46,7 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
         return file.read_text("utf-8", "replace") if file.is_file() else None
 
     settings = load(read, env)
+    steps_are_known(settings)
     if settings.sandbox.level == OUTER and load(committed, env).sandbox.level != OUTER:
         raise DetentError(
             '[sandbox] level = "outer" stands in a file that is not committed, where an agent could have written it',
@@ -117,6 +119,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> RunConfig:
         inside.agent,
         home,
         origin_of(run, place),
+        settings.gate,
         inside.apart,
         lambda: _tracker(settings, place, outer),
         lambda: _pulls(settings, place, outer),

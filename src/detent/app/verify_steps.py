@@ -18,6 +18,7 @@ from detent.gates.plan import ActivePr, PlanData, Step, Task
 from detent.gates.replay import found, gates_of
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Data, Run, Sent
+from detent.kernel.own_gate import commands_of
 
 
 class Ground(NamedTuple):
@@ -96,7 +97,7 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Subject:
         tree=link.step.tree,
         marks=Marks(over, _reds(links, n), ground.base, ground.baseline),
         settings=ground.settings.flat(),
-        preflight=tuple(ground.settings.preflight.commands or ()),
+        preflight=(*(ground.settings.preflight.commands or ()), *commands_of(ground.settings.gate)),
         published=lambda name: None,
         tampered=lambda: (),
         left_out=(),

@@ -3,39 +3,27 @@
 from pathlib import PurePosixPath
 from typing import Any
 
-from detent.config.settings import TestProject, Texts
-from detent.config.values import BELOW_THE_PROJECT, EXAMPLES, WORDS, fits, seen, unknown
+from detent.config.settings import Texts
+from detent.config.table_rows import Rows, checked_rows
+from detent.config.values import BELOW_THE_PROJECT, seen
 from detent.errors import DetentError
 
-KEYS: dict[str, object] = {"path": str, "command": str, "report": str, "files": Texts, "timeout": int}
 HINT = 'for example: [[test.project]], and below it path = "packages/api"'
+PROJECTS = Rows(
+    "test.project", {"path": str, "command": str, "report": str, "files": Texts, "timeout": int}, "path", "leave one of the two", HINT
+)
 
 
 def checked_projects(raw: object, where: str) -> tuple[dict[str, Any], ...]:
     """Every row, or the error that names what is wrong with one."""
-    if not isinstance(raw, list) or not all(isinstance(row, dict) for row in raw):
-        raise DetentError(f"{where}: test.project is {seen(raw)}; expected tables", HINT)
-    rows = tuple(_row(row, f"{where}: [[test.project]] {n}") for n, row in enumerate(raw, 1))
-    paths = [row["path"] for row in rows]
-    for n, path in enumerate(paths):
-        if path in paths[:n]:
-            raise DetentError(f"{where}: [[test.project]] {n + 1} has the path of another one, {path or '.'}", "leave one of the two")
-    return rows
+    return checked_rows(raw, where, PROJECTS, _row)
 
 
-def _row(row: dict[str, object], at: str) -> dict[str, Any]:
-    for key, value in row.items():
-        if key not in KEYS:
-            raise unknown(f"{at} has no key {key}", key, TestProject.__struct_fields__)
-        if not fits(KEYS[key], value):
-            raise DetentError(f"{at}: {key} is {seen(value)}; expected {WORDS[KEYS[key]]}", f"for example: {EXAMPLES[WORDS[KEYS[key]]]}")
+def _row(row: dict[str, Any], at: str) -> dict[str, Any]:
     if "report" in row:
         _path(row["report"], at, "report")
         if not row.get("command"):
             raise DetentError(f"{at} has a report and no command", "name the command that writes it")
-    timeout = row.get("timeout", 1)
-    if isinstance(timeout, int) and timeout < 1:
-        raise DetentError(f"{at}: timeout is {timeout}; it must be at least 1", "leave it out for that of [test]")
     return {**row, "path": _path(row.get("path"), at)}
 
 

@@ -7,9 +7,11 @@ from typing import Any, Literal, get_type_hints
 
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Value
+from detent.kernel.own_gate import OwnGate
 
 Texts = tuple[str, ...]
 TABLES = ("services", "prices")  # sections whose keys are names of the project's own
+ROWS = "gate"  # what is written as rows, [[gate]], and not as a section
 LEVEL = Literal["", "allow", "note", "ask", "fail"]  # of a kind of flag; unset: its own default
 
 
@@ -182,6 +184,7 @@ class Settings(Value, frozen=True):
     test: Test = Test()
     bash: Bash = Bash()
     preflight: Preflight = Preflight()
+    gate: tuple[OwnGate, ...] = ()  # every [[gate]]
     pr: Pr = Pr()
     tdd: Tdd = Tdd()
     git: Git = Git()
@@ -220,7 +223,7 @@ class Settings(Value, frozen=True):
 @cache
 def kinds() -> dict[str, Any]:
     """Every key by its dotted name, with the type of its value: str, int, float, bool, Texts or a Literal."""
-    sections = {section: of for section, of in get_type_hints(Settings).items() if section not in TABLES}
+    sections = {section: of for section, of in get_type_hints(Settings).items() if section not in (*TABLES, ROWS)}
     found = {f"{section}.{key}": kind for section, of in sections.items() for key, kind in get_type_hints(of).items()}
     del found["agents.roles"], found["agents.escalate"], found["flags.levels"], found["test.project"]
     found |= {f"agents.escalate.{key}": kind for key, kind in get_type_hints(Escalate).items()}

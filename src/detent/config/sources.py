@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from detent.config.flag_kinds import is_kind, kind_names
+from detent.config.gate_rows import checked_gates
 from detent.config.model_rows import checked_tables
 from detent.config.project_rows import checked_projects
-from detent.config.settings import TABLES, Bash, Debug, Flags, Settings, kinds, variable
-from detent.config.values import ROLE, checked, checked_text, seen, unknown
+from detent.config.settings import ROWS, TABLES, Bash, Debug, Flags, Settings, kinds, variable
+from detent.config.values import ROLE, checked, checked_text, nearest, seen, unknown
 from detent.errors import DetentError
 
 FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
@@ -50,8 +51,10 @@ def load(read: Read, env: Mapping[str, str], flags: Mapping[str, str] | None = N
 
 
 def _build(values: Mapping[str, Any]) -> Settings:
-    nested: dict[str, dict[str, Any]] = {}
+    nested: dict[str, Any] = {ROWS: values.get(ROWS, ())}
     for name, value in values.items():
+        if name == ROWS:
+            continue
         section, _, key = name.partition(".")
         if section in TABLES:
             nested[section] = value
@@ -129,10 +132,14 @@ def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
     for section, keys in table.items():
         if not isinstance(keys, dict) and section not in Settings.__struct_fields__:
             homes = [f"[{name.partition('.')[0]}]" for name in kinds() if name.endswith(f".{section}")]
-            hint = f"write it under {' or '.join(homes)}" if homes else "every key stands in a section such as [test]"
+            otherwise = f"did you mean [[{ROWS}]]?" if nearest(section, [ROWS]) else "every key stands in a section such as [test]"
+            hint = f"write it under {' or '.join(homes)}" if homes else otherwise
             raise DetentError(f"{where}: {section} stands outside of a section", hint)
         if section not in Settings.__struct_fields__:
             raise unknown(f"{where}: there is no section [{section}]", section, Settings.__struct_fields__, "[{}]")
+        if section == ROWS:
+            yield ROWS, checked_gates(keys, where)
+            continue
         if not isinstance(keys, dict):
             raise DetentError(f"{where}: {section} is a section, not {seen(keys)}", f"write [{section}], and its keys below it")
         if section in TABLES:

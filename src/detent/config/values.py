@@ -53,7 +53,7 @@ def checked(name: str, raw: object, where: str) -> object:
     at = where if where in (variable(name), "TDD_MODEL", "TDD_MAX_RETRIES") else f"{where}: {name}"
     kind = kind_of(name)
     if get_origin(kind) is Literal:
-        return _chosen(at, raw, get_args(kind))
+        return chosen(at, raw, get_args(kind))
     if not fits(kind, raw):
         raise DetentError(f"{at} is {seen(raw)}; expected {WORDS[kind]}", f"for example: {EXAMPLES.get(name) or EXAMPLES[WORDS[kind]]}")
     if isinstance(raw, int | float) and raw < LEAST.get(name, raw):
@@ -69,7 +69,8 @@ def checked_text(name: str, text: str, where: str) -> object:
     return checked(name, value, where)
 
 
-def _chosen(at: str, raw: object, choices: tuple[str, ...]) -> str:
+def chosen(at: str, raw: object, choices: tuple[str, ...]) -> str:
+    """The one of several words that a value is, or the error that names them."""
     shown = ", ".join(f'"{c}"' for c in choices if c)
     for choice in choices:
         if raw == choice:

@@ -25,22 +25,24 @@ class CommandEnded(NamedTuple):
     passed: bool
     seconds: float = 0.0
     output: str = ""
+    not_there: bool = False  # the shell could not start a program
 
 
 def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[CommandEnded, ...]:
     """Every command at a tree, each in a clean checkout of its own. All are run: whoever mends sees everything that fails."""
-    known, found = _known(collect, tree), []
-    for command in dict.fromkeys(commands):
-        if command not in known:
-            with collect.checkout(tree) as folder:
-                found.append(_check(collect, folder, command, wanted))
-            if not found[-1].passed:
-                continue
-            known[command] = found[-1].seconds
-            _keep(collect, tree, known)
-        else:
-            found.append(CommandEnded(command, True, known[command]))
-    return tuple(found)
+    return tuple(check_one(collect, tree, command, wanted) for command in dict.fromkeys(commands))
+
+
+def check_one(collect: Collector, tree: str, command: str, wanted: Wanted) -> CommandEnded:
+    """One command at a tree. A program that is not on PATH is CannotTell."""
+    known = _known(collect, tree)
+    if command in known:
+        return CommandEnded(command, True, known[command])
+    with collect.checkout(tree) as folder:
+        ended = _check(collect, folder, command, wanted)
+    if ended.passed:
+        _keep(collect, tree, {**known, command: ended.seconds})
+    return ended
 
 
 def _check(collect: Collector, folder: Path, command: str, wanted: Wanted) -> CommandEnded:
@@ -48,7 +50,8 @@ def _check(collect: Collector, folder: Path, command: str, wanted: Wanted) -> Co
     if ran.exit_code in NOT_THERE and _is_a_program(command) and not shutil.which(command.split()[0], path=collect.env.get("PATH", "")):
         raise CannotTell(f"the check `{command}` could not be run: {ran.output[-500:].strip()}")
     how = f"\n[it did not end within {collect.suite.timeout:.0f} s and was stopped]" if ran.timed_out else f"\n[exit code {ran.exit_code}]"
-    return CommandEnded(command, ran.exit_code == 0 and not ran.timed_out, round(ran.seconds, 1), ran.output[-SHOWN:].rstrip() + how)
+    passed, missing = ran.exit_code == 0 and not ran.timed_out, ran.exit_code in NOT_THERE and not ran.timed_out
+    return CommandEnded(command, passed, round(ran.seconds, 1), ran.output[-SHOWN:].rstrip() + how, missing)
 
 
 def _is_a_program(command: str) -> bool:

@@ -2,7 +2,6 @@
 
 import shlex
 from hashlib import sha256
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -22,12 +21,13 @@ from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.detect import refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
 from detent.evidence.subject import Subject
-from detent.evidence.tree_files import TreeFiles
+from detent.evidence.tree_files import LARGEST_DOCUMENT, TreeFiles, read_plain
 from detent.git.repo import GitError
 from detent.kernel.model import Evidence, Flag, Record, Tally
+from detent.kernel.own_gate import OwnGate, commands_of, gates_at
+from detent.kernel.rows import Said
 from detent.kernel.seal import drawing_key
 
-LARGEST_DOCUMENT = 1_000_000
 QUICK = 3.0  # seconds for a probe while someone waits
 STARTS, USUAL_START = 4, 1.0  # runs of a probe that there is time for, where one start takes longer than this
 MOST_IDS = 20  # that an event keeps; all of them stand in the report
@@ -48,7 +48,8 @@ class RepoLook:
         self._said = ""
         self._passing: tuple[str, ...] = ()  # preflight commands that failed before the work began, and pass now
         self._branch: Branch | None = None
-        self.changes = Changes(subject.git, subject.collect, subject.marks.good, subject.tree, subject.preflight)
+        judging = (*subject.preflight, *commands_of(subject.own.gates if subject.own else ()))
+        self.changes = Changes(subject.git, subject.collect, subject.marks.good, subject.tree, judging)
         self._runner = subject.collect.suite.base.runner if subject.collect.suite.base else ""  # empty: only an exit code can be read
         self._head = subject.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
@@ -63,7 +64,7 @@ class RepoLook:
         earlier = {"GOOD": self.subject.marks.good, "BASE": self.subject.marks.base}
         tree, _, name = path.rpartition(":")
         file = self.subject.published(path)
-        data = _read_file(file) if file else self._at(earlier[tree], name) if tree in earlier else self.subject.git.read(self.tree, path)
+        data = read_plain(file) if file else self._at(earlier[tree], name) if tree in earlier else self.subject.git.read(self.tree, path)
         if data is None:
             return None
         if len(data) > LARGEST_DOCUMENT:
@@ -224,7 +225,7 @@ class RepoLook:
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
         """These tests once more, with the others of their files: in the same workspace, on the same tree."""
         base, whole = self.subject.collect.suite.base, self.tests()
-        files = tuple(sorted({whole.files.get(i, _file_of(i)) for i in tests}))
+        files = tuple(sorted({whole.files.get(i, i.partition("::")[0]) for i in tests}))
         if base is None or not base.runner or not files:
             return whole
         seen = self.subject.collect.selection(self.tree, files, self.subject.wanted, near=files if watched else None)
@@ -289,6 +290,15 @@ class RepoLook:
         )
         self._passing, self._said = seen.passing, seen.output or self._said
         return seen.wrong
+
+    def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
+        return gates_at(self.subject.own.gates, *steps) if self.subject.own else ()
+
+    def own_gate(self, gate: OwnGate) -> Said:
+        assert self.subject.own is not None, "only a gate of `own_gates` is asked"
+        seen = self.subject.own.judged(gate, gate.known_as in self.subject.red_preflight)
+        self._passing, self._said = (*self._passing, *seen.fixed), seen.output or self._said
+        return seen.said
 
     def fixed(self) -> tuple[str, ...]:
         passed = self._tests.having("passed") if self._tests else frozenset[str]()
@@ -369,17 +379,3 @@ class RepoLook:
         ids = [*sorted(seen.bad), *sorted(seen.ids - seen.bad)][:MOST_IDS]
         output = sha256(seen.output.encode("utf-8", "surrogateescape")).hexdigest()
         return Record(f"{seen.runner} {seen.version}".strip(), seen.seconds, seen.wall, output, tuple(ids), kept)
-
-
-def _read_file(file: Path) -> bytes | None:
-    try:
-        if file.is_symlink() or not file.is_file():
-            return None
-        with file.open("rb") as source:
-            return source.read(LARGEST_DOCUMENT + 1)
-    except OSError:
-        return None
-
-
-def _file_of(test: str) -> str:
-    return test.partition("::")[0]

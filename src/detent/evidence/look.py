@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from detent.evidence.report import TestReport
 from detent.kernel.model import Data, Evidence, Flag, Record, Run, Sent, Value
+from detent.kernel.own_gate import OwnGate
+from detent.kernel.rows import Said
 
 if TYPE_CHECKING:
     from detent.evidence.outcomes import Outcomes
@@ -77,6 +79,8 @@ class Look(Protocol[L]):
     def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
     def refactored(self) -> Probed: ...  # the tests of earlier steps turned round, and any test against mutations of what was rewritten
     def preflight(self) -> str | None: ...
+    def own_gates(self, *steps: str) -> tuple[OwnGate, ...]: ...  # those that the project configures for these steps
+    def own_gate(self, gate: OwnGate) -> Said: ...  # what one of them says of the tree
     def fixed(self) -> tuple[str, ...]: ...  # of what failed before the work began: what was seen to pass now
     def refused_command(self, command: str) -> str | None: ...
     def changed(self) -> tuple[Changed, ...]: ...

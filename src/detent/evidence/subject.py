@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detent.evidence.bite import Marks
 from detent.evidence.collect import Collects
 from detent.git.repo import Git
 from detent.kernel.model import Run, Sent
+
+if TYPE_CHECKING:
+    from detent.evidence.own_gates import GatedTree
 
 
 class Subject(NamedTuple):
@@ -26,7 +29,8 @@ class Subject(NamedTuple):
     tampered: Callable[[], tuple[str, ...]]
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
-    red_preflight: tuple[str, ...] = ()  # commands of it that failed before the work began
+    red_preflight: tuple[str, ...] = ()  # commands of it, and gates by `gate NAME`, that failed before the work began
+    own: "GatedTree | None" = None  # the gates that the project configures itself
     quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
     toolchain: Callable[[], tuple[str, ...] | None] = tuple  # files of the test runner that changed since the run began
     keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables

@@ -1,9 +1,12 @@
 """The files of a tree, as adapters see a project: read from git, whatever lies in the folder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from detent.evidence.runners.adapter import LARGEST_READ
 from detent.git.repo import Git
+
+LARGEST_DOCUMENT = 1_000_000  # bytes
 
 
 class TreeFiles:
@@ -23,4 +26,15 @@ class TreeFiles:
         yield from self.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
 
     def which(self, name: str) -> str | None:
+        return None
+
+
+def read_plain(file: Path) -> bytes | None:
+    """A file that lies there itself, and is no link; of one that is too large, as much as shows that."""
+    try:
+        if file.is_symlink() or not file.is_file():
+            return None
+        with file.open("rb") as source:
+            return source.read(LARGEST_DOCUMENT + 1)
+    except OSError:
         return None

@@ -8,8 +8,10 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.card import Card
 from detent.evidence.look import Look
+from detent.gates.tests import red_tests_pass
 from detent.gates.toolchain import toolchain_kept
 from detent.kernel.model import Flag, Found
+from detent.kernel.own_gate import PROVED, OwnGate
 from detent.kernel.rows import Gate, Row, Said
 
 
@@ -19,13 +21,14 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         refused = tuple(line for gate in row.gates if isinstance(said := gate(look), str) for line in said.splitlines())
         if refused:
             return Found(refused=refused, tree=look.tree)
-        failed, flagged = _proved((toolchain_kept, *row.prove) if row.prove else (), look)
+        prove = (*row.prove, *map(own_gate, look.own_gates(*steps_of(row)))) if row.prove else ()
+        failed, flagged = _proved((toolchain_kept, *prove) if prove else (), look)
     except CannotTell as e:
         return Found(unclear=str(e), tree=look.tree, output=look.output(), evidence=look.evidence(), record=look.record())
     return Found(
         failed=failed,
         flagged=flagged,
-        held=tuple(name_of(g) for g in (*row.gates, *row.prove)) if not failed else (),
+        held=tuple(name_of(g) for g in (*row.gates, *prove)) if not failed else (),
         late=look.late(),
         fixed=look.fixed() if not failed else (),
         output=look.output(),
@@ -35,6 +38,21 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         documents=look.documents(),
         heard=len(look.run.steers),
     )
+
+
+def steps_of(row: Row[Any]) -> tuple[str, ...]:
+    """What a project's own gates may call a row: its state, its event, and whether all tests must pass there."""
+    return (row.at, row.on, *((PROVED,) if red_tests_pass in row.prove else ()))
+
+
+def own_gate(gate: OwnGate) -> Gate:
+    """A gate that the project configures, as a gate of the row."""
+
+    def passes(look: Look[Any]) -> Said:
+        return look.own_gate(gate)
+
+    passes.__name__ = gate.known_as
+    return passes
 
 
 def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], tuple[Flag, ...]]:

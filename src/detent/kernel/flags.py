@@ -38,4 +38,5 @@ KINDS: Mapping[str, Kind] = {
     "executable-bits": Kind("ask", "a file can be run as a program that could not be before"),
     "new-dependencies": Kind("ask", "a package of others is asked for that the project did not depend on"),
     "ci-permissions": Kind("ask", "a CI file may do more than before"),
+    "gate": Kind("ask", 'a gate that the project configured as a flag fails: [[gate]] with as = "flag"'),
 }

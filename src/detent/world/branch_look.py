@@ -15,6 +15,7 @@ from detent.gates.judge import weighed_card
 from detent.gates.reading import as_named
 from detent.gates.tree import asked
 from detent.kernel.model import Sent
+from detent.kernel.own_gate import LAND, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
 from detent.world.repo import RepoWorld
@@ -29,7 +30,7 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     if not base or base == tip:
         return Card(base, tip, flags=tuple(flag for flag in run.flags if flag.stays))
     wish = asked(world.look(run, Sent("due"), tip))
-    card = _looked(world, run, base, tip, wish)
+    card = _gated(world, run, _looked(world, run, base, tip, wish))
     card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
     return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.config_of(run).settings)
@@ -52,12 +53,21 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> C
         commit=run.data.base,
         known=frozenset(run.data.setup.baseline),
         reds=run.data.reds,
-        preflight=config.preflight,
+        preflight=(*config.preflight, *commands_of(config.gates)),
         keys=keys_of(world.outer),
         about=about,
     )
     at = Kept(card_file(span))
     return known_card(at) or new_card(span, world.outer, at)
+
+
+def _gated(world: RepoWorld, run: AnyRun, card: Card) -> Card:
+    """The card with what the project's own gates say; they are not part of what is kept of two trees."""
+    if not world.config_of(run).gates:
+        return card
+    from detent.evidence.own_gates import on_card
+
+    return on_card(card, world.gated(run, card.tip, card.base), LAND)
 
 
 class Kept(NamedTuple):

@@ -10,8 +10,10 @@ from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
+from detent.evidence.own_gates import gate_fault
 from detent.evidence.report import TestReport
 from detent.git.commits import short
+from detent.kernel.own_gate import LAND
 from detent.sandbox.process import run as run_program
 from detent.world.before_landing import card_of
 from detent.world.pulls import keep_url, open_at_forge, plan_text
@@ -60,7 +62,7 @@ def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str 
     fault = report.fault or (f"{TAMPERED}: {report.canary_said}" if _broke(collect, run, report) else "")
     if fault or bad or not report.ids:
         return f"In a clean checkout the tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
-    return None
+    return gate_fault(world.gated(run, tree), LAND) or None
 
 
 def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) -> str:

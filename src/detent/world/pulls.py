@@ -48,10 +48,10 @@ def plan_text(world: RepoWorld, run: AnyRun) -> str:
 
 def open_at_forge(world: RepoWorld, run: AnyRun, commits: list[str], body: str) -> str:
     """Open the pull request of a run's branch, or bring the open one up to date; its URL."""
-    kit = world.config_of(run)
-    onto = short(main_branch(world.git, kit.ways.main))
+    config = world.config_of(run)
+    onto = short(main_branch(world.git, config.ways.main))
     with reached(), _known():
-        return kit.pulls().offer(short(run.data.branch), onto, title_of(run, commits), body).url
+        return config.pulls().offer(short(run.data.branch), onto, title_of(run, commits), body).url
 
 
 @contextmanager
@@ -67,11 +67,11 @@ def _known() -> Iterator[None]:
 
 def judged_by_ci(world: RepoWorld, run: AnyRun) -> Sent | None:
     """Where [git] wait_for_ci: red is an outcome, not yet is asked again later, None is green."""
-    kit, commit = world.config_of(run), run.data.pushed
-    if kit.settings.get("git.wait_for_ci") != "true":
+    config, commit = world.config_of(run), run.data.pushed
+    if config.settings.get("git.wait_for_ci") != "true":
         return None
     with reached(), _known():
-        checks = kit.pulls().checks(commit)
+        checks = config.pulls().checks(commit)
     if checks.result == "green":
         return None
     if checks.result == "red":

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,6 +25,9 @@ from detent.kernel.model import Flag, Found, Sent
 from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
 from detent.world.known_runs import Runs
 from detent.world.run_config import RunConfig
+
+if TYPE_CHECKING:
+    from detent.evidence.own_gates import GatedTree
 
 FINDINGS = "FINDINGS.json"
 NOWHERE = Path("/nonexistent")
@@ -125,7 +129,7 @@ class RepoWorld:
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
         """Eyes on a tree of this checkout."""
-        config, collect = self.config_of(run), self.collector(run)
+        config, collect, marks = self.config_of(run), self.collector(run), _marks(run, self.git)
         if tree == self.newest.tree:
             collect.there = self.newest.unknown
         subject = Subject(
@@ -134,18 +138,26 @@ class RepoWorld:
             run=run,
             sent=sent,
             tree=tree,
-            marks=_marks(run, self.git),
+            marks=marks,
             settings=config.settings,
             preflight=config.preflight,
             published=lambda name: self._published_at(name, run),
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=wanted,
+            own=self.gated(run, tree, marks.good, wanted) if config.gates else None,
             red_preflight=tuple(c for c in run.data.setup.red_preflight if c not in run.fixed),
             toolchain=lambda: self._toolchain(run),
             keys=keys_of(self.outer),
         )
         return RepoLook(subject)
+
+    def gated(self, run: AnyRun, tree: str, before: str | None = None, wanted: Callable[[], bool] | None = None) -> "GatedTree":
+        """A tree for the gates that the run's project configures, and the one that it is compared with: that of the run's base unless another is named."""
+        from detent.evidence.own_gates import GatedTree  # few projects have gates of their own
+
+        since = self.git.tree(run.data.base) if before is None and run.data.base else before or ""
+        return GatedTree(self.config_of(run).gates, self.collector(run), tree, since, wanted or self.runs.wanted)
 
     def _toolchain(self, run: AnyRun) -> tuple[str, ...] | None:
         """The files of the test runner that are neither as the run found them nor as a person accepted them since."""

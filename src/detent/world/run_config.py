@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detent.effects.merge import Ways
 from detent.errors import DetentError
 from detent.evidence.suite import Suite
+from detent.kernel.own_gate import OwnGate
 from detent.sandbox.process import Ran
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class RunConfig(NamedTuple):
     start: Callable[..., Ran]  # how an agent's program is started; the sandbox is behind it
     home: Path  # where the project's environment lies: a person's checkout, or a workspace that has a set-up of its own
     origin: Path  # the person's own checkout
+    gates: tuple[OwnGate, ...] = ()  # that the project configures itself
     apart: bool = False  # whether agents have a network of their own
     tracker: "Callable[[], Tracker]" = no_tracker  # where the work item comes from
     pulls: "Callable[[], Pulls]" = no_pulls  # where pull requests are opened

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.app.gate_steps import steps_are_known
 from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.try_tests import better_command, try_tests
 from detent.config import Settings, load
@@ -40,6 +41,7 @@ def project_checks() -> list[Check]:
     return [
         _tests(root, settings),
         _preflight(root, settings),
+        *_gates(settings),
         *_tried(settings),
         _runners(),
         _reviewer(root, settings),
@@ -99,6 +101,16 @@ def _preflight(root: Path, settings: Settings) -> Check:
             "preflight", False, f"{said}; {' and '.join(missing)} is configured and not there, so it is not run", way, needed=False
         )
     return Check("preflight", True, said)
+
+
+def _gates(settings: Settings) -> list[Check]:
+    """The gates that the project configures itself, and whether the steps that they name are there."""
+    said = ", ".join(f"{gate.name} (`{gate.command}`)" for gate in settings.gate)
+    try:
+        steps_are_known(settings)
+    except DetentError as e:
+        return [Check("gates", False, e.message, e.hint)]
+    return [Check("gates", True, said)] if said else []
 
 
 def _tried(settings: Settings) -> list[Check]:

@@ -9,10 +9,12 @@ import msgspec
 from detent.door import AnyEvent, AnyRun
 from detent.errors import CannotTell
 from detent.evidence.checks import CommandEnded, check_all
+from detent.evidence.own_gates import gate_fault
 from detent.gates.documents import TASKS
 from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
+from detent.kernel.own_gate import PROVED
 from detent.kernel.table import Table
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.session import Proof
@@ -191,7 +193,7 @@ def _checks(world: RepoWorld, run: AnyRun) -> Sent:
     tree, config, collect = world.snapshot(run), world.config_of(run), world.collector(run)
     wrong = [tests_of(world, run, collect, tree)]
     said, output = collect.preflight(tree, config.preflight, world.runs.wanted)
-    wrong.append(f"{said}\n{output}" if said else "")
+    wrong += [f"{said}\n{output}" if said else "", gate_fault(world.gated(run, tree), PROVED)]
     data = run.data
     lines = (*(c for t in data.tasks for c in t.acceptance_checks), *(v for c in data.criteria for v in c.verify))
     done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), world.runs.wanted)

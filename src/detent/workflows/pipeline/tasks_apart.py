@@ -4,9 +4,11 @@ import msgspec
 
 from detent.door import AnyEvent, AnyRun
 from detent.evidence.checks import check_all
+from detent.evidence.own_gates import gate_fault
 from detent.git.commits import bring_to, commit_phase, tip_of
 from detent.git.land import build_merge
 from detent.kernel.model import Sent
+from detent.kernel.own_gate import PROVED
 from detent.workflows.pipeline.session_changes import changed_files, tests_of
 from detent.workflows.pipeline.session_folder import root_id
 from detent.world.begin_apart import start_of
@@ -44,6 +46,8 @@ def _fault(world: RepoWorld, run: AnyRun, tree: str) -> str:
     missed, output = collect.preflight(tree, world.config_of(run).preflight, wanted)
     if missed:
         return f"{missed}\n{output}"
+    if said := gate_fault(world.gated(run, tree), PROVED):
+        return said
     lines = next((t.acceptance_checks for t in run.data.tasks if t.id == run.data.merging.task_id), ())
     done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), wanted)
     return "\n\n".join(f"`{c.command}` fails:\n{c.output}" for c in done if not c.passed)
