@@ -162,7 +162,7 @@ def test_a_run_does_not_start_where_nothing_can_be_proved() -> None:
         with pytest.raises(DetentError, match=says):
             f.start(request)
     said = f.cli("start", "--workflow", "tdd", "sums", "--adopt")
-    assert (said.code, "starts from a commit" in said.err) == (2, True)
+    assert (said.code, "--adopt belongs to pr, not to tdd" in said.err) == (2, True)
     install(f, "#!/bin/sh\nkill -9 $$\n")
     with pytest.raises(DetentError, match=r"the tests cannot be run here: .*signal 9"):
         f.start()
