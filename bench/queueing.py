@@ -17,7 +17,7 @@ from detent.kernel.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import FORM, NAME, QUEUE, DurableQueue
 from detent.queue.lease import Leases
-from detent.queue.protocol import Job, Outcome, Pace
+from detent.queue.queue_protocol import Job, Outcome, Pace
 from tests.postgres import running
 
 LONG, SHORT = 10_000, 10
@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
-from detent.queue.protocol import Pace, Task, by_exit_code
+from detent.queue.queue_protocol import Pace, Task, by_exit_code
 from detent.queue.worker import LocalWorker
 worker = LocalWorker(DurableQueue(open_database("", Path(sys.argv[1]))), Task(None, by_exit_code, 60, 60), 3, Pace(), lambda seen: None)
 worker.start(3)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from detent.agents import AgentFailed, Answer, Progress, Reply, Turn, asked_of
 from detent.agents.anthropic import ask_anthropic
-from detent.agents.asked import Asked
 from detent.agents.loop import Limits
+from detent.agents.question import Asked
 from tests.agents_rigs import failure, turn
 from tests.model_server import ModelServer, tool
 

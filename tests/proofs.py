@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from detent.app.verify import Proof, verify
+from detent.app.verifying import Proof, verify
 from detent.evidence.claims import REF, Claim, read, seal, written
 from tests.project import Project
 from tests.repos import IDENTITY, PLAIN, sh

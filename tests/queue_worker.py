@@ -10,7 +10,7 @@ from pathlib import Path
 
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
-from detent.queue.protocol import Child, Pace, Seen, Task, by_exit_code
+from detent.queue.queue_protocol import Child, Pace, Seen, Task, by_exit_code
 from detent.queue.worker import LocalWorker
 
 

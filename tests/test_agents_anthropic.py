@@ -15,7 +15,7 @@ import pytest
 from detent.agents import Answer, Budget, Progress, Usage, ask
 from detent.agents.faults import named_wait
 from detent.agents.prices import price_of, priced
-from detent.agents.reading import READER
+from detent.agents.stream_reading import READER
 from detent.errors import DetentError
 from tests.agents_asking import QUICK, READ, Asking, Box
 from tests.agents_rigs import failure, turn

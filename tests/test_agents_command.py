@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from detent.agents import AgentFailed, Progress, Reply, Turn, ask
-from detent.agents.protocol import newest_change
+from detent.agents.agent_protocol import newest_change
 from detent.errors import DetentError
 from tests.agents_rigs import ENV, failure, turn
 from tests.model_server import KEY

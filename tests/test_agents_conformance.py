@@ -12,7 +12,7 @@ import openai  # noqa: F401  # the same
 import pytest
 
 from detent.agents import BACKENDS, FORMS, AgentFailed, Budget, Reply, Turn, Usage, ask
-from detent.agents.protocol import Sort
+from detent.agents.agent_protocol import Sort
 from tests.agents_rigs import RIGS, WORDS, failure, turn
 from tests.model_server import KEY
 

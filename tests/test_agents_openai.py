@@ -15,7 +15,7 @@ from detent.agents import Budget, Progress, Turn, Usage, ask, must_be_ready
 from detent.agents.catalog import SERVICES, Address, Catalog, Price
 from detent.agents.openai import ask_openai, elsewhere, make_client, read_spec
 from detent.agents.prices import price_of, priced, same_model
-from detent.agents.reading import READER
+from detent.agents.stream_reading import READER
 from detent.errors import DetentError
 from tests.agents_asking import QUICK, READ
 from tests.agents_asking import Asking as AnyAsking

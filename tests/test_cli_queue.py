@@ -18,7 +18,7 @@ from detent.kernel.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from detent.queue.lease import Leases
-from detent.queue.protocol import Outcome, Pace
+from detent.queue.queue_protocol import Outcome, Pace
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 from tests.patience import LONG

@@ -10,10 +10,10 @@ import pytest
 
 from detent.agents import AgentFailed, Usage
 from detent.agents.clients import Access
-from detent.agents.clients.answers import Call
 from detent.agents.clients.client_faults import is_about_the_key, now, trouble_of
 from detent.agents.clients.dialects import CHAT, DIALECTS, GEMINI, Served
 from detent.agents.clients.gateway import Gateway
+from detent.agents.clients.service_answers import Call
 from tests.any_service import EACH, KEY, AnyService, Fault, Says, Tool, chat_chunks, denied, gemini_chunks
 from tests.patience import LONG
 

@@ -16,8 +16,8 @@ import pytest
 from detent.errors import CannotTell, DetentError
 from detent.sandbox import Limits, choose, container
 from detent.sandbox.container import Container, clamped
-from detent.sandbox.engine import Engine, clean_up, find, folders
-from detent.sandbox.probe import SENTENCES, probe
+from detent.sandbox.container_engine import Engine, clean_up, find, folders
+from detent.sandbox.sandbox_probe import SENTENCES, probe
 from tests.machine import need
 from tests.patience import LONG
 from tests.project import Project
@@ -256,7 +256,7 @@ OURSELVES = """import os, sys
 from pathlib import Path
 from detent.sandbox import Limits, Room
 from detent.sandbox.container import Container
-from detent.sandbox.engine import Engine
+from detent.sandbox.container_engine import Engine
 work = Path(sys.argv[1])
 made = Container(Engine("podman", Path(sys.argv[3]), tuple(sys.argv[4:])), Path(sys.argv[2]), Limits())
 made.run(["sh", "-c", "touch lock; setsid flock lock sleep 100 & while flock -n lock true; do :; done; touch up; sleep 100"], work, {"PATH": "/usr/bin:/bin"}, 100, Room(work))

@@ -9,7 +9,7 @@ import pytest
 
 from detent.app import App, queueing
 from detent.app.crew import crew_of, only_driver
-from detent.app.live import live_file, read_from
+from detent.app.live_log import live_file, read_from
 from detent.app.overtime import Worked
 from detent.blocks.terms import Terms
 from detent.drive import Seen, drive

@@ -8,8 +8,8 @@ import pytest
 
 from bench.orchestrators.scene import Scene, left_out
 from detent.interfaces.gatebench import AGENTS, Agent, Language, languages
+from detent.interfaces.gatebench.bench_report import WIDE, as_json, counts, false_accepts, false_rejects, flagged_by, line, summary
 from detent.interfaces.gatebench.play import Outcome, play
-from detent.interfaces.gatebench.report import WIDE, as_json, counts, false_accepts, false_rejects, flagged_by, line, summary
 from tests.machine import need
 from tests.project import Project
 

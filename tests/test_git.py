@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from detent.effects.branch import create_branch, delete_merged, squash
+from detent.effects.make_branch import create_branch, delete_merged, squash
 from detent.effects.merge import Ways, land, offered
 from detent.errors import CannotTell, DetentError
 from detent.git import fingerprint, left_locks
 from detent.git.checkout import clean_checkout
 from detent.git.commits import branch_name, bring_to, commit_tree, free_branch, main_branch, switch
-from detent.git.land import fetch_main
+from detent.git.land_merge import fetch_main
 from detent.git.place import find_place
 from detent.git.repo import ZERO, Git, GitError, find_git
 from detent.git.snapshot import looked_over, take, why_left_out

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from detent.kernel.holder import Holder, is_alive, is_here, this_process
 from detent.queue.lease import Leases
-from detent.queue.protocol import Pace
+from detent.queue.queue_protocol import Pace
 from tests.queues import BOTH, Rig, rig
 
 __all__ = ["rig"]

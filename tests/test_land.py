@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.git.land import FOLLOW
+from detent.git.land_merge import FOLLOW
 from tests.driven import scripted
 from tests.executions import CONFIG, TEST, WORKS, Till
 from tests.repos import IDENTITY, PLAIN, sh, write
@@ -196,8 +196,8 @@ def test_two_landings_at_once_are_kept_apart(till: Till) -> None:
 
 
 KILLED = """import os, signal, sys
-from detent.effects import landing
-from detent.git import land
+from detent.effects import land_branch as landing
+from detent.git import land_merge as land
 name, when = sys.argv.pop(1).split()
 place = land if name == "_follow" else landing
 function = getattr(place, name)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.interfaces.cli import get_task, submit_work
-from detent.interfaces.cli.plain import FORMS, call, read
+from detent.interfaces.cli.plain_commands import FORMS, call, read
 from tests.project import Project
 
 COMMANDS: dict[str, click.Command] = {"get-task": get_task.command, "submit-work": submit_work.command}

@@ -20,11 +20,11 @@ from pydantic import BaseModel
 from detent.blocks.check_card import object_of
 from detent.errors import DetentError
 from detent.evidence.card import Card, Change, Checked
-from detent.interfaces.mcp.answers import LARGEST_TEXT, bounded
 from detent.interfaces.mcp.dialog import Answer
+from detent.interfaces.mcp.mcp_answers import LARGEST_TEXT, bounded
+from detent.interfaces.mcp.mcp_work import answer, get_task, handed_in
 from detent.interfaces.mcp.resources import OF_A_RUN, OF_THIS_CHECKOUT
 from detent.interfaces.mcp.tools import TOOLS, GetTask
-from detent.interfaces.mcp.work import answer, get_task, handed_in
 from detent.kernel.model import Briefing, Verdict
 from tests.clients.session import LEGACY, MODERN, Agent, Waiting, by_hand, connected, gone, held, play
 from tests.patience import LONG

@@ -11,8 +11,8 @@ import pytest
 
 from detent.app import open_app
 from detent.evidence.card import Card, Change, Checked
-from detent.git.history import Commit
-from detent.interfaces.mcp.answers import INSTRUCTIONS, looked
+from detent.git.commit_history import Commit
+from detent.interfaces.mcp.mcp_answers import INSTRUCTIONS, looked
 from detent.interfaces.mcp.tools import TOOLS
 from detent.kernel.holder import this_process
 from detent.kernel.model import Flag

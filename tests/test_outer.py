@@ -10,7 +10,7 @@ from detent.app.run_sandbox import must_hold
 from detent.config import Settings
 from detent.config.settings import Sandbox
 from detent.sandbox import choose
-from detent.sandbox.probe import probe
+from detent.sandbox.sandbox_probe import probe
 from detent.sandbox.ways_on import ALLOW, LACKS, lack, ways_on
 from tests.driven import ALONE, CYCLE, PLANS, driven, project, run, scripted
 from tests.machine import need, no_walls

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.verify import verify
 from detent.app.verify_bare import ALREADY
+from detent.app.verifying import verify
 from detent.evidence.about import lines_about, words_of
 from detent.evidence.claims import REF, Claim, Step, seal, written
 from detent.evidence.look import Changed
 from detent.gates.judge import flags_in
-from detent.gates.reading import reading_is_flagged
-from detent.gates.review import ROOT_FILE, own_review_is_flagged
+from detent.gates.review_gates import ROOT_FILE, own_review_is_flagged
+from detent.gates.static_gates import reading_is_flagged
 from detent.gates.testlist import ListData
 from detent.gates.tests import product_changed
 from detent.git.evidence_ref import publish

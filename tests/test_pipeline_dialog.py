@@ -11,8 +11,8 @@ from mcp_types import ElicitRequestFormParams, ElicitResult
 
 from detent.app import open_app
 from detent.interfaces.mcp.dialog import Answer, Question
+from detent.interfaces.mcp.mcp_work import answer, get_task
 from detent.interfaces.mcp.tools import GetTask
-from detent.interfaces.mcp.work import answer, get_task
 from detent.kernel.model import Sent
 from tests.clients.session import LEGACY, connected, play
 from tests.project import Project

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from detent.app.tally import Tally
-from detent.interfaces.http.board import Board
 from detent.interfaces.http.inbox import questions
+from detent.interfaces.http.runs_board import Board
 from detent.interfaces.http.shapes import DecisionsAsked
 from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces

@@ -14,7 +14,7 @@ from detent.app.registry import brief_of as brief
 from detent.app.registry import workflow_of
 from detent.evidence.look import Changed
 from detent.evidence.report import TestReport
-from detent.gates.checks import cannot_fail
+from detent.gates.check_gates import cannot_fail
 from detent.gates.documents import Criterion, Issue, Task, read_acceptance, read_tasks, recommended, section
 from detent.gates.human import APPROVE, MISSING, STRATEGY, Decision, pending
 from detent.gates.judge import judge

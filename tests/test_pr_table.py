@@ -9,7 +9,7 @@ import pytest
 from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.registry import brief_of as brief
 from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, read_plan, replan_fault, title_fits
-from detent.gates.review import Finding
+from detent.gates.review_gates import Finding
 from detent.kernel.decide import decide
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems

@@ -36,6 +36,6 @@ def test_a_terminal_gets_a_line_that_says_what_is_left_and_is_gone_at_the_end() 
 
 
 def test_the_first_line_comes_before_anything_is_loaded(tmp_path: Path) -> None:
-    slow = "import sys; sys.modules['detent.app.check'] = None; from detent.interfaces.cli.group import run; sys.exit(run(['check']))"
+    slow = "import sys; sys.modules['detent.app.checking'] = None; from detent.interfaces.cli.group import run; sys.exit(run(['check']))"
     done = subprocess.run([sys.executable, "-c", slow], cwd=tmp_path, env=ENV, capture_output=True, text=True)
     assert done.returncode == 3 and done.stderr.startswith("detent check: 1 of 5: looking for the tests\n"), done

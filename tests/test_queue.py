@@ -13,7 +13,7 @@ from detent.errors import DetentError
 from detent.queue.database import open_database
 from detent.queue.engine import FORM, DurableQueue
 from detent.queue.output import Output
-from detent.queue.protocol import MOST_FAILURES, MOST_STARTS, Job, Outcome
+from detent.queue.queue_protocol import MOST_FAILURES, MOST_STARTS, Job, Outcome
 from tests.queues import BOTH, Rig, rig
 
 __all__ = ["rig"]

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from detent.queue.protocol import Job
+from detent.queue.queue_protocol import Job
 from tests.patience import LONG
 from tests.queues import Rig, rig
 

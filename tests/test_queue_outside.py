@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from detent.app.asked import choices, ways
+from detent.app.questions import choices, ways
 from detent.app.sweep import forget_landed, sweep
 from detent.git.workspace import choose_root, make_workspace
 from detent.kernel.model import Run

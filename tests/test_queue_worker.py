@@ -20,7 +20,7 @@ import detent
 from detent.queue.database import lease_file
 from detent.queue.engine import FORM, QUEUE, WORKFLOW
 from detent.queue.lease import FENCED
-from detent.queue.protocol import Job
+from detent.queue.queue_protocol import Job
 from tests.patience import LONG
 from tests.queues import BOTH, Rig, rig
 

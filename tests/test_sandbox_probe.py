@@ -13,9 +13,9 @@ import pytest
 
 from detent.sandbox import Room, Sandbox, attacks, choose, seccomp
 from detent.sandbox.bubblewrap import Bubblewrap
-from detent.sandbox.probe import SENTENCES, probe
 from detent.sandbox.process import Ran, run
-from detent.sandbox.protocol import DEVNULL, always
+from detent.sandbox.sandbox_probe import SENTENCES, probe
+from detent.sandbox.sandbox_protocol import DEVNULL, always
 from tests.rooms import Place, isolated
 
 

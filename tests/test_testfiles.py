@@ -8,7 +8,7 @@ from time import perf_counter
 import pytest
 
 from detent.evidence import testfiles
-from detent.evidence.documents import is_document
+from detent.evidence.document_paths import is_document
 from detent.evidence.patterns import matches, said, telling
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command

@@ -13,7 +13,7 @@ from detent.sandbox.process import Ran
 from detent.tools import TOOLS, Toolbox, schemas
 from detent.tools.beneath import MOST as MOST_BYTES
 from detent.tools.read import CHARACTERS
-from detent.tools.visible import MOST, visible
+from detent.tools.tool_paths import MOST, visible
 from tests.toolboxes import Bench, bench
 
 ROOT = Path(__file__).parent.parent

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.tools.globs import expression
-from detent.tools.policy import writable
+from detent.tools.write_policy import writable
 
 MAY = writable(("src/**", "docs/*.md", "tests/", "plan?.txt", "pages/[id].tsx"), ("src/vendor", "**/*.lock", "src/conf/**"))
 

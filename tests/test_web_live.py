@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from detent.app import open_app
 from detent.app.tally import Tally
-from detent.interfaces.http.board import Board, runs
+from detent.interfaces.http.runs_board import Board, runs
 from detent.interfaces.http.shapes import RunsAsked
 from tests.driven import CYCLE, PLANS, REDS, running
 from tests.patience import LONG

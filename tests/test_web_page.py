@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from detent.app import open_app
-from detent.app.live import live_file
+from detent.app.live_log import live_file
 from tests.driven import ENDS, GREENS, PLANS, REDS, REFACTORS
 from tests.patience import LONG
 from tests.project import Project

@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, expect
 from detent.app.queueing import open_queue
 from detent.app.tally import Tally
 from detent.git.place import find_place
-from detent.interfaces.http.board import Board
 from detent.interfaces.http.executing import Desk, executions
+from detent.interfaces.http.runs_board import Board
 from detent.interfaces.http.shapes_execute import ExecutionsAsked
-from detent.queue.protocol import Job
+from detent.queue.queue_protocol import Job
 from tests.driven import running, scripted
 from tests.executions import WORKS, Till
 from tests.patience import LONG

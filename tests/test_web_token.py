@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from detent.app import open_app
-from detent.app.land import _question
+from detent.app.land_branches import _question
 from detent.app.land_flags import Seen, _recorded
-from detent.app.rollback import roll_back
+from detent.app.rolling_back import roll_back
 from detent.app.run_sandbox import RunSandbox, sandbox_of
 from detent.blocks.open_flags import told_in_briefing
 from detent.config import load

@@ -18,8 +18,8 @@ from bench.orchestrators.scene import left_out
 from detent import __version__
 from detent.errors import DetentError
 from detent.interfaces.gatebench import Agent, Language, languages
+from detent.interfaces.gatebench.bench_report import line
 from detent.interfaces.gatebench.play import Outcome
-from detent.interfaces.gatebench.report import line
 
 ROOT = Path(__file__).parent.parent.parent
 ALONE = ("bwrap", "--dev-bind", "/", "/", "--unshare-net", "--unshare-pid", "--proc", "/proc", "--die-with-parent")

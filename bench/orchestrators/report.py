@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bench.orchestrators import ROWS
+from detent.interfaces.gatebench.bench_report import Rate, as_json, false_accepts, false_rejects
 from detent.interfaces.gatebench.play import Outcome
-from detent.interfaces.gatebench.report import Rate, as_json, false_accepts, false_rejects
 
 OURS = "detent"
 HEAD = ("orchestrator", "version", "says that it checks the work", "goes by", "false accepts", "false rejects")

@@ -6,10 +6,10 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from detent.agents.asked import Asked
+from detent.agents.agent_protocol import DEFAULT_MODEL, AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
 from detent.agents.catalog import Catalog
 from detent.agents.meter import Meter
-from detent.agents.protocol import DEFAULT_MODEL, AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
+from detent.agents.question import Asked
 from detent.agents.transcript import Transcript
 from detent.errors import DetentError
 from detent.extensions import AGENTS, load, names
@@ -57,7 +57,7 @@ def _scripted(asked: Asked) -> Reply:
 
 
 def _human(asked: Asked) -> Reply:
-    from detent.agents.human import ask_human
+    from detent.agents.person import ask_human
 
     return ask_human(asked)
 

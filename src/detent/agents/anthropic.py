@@ -6,14 +6,14 @@ The key comes from our own environment and goes into the client, nowhere else.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from detent.agents.agent_protocol import Reply, Usage
 from detent.agents.anthropic_cache import request
 from detent.agents.arguments import block_of, read_call
-from detent.agents.asked import Asked
 from detent.agents.dialect import Block, Call, Ear, Heard, Talk
 from detent.agents.faults import Cut, Key, Trouble, trouble_of
 from detent.agents.loop import LIMITS, Limits, converse
-from detent.agents.protocol import Reply, Usage
-from detent.agents.reading import count
+from detent.agents.question import Asked
+from detent.agents.stream_reading import count
 from detent.agents.texts import whole
 from detent.errors import DetentError
 

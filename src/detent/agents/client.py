@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.agents.asked import Asked
+from detent.agents.agent_protocol import AgentFailed, Reply
 from detent.agents.clients import CLIENTS, Access, Row, Wants
 from detent.agents.clients import relay as relay_program
 from detent.agents.clients.client_faults import of_kind
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.talk import Heard, Opens, Prompted, Talk
 from detent.agents.command import Errors, Life
-from detent.agents.protocol import AgentFailed, Reply
+from detent.agents.question import Asked
 from detent.errors import DetentError
 from detent.sandbox.process import Ran
 

@@ -13,8 +13,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from detent.agents.asked import Asked
-from detent.agents.protocol import AgentFailed, Progress, Reply, Usage
+from detent.agents.agent_protocol import AgentFailed, Progress, Reply, Usage
+from detent.agents.question import Asked
 from detent.agents.texts import Lines
 from detent.errors import DetentError
 from detent.sandbox.process import Bounded, Ran

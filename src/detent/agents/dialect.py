@@ -5,8 +5,8 @@ A conversation is kept in one form whatever the service: blocks of text, tool_us
 
 from typing import Any, NamedTuple, Protocol
 
+from detent.agents.agent_protocol import Usage
 from detent.agents.faults import Trouble
-from detent.agents.protocol import Usage
 
 Block = dict[str, object]
 Message = dict[str, object]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-from detent.agents.protocol import AgentFailed, Sort
+from detent.agents.agent_protocol import AgentFailed, Sort
 from detent.errors import DetentError
 
 LONGEST = 30 * 24 * 3600.0  # seconds; a service that names more is not believed

@@ -9,7 +9,7 @@ import json
 import os
 from pathlib import Path
 
-from detent.agents.protocol import Reply, Usage
+from detent.agents.agent_protocol import Reply, Usage
 
 REPLY, SPENT = ".reply.json", ".spent.json"
 

@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from detent.agents.agent_protocol import AgentFailed, Answer, Answered, Progress, Reply, Sort
 from detent.agents.arguments import told_apart
-from detent.agents.asked import Asked
 from detent.agents.catalog import Price
 from detent.agents.dialect import Block, Call, Dialect, Heard, Message, Talk
 from detent.agents.faults import Trouble, later
 from detent.agents.prices import price_of, priced, same_model
-from detent.agents.protocol import AgentFailed, Answer, Answered, Progress, Reply, Sort
-from detent.agents.reading import Broken, Reading
+from detent.agents.question import Asked
+from detent.agents.stream_reading import Broken, Reading
 from detent.agents.texts import whole
 from detent.errors import DetentError
 

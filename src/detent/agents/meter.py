@@ -2,7 +2,7 @@
 
 import time
 
-from detent.agents.protocol import AgentFailed, Budget, Turn, Usage
+from detent.agents.agent_protocol import AgentFailed, Budget, Turn, Usage
 
 LOOK = 0.25  # seconds between two questions whether the turn is still wanted
 SLICE = 0.05  # seconds slept at a time

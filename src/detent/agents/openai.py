@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from detent.agents.asked import Asked
+from detent.agents.agent_protocol import Reply
 from detent.agents.catalog import SERVICES, Address, Catalog
 from detent.agents.faults import Key
 from detent.agents.loop import LIMITS, Limits, converse
 from detent.agents.openai_chat import Chat
-from detent.agents.protocol import Reply
+from detent.agents.question import Asked
 from detent.errors import DetentError
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from detent.agents.agent_protocol import Usage
 from detent.agents.arguments import block_of, read_call
 from detent.agents.dialect import Block, Ear, Heard, Message, Talk
 from detent.agents.faults import Cut, Key, Trouble, trouble_of
-from detent.agents.protocol import Usage
-from detent.agents.reading import count
+from detent.agents.stream_reading import count
 from detent.agents.texts import whole
 
 if TYPE_CHECKING:

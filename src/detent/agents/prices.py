@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from detent.agents.agent_protocol import Usage
 from detent.agents.catalog import Price
-from detent.agents.protocol import Usage
 
 FABLE, FABLE_5_1, OPUS, OLD_OPUS = Price(10, 50), Price(10, 50, read=0.025), Price(5, 25), Price(15, 75)
 SONNET, HAIKU, OLD_HAIKU = Price(3, 15), Price(1, 5), Price(0.8, 4)

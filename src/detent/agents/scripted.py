@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from detent.agents.asked import Asked
-from detent.agents.protocol import AgentFailed, Progress, Reply, Sort, Usage
+from detent.agents.agent_protocol import AgentFailed, Progress, Reply, Sort, Usage
+from detent.agents.question import Asked
 from detent.agents.scripted_files import delete, write
 from detent.agents.scripted_position import choose, spend_entry
 from detent.errors import DetentError

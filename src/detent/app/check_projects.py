@@ -14,7 +14,7 @@ from detent.app.run_sandbox import DEPENDENCIES, RunSandbox, sandbox_of
 from detent.config import Settings
 from detent.config.settings import TestProject
 from detent.evidence.card import Change
-from detent.evidence.documents import is_document
+from detent.evidence.document_paths import is_document
 from detent.evidence.projects import Outside, chain, is_manifest, manifest_folders, nearest, owner
 from detent.evidence.runners import Command, Files, Folder
 from detent.evidence.runners.detect import find_command

@@ -11,8 +11,8 @@ from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
 from detent.evidence.card import Change
 from detent.evidence.own_traces import made_by_tests
+from detent.git.commit_history import Commit, commits_between, paths_between
 from detent.git.commits import main_branch, short
-from detent.git.history import Commit, commits_between, paths_between
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import tree_of_files
 

@@ -31,8 +31,8 @@ from detent.errors import Busy, CannotTell
 from detent.evidence.runners.build_caches import for_agents
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
-from detent.world.repo import is_apart
 from detent.world.turns import turn
+from detent.world.work_tree import is_apart
 
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 

@@ -9,7 +9,7 @@ from detent.kernel.journal import Head, SqliteJournal
 
 if TYPE_CHECKING:
     from detent.kernel.journal_postgres import PostgresJournal
-    from detent.world.repo import RepoWorld
+    from detent.world.work_tree import RepoWorld
 from detent.world.known_runs import Runs
 
 AnyJournal = Union[SqliteJournal, "PostgresJournal"]

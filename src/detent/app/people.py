@@ -7,8 +7,8 @@ terminal, the web page or a client's dialog.
 import os
 
 from detent.app import App
-from detent.app.asked import open_runs
 from detent.app.executions import is_execution
+from detent.app.questions import open_runs
 from detent.errors import DetentError
 
 DIALOG, NOWHERE, WEB = "client dialog", "no terminal", "web"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detent.app import App, open_app
 from detent.app.executions import the_items
 from detent.app.forges import pulls_of
-from detent.app.land import Candidate, change_of, finished, give_back
+from detent.app.land_branches import Candidate, change_of, finished, give_back
 from detent.app.project import project_settings
 from detent.app.queueing import task_of
 from detent.config import Settings
@@ -23,7 +23,7 @@ from detent.git.commits import main_branch
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.kernel.model import Sent
-from detent.queue.protocol import Task
+from detent.queue.queue_protocol import Task
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from detent.app import App
 from detent.app.crew import only_driver, whole_crew
-from detent.app.live import kept_live
+from detent.app.live_log import kept_live
 from detent.app.overtime import parking
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED, settings_at

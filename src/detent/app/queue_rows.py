@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from detent.queue.protocol import Execution
+from detent.queue.queue_protocol import Execution
 
 
 def when(seconds: float | None) -> str | None:

@@ -22,7 +22,7 @@ from detent.config import Settings
 from detent.errors import CannotTell, DetentError, Unreached
 from detent.git.place import Place
 from detent.kernel.model import Sent
-from detent.queue.protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
+from detent.queue.queue_protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue

@@ -19,7 +19,7 @@ from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.world import RunConfig
-from detent.world.repo import root_of
+from detent.world.work_tree import root_of
 
 if TYPE_CHECKING:
     from detent.forge import Pulls

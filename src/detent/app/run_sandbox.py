@@ -181,7 +181,7 @@ def _chosen(level: str, home: str, memory: str, cpus: int, image: str) -> Sandbo
 
 def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
     """Try the attacks before a run relies on the sandbox; its name. A hole is an error. What a person answers for is not tried."""
-    from detent.sandbox.probe import probe
+    from detent.sandbox.sandbox_probe import probe
 
     inside = sandbox_of(settings, True, outer, Path("/nonexistent"))
     if inside.sandbox.name in OPEN:

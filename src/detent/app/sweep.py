@@ -12,7 +12,7 @@ from detent.app.project import project_settings
 from detent.app.shared import shared_url
 from detent.errors import CannotTell, DetentError
 from detent.git.commits import main_branch
-from detent.git.land import fetch_main
+from detent.git.land_merge import fetch_main
 from detent.git.remote import forget, has_remote, shared
 from detent.git.workspace import runs_here
 

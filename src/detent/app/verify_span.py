@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 from detent.errors import DetentError
 from detent.evidence.claims import REF, Claim, Step, read
+from detent.git.commit_history import Commit, commits_between
 from detent.git.commits import main_branch
-from detent.git.history import Commit, commits_between
 from detent.git.notes import list_notes
 from detent.git.repo import Git
 

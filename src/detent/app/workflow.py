@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from detent.app.opened import App
     from detent.blocks.terms import Terms
     from detent.config import Settings
-    from detent.world.repo import Effects, Jobs, RepoWorld
+    from detent.world.work_tree import Effects, Jobs, RepoWorld
 
 NEEDED = ("setup", "base", "branch", "good_tree", "reds")  # what every room asks of a run's data
 OF_AGENTS = ("agent-failed", "limited", "no-model", "over-budget")  # what can happen to an agent that the machine drives

@@ -14,7 +14,7 @@ from detent.git.workspace import make_workspace, remove_beside, remove_workspace
 from detent.kernel.model import Found, Sent
 from detent.world import RepoWorld
 from detent.world.known_runs import Runs
-from detent.world.repo import is_apart, root_of
+from detent.world.work_tree import is_apart, root_of
 
 LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
 COMMITS = ("commit_judged_tree", "checkpoint", "commit_plan")  # effects that make commits

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from detent.errors import CannotTell
 from detent.evidence.claims import REF
 from detent.git.commits import main_branch, short
-from detent.git.land import build_merge, fetch_main, go_to_main, move_main
+from detent.git.land_merge import build_merge, fetch_main, go_to_main, move_main
 from detent.git.notes import HANDOFFS
 from detent.git.notes_remote import push_notes
 from detent.git.repo import Git

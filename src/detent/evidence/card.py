@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from detent.evidence.runners import Command
-from detent.git.history import Commit
+from detent.git.commit_history import Commit
 from detent.kernel.model import Flag, Value
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from detent.evidence.changes import Changes
-from detent.evidence.documents import is_document
+from detent.evidence.document_paths import is_document
 from detent.evidence.insource import test_lines
 from detent.evidence.look import Changed
 from detent.evidence.rewritten import hunks

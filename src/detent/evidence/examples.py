@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from detent.evidence.documents import is_document
+from detent.evidence.document_paths import is_document
 from detent.evidence.literals import Known, constants, known_of, put_together, read, values_in
 from detent.evidence.rewritten import Hunk, hunks
 

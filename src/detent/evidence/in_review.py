@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from detent.evidence.dependencies import REQUIREMENTS, declared_dependencies, plain
-from detent.evidence.documents import is_document
+from detent.evidence.document_paths import is_document
 from detent.evidence.edited import Edited, is_named_as_test
 from detent.evidence.keys import keys_added
 from detent.evidence.shared_config import is_shared_config

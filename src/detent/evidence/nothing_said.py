@@ -5,7 +5,7 @@ import re
 from pathlib import PurePosixPath
 
 from detent.evidence.changes import Changes
-from detent.evidence.documents import is_document
+from detent.evidence.document_paths import is_document
 from detent.evidence.look import Changed
 from detent.evidence.moves import imports_renamed, renamed_words
 from detent.evidence.mutate.textual import blanked

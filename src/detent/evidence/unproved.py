@@ -10,7 +10,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.candidates import OUTSIDE, Mutant, candidates, changed_lines
 from detent.evidence.changes import Changes
-from detent.evidence.documents import is_words
+from detent.evidence.document_paths import is_words
 from detent.evidence.look import Changed
 from detent.evidence.mutate import bodies_on
 from detent.evidence.mutate.omissions import omissions

@@ -14,8 +14,8 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.look import Look
-from detent.gates.checks import cannot_fail
-from detent.gates.plain import json_value, yaml_value
+from detent.gates.check_gates import cannot_fail
+from detent.gates.plain_values import json_value, yaml_value
 from detent.kernel.model import Data, Value
 
 Status = Literal["not-started", "in-progress", "implemented", "completed", "blocked"]

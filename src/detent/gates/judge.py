@@ -9,7 +9,7 @@ from detent.errors import CannotTell
 from detent.evidence.card import Card
 from detent.evidence.look import Look
 from detent.gates.tests import red_tests_pass
-from detent.gates.toolchain import toolchain_kept
+from detent.gates.toolchain_gate import toolchain_kept
 from detent.kernel.model import Flag, Found
 from detent.kernel.own_gate import PROVED, OwnGate
 from detent.kernel.rows import Gate, Row, Said

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, cast
 
 from detent.evidence.look import Look
-from detent.gates.plain import paired
+from detent.gates.plain_values import paired
 from detent.kernel.model import OnBranch, Value
 
 FILE = "ACTIVE_PR.json"

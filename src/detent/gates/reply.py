@@ -12,7 +12,7 @@ import msgspec
 
 from detent.evidence.look import Look
 from detent.gates.documents import RECORDS, RESEARCH, SPECS, SessionData
-from detent.gates.plain import json_value
+from detent.gates.plain_values import json_value
 from detent.kernel.model import Value
 
 Said = Literal["OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "PASS_WITH_NOTES", "FAIL"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from detent.evidence.look import Look
-from detent.gates.plain import twice
+from detent.gates.plain_values import twice
 from detent.kernel.model import OnBranch, Value
 
 FILE = "test-list.md"

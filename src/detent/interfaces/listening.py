@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from detent.errors import DetentError
 from detent.interfaces.ending import end_on_signal
-from detent.interfaces.guard import Asgi, Receive, Scope, Send
+from detent.interfaces.origin_guard import Asgi, Receive, Scope, Send
 from detent.interfaces.patience import Patient
 
 GRACE = 2  # seconds for open answers once the end has come

@@ -5,9 +5,9 @@ from typing import Generic
 
 import msgspec
 
-from detent.kernel.check import faults
 from detent.kernel.model import Run, Sent, StepShown
 from detent.kernel.rows import Child, Effect, Go, Move, Row, State, T, no_children, no_facts, no_step
+from detent.kernel.table_check import faults
 
 
 class Table(msgspec.Struct, Generic[T], frozen=True):

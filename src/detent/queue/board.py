@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from detent.kernel.holder import Holder
 from detent.queue.database import Database
-from detent.queue.protocol import DROPPED, LIVE, Execution, Pause, Piece, UnknownExecution, Worker
+from detent.queue.queue_protocol import DROPPED, LIVE, Execution, Pause, Piece, UnknownExecution, Worker
 
 AT_ONCE = 1000
 SEARCHED = ("id", "item", "title", "reason")

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from detent.queue.board import TableBoard
 from detent.queue.database import Database
-from detent.queue.protocol import Execution, Job, Pause, Piece, Worker
+from detent.queue.queue_protocol import Execution, Job, Pause, Piece, Worker
 from detent.queue.store import Store, Turn
 
 NAME = "detent"  # of the application, for the engine

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from detent.kernel.holder import Holder, is_alive, is_here
 from detent.queue.database import Database
-from detent.queue.protocol import Pace
+from detent.queue.queue_protocol import Pace
 
 FENCED = 75  # exit code of a worker that ended itself
 LOOKS = 2  # a lease must be seen expired this often: after a machine slept, its workers get a chance to renew

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from detent.errors import DetentError
-from detent.queue.protocol import Job
+from detent.queue.queue_protocol import Job
 
 
 def in_order(jobs: Sequence[Job]) -> list[Job]:

@@ -20,7 +20,7 @@ from detent.queue.database import Unreachable
 from detent.queue.engine import FORM, NAME, QUEUE, WORKFLOW, DurableQueue, serializer
 from detent.queue.lease import Fence, Leases, end_this_process
 from detent.queue.output import Output
-from detent.queue.protocol import Pace, Seen, Task
+from detent.queue.queue_protocol import Pace, Seen, Task
 from detent.sandbox.process import Ran, run
 from detent.sandbox.warden import command
 

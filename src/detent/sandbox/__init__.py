@@ -5,7 +5,7 @@ from pathlib import Path
 
 from detent.errors import DetentError
 from detent.sandbox.limits import Limits
-from detent.sandbox.protocol import Room, Sandbox
+from detent.sandbox.sandbox_protocol import Room, Sandbox
 
 __all__ = ["SANDBOXES", "Limits", "Room", "Sandbox", "choose", "why_none"]
 

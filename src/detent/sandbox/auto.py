@@ -13,7 +13,7 @@ from detent.errors import DetentError
 from detent.sandbox.limits import Limits
 from detent.sandbox.none import Unisolated
 from detent.sandbox.process import Ran
-from detent.sandbox.protocol import DEVNULL, Room, Sandbox, always
+from detent.sandbox.sandbox_protocol import DEVNULL, Room, Sandbox, always
 
 PROCESSES = 16_384  # what stops a fork bomb and no test suite
 
@@ -28,7 +28,7 @@ class Auto:
     def chosen(self) -> Sandbox:
         """Bubblewrap if every attack was tried on it and none got out; what held is remembered for this boot."""
         from detent.sandbox.bubblewrap import make
-        from detent.sandbox.probe import probe
+        from detent.sandbox.sandbox_probe import probe
 
         home = Path(self.outer.get("HOME") or Path.home())
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -20,7 +20,7 @@ from detent.sandbox.devices import DEVICES, own_devices
 from detent.sandbox.guard import hold
 from detent.sandbox.limits import Group, Limits, find_places, unheld
 from detent.sandbox.process import Ran, run
-from detent.sandbox.protocol import DEVNULL, Room, always
+from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.ways_on import lack, ways_on
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")

@@ -20,11 +20,11 @@ from pathlib import Path
 from detent.errors import CannotTell, DetentError
 from detent.kernel.state import state_dir
 from detent.sandbox import calls, keeper, mounts, root
-from detent.sandbox.engine import USER, WAYS, Engine, bounds, clean_up, environment, find, folders, opened, own_folder, who
+from detent.sandbox.container_engine import USER, WAYS, Engine, bounds, clean_up, environment, find, folders, opened, own_folder, who
 from detent.sandbox.guard import hold
 from detent.sandbox.limits import Limits
 from detent.sandbox.process import Ran, run
-from detent.sandbox.protocol import DEVNULL, Room, always
+from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.ways_on import ways_on
 
 BOUNDARY = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from detent.sandbox.process import Ran, run
-from detent.sandbox.protocol import DEVNULL, Room, always
+from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 
 
 class Unisolated:

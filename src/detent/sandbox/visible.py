@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.sandbox.mounts import SYSTEM, closed
-from detent.sandbox.protocol import Room
+from detent.sandbox.sandbox_protocol import Room
 
 PARTS = (
     "lib", "lib64", "libexec", "include", "share", "pkg", "src", "misc", "VERSION", "go.env",  # of most, and of go

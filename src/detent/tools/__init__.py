@@ -15,9 +15,9 @@ from detent.errors import ToolError
 from detent.sandbox.process import Ran
 from detent.tools import bash, edit, glob, grep, read, write
 from detent.tools.beneath import Beneath, Opener, best_opener
-from detent.tools.model import Answer, Room
 from detent.tools.search import ripgrep
-from detent.tools.visible import shorten, visible
+from detent.tools.tool_paths import shorten, visible
+from detent.tools.tool_values import Answer, Room
 
 __all__ = ["TOOLS", "Answer", "Tool", "Toolbox", "schemas"]
 

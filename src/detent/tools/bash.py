@@ -6,9 +6,9 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.sandbox.process import Ran
-from detent.tools.model import Answer, Room
 from detent.tools.spill import keep
-from detent.tools.visible import MOST, bounded, visible
+from detent.tools.tool_paths import MOST, bounded, visible
+from detent.tools.tool_values import Answer, Room
 
 DESCRIPTION = f"""Runs one shell command line in the workspace and shows its exit code and what it wrote, at most {MOST:,} characters;
 the rest can be read by the name that is given.

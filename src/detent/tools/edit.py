@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from detent.errors import ToolError
 from detent.tools.beneath import MOST, Content
 from detent.tools.miss import several, why_missed
-from detent.tools.model import Answer, Room
+from detent.tools.tool_values import Answer, Room
 from detent.tools.write import encoded, put, target
 
 DESCRIPTION = """Replaces old_string by new_string in a file of the workspace. old_string must be there exactly, with its white space, and once;

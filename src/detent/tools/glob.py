@@ -9,10 +9,10 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.globs import alternatives, expression, source
-from detent.tools.model import Answer, Room
 from detent.tools.paths import CONTROL, relative
 from detent.tools.search import Found, Query, search
-from detent.tools.visible import MOST, one_line
+from detent.tools.tool_paths import MOST, one_line
+from detent.tools.tool_values import Answer, Room
 
 PATHS = 200
 PLAIN = re.compile(r"[\w./*?-]+")

@@ -11,12 +11,12 @@ from detent.errors import ToolError
 from detent.tools.beneath import Content
 from detent.tools.glob import checked, fitting, narrowed
 from detent.tools.globs import expression
-from detent.tools.model import Answer, Room
 from detent.tools.paths import relative
 from detent.tools.read import shown
 from detent.tools.search import Found, Query, search
 from detent.tools.spill import is_kept, kept
-from detent.tools.visible import MOST, one_line
+from detent.tools.tool_paths import MOST, one_line
+from detent.tools.tool_values import Answer, Room
 
 ENTRIES = 200
 WIDTH = 500

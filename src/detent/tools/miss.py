@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from detent.tools.visible import HIDDEN, shorten
+from detent.tools.tool_paths import HIDDEN, shorten
 
 LINES = 20_000  # of a file that are compared
 PLACES = 10

@@ -8,10 +8,10 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.beneath import MOST, Content
-from detent.tools.model import Answer, Room
 from detent.tools.paths import relative
 from detent.tools.spill import is_kept, kept
-from detent.tools.visible import HIDDEN, WIDTH, shorten, visible
+from detent.tools.tool_paths import HIDDEN, WIDTH, shorten, visible
+from detent.tools.tool_values import Answer, Room
 
 LINES = 2_000
 CHARACTERS = 100_000  # of one answer

@@ -18,7 +18,7 @@ import msgspec
 from detent.errors import ToolError
 from detent.sandbox.process import Ran, run
 from detent.tools.beneath import Content
-from detent.tools.model import Room
+from detent.tools.tool_values import Room
 
 SECONDS = 60.0
 BYTES = 32 << 20  # of what the program writes

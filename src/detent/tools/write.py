@@ -6,8 +6,8 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.beneath import Stamp
-from detent.tools.model import Answer, Room
 from detent.tools.paths import relative
+from detent.tools.tool_values import Answer, Room
 
 DESCRIPTION = """Writes a whole file of the workspace: creates it, with the folders it needs, or replaces what is there. Its rights are kept.
 To change a part of a file use Edit. Which files may be written depends on the state of the work; a refusal names them."""

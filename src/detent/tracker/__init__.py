@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from detent.tracker.protocol import STATUSES, Change, Item, NewItem, Status, Tracker, TrackerError, UnknownItem, open_of
 from detent.tracker.said import Said
+from detent.tracker.tracker_protocol import STATUSES, Change, Item, NewItem, Status, Tracker, TrackerError, UnknownItem, open_of
 
 if TYPE_CHECKING:
     from detent.forge import Api, Where

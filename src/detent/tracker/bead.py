@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from detent.tracker.protocol import Item, Status, TrackerError
+from detent.tracker.tracker_protocol import Item, Status, TrackerError
 
 KNOWN = get_args(Status)
 BLOCKS = ("", "blocks", "conditional-blocks", "waits-for")  # the sorts of dependency that an item waits for

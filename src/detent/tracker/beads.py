@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from detent.tracker.bead import FOUND_IN, items_in, unwrapped
-from detent.tracker.protocol import Change, Item, NewItem, TrackerError, UnknownItem, noted
 from detent.tracker.said import Said
+from detent.tracker.tracker_protocol import Change, Item, NewItem, TrackerError, UnknownItem, noted
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 ENVELOPE = {"BD_JSON_ENVELOPE": "1"}

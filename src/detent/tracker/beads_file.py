@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from detent.tracker.bead import FOUND_IN, GONE, items_in
-from detent.tracker.protocol import Change, Item, NewItem, TrackerError, UnknownItem, changed, may_claim, no_cycle
+from detent.tracker.tracker_protocol import Change, Item, NewItem, TrackerError, UnknownItem, changed, may_claim, no_cycle
 
 DATA = Path(".beads") / "issues.jsonl"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

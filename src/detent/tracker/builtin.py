@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from detent.tracker.protocol import Change, Item, NewItem, TrackerError, UnknownItem, changed, may_claim, no_cycle
+from detent.tracker.tracker_protocol import Change, Item, NewItem, TrackerError, UnknownItem, changed, may_claim, no_cycle
 
 PREFIX = "it"
 

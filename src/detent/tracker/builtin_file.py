@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from detent.tracker.builtin import Ask
-from detent.tracker.protocol import TrackerError
+from detent.tracker.tracker_protocol import TrackerError
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS items(

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 
 from detent.tracker.builtin import Ask
-from detent.tracker.protocol import TrackerError
+from detent.tracker.tracker_protocol import TrackerError
 
 WRITING = 0x64746E7469  # the number of the lock under which items change
 SCHEMA = b"""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from detent.tracker.protocol import Change, Item, Status
+from detent.tracker.tracker_protocol import Change, Item, Status
 
 STATES: dict[str, str] = {"blocked": "detent:blocked", "deferred": "detent:deferred", "in_progress": "detent:in-progress"}
 DONE = "detent:done"  # proved and pushed; the merge of its branch closes the issue

@@ -9,7 +9,7 @@ import detent.tracker.issue as written
 from detent.errors import DetentError
 from detent.forge import NotThere
 from detent.tracker.issue import DONE, FILED, STATES, Comment, Issue, Words, claims, holder, item_of, labels_of
-from detent.tracker.protocol import Change, Item, NewItem, UnknownItem, no_cycle, noted
+from detent.tracker.tracker_protocol import Change, Item, NewItem, UnknownItem, no_cycle, noted
 
 LONGEST_TITLE = 250  # characters: forges take 255
 

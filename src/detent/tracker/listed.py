@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from detent.errors import DetentError
-from detent.tracker.protocol import Item, NewItem, Tracker
+from detent.tracker.tracker_protocol import Item, NewItem, Tracker
 
 SORTS = ("task", "bug", "feature", "epic", "chore")
 MOST = 2000  # items of one file

@@ -18,9 +18,9 @@ from detent.kernel.decide import FLAGS
 from detent.kernel.model import Flag, Sent
 from detent.kernel.redact import redactor, secrets_of
 from detent.world.branch_card import checked_branch
-from detent.world.branch_look import look_over
-from detent.world.repo import RepoWorld, outcome, without_keys
 from detent.world.reviewer import Limited, Question, Took, ask_reviewer, bounded_diff, fenced, kept_review
+from detent.world.whole_branch import look_over
+from detent.world.work_tree import RepoWorld, outcome, without_keys
 
 
 def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | None:

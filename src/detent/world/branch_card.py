@@ -3,10 +3,10 @@
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.evidence.card import Card, Change, Checked
+from detent.git.commit_history import commits_between, paths_between
 from detent.git.commits import main_branch, short
-from detent.git.history import commits_between, paths_between
 from detent.git.repo import Git
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 
 def checked_branch(world: RepoWorld, run: AnyRun, tip: str, card: Card) -> Checked:

@@ -2,7 +2,7 @@
 
 import re
 
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 
 def phase_commits(world: RepoWorld, run: str) -> dict[int, str]:

@@ -17,7 +17,7 @@ from detent.kernel.own_gate import LAND
 from detent.sandbox.process import run as run_program
 from detent.world.before_landing import card_of
 from detent.world.pulls import keep_url, open_at_forge, plan_text
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 BODY = "{body}"  # in git.pr_command: the file with the text of the pull request
 LONGEST = 60_000  # characters of that text: forges take no more than 65,536

@@ -15,7 +15,7 @@ from detent.kernel.model import Sent
 from detent.kernel.seal import keep, kept
 from detent.tracker import CLOSES
 from detent.world.reached import reached
-from detent.world.repo import RepoWorld, outcome
+from detent.world.work_tree import RepoWorld, outcome
 
 URL = re.compile(r"https?://[^\s<>\"']+")
 LONGEST_TITLE = 200

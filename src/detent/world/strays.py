@@ -5,7 +5,7 @@ from collections.abc import Callable
 from detent.door import AnyEvent
 from detent.git.commits import bring_back
 from detent.kernel.model import Sent
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 
 def undo(world: RepoWorld, event: AnyEvent, strays: Callable[..., list[str]] | None) -> None:

@@ -5,7 +5,7 @@ from detent.git.commits import commit_phase
 from detent.kernel.model import Sent
 from detent.world.before_landing import held_up
 from detent.world.landing import bring_in, offer
-from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.checkout import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
 
 def _commit(world: RepoWorld, event: AnyEvent) -> None:

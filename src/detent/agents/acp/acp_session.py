@@ -27,8 +27,8 @@ from detent.agents.acp.messages import (
     request,
 )
 from detent.agents.acp.permission import MayWrite, chosen, why_not
+from detent.agents.agent_protocol import AgentFailed, Sort
 from detent.agents.clients.row import Said
-from detent.agents.protocol import AgentFailed, Sort
 from detent.errors import DetentError
 
 CANNOT = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}

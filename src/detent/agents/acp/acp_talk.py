@@ -12,13 +12,13 @@ from detent.agents.acp.acp_session import Order, Session
 from detent.agents.acp.acp_wire import NAME, Wire
 from detent.agents.acp.messages import Line, are_words, read
 from detent.agents.acp.view import View
-from detent.agents.asked import Asked
+from detent.agents.agent_protocol import AgentFailed, Sort
 from detent.agents.clients.dialects import Stop
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.row import Row, Said, Wants
 from detent.agents.clients.talk import Opens, Talk, as_value
-from detent.agents.protocol import AgentFailed, Sort
-from detent.sandbox.protocol import DEVNULL
+from detent.agents.question import Asked
+from detent.sandbox.sandbox_protocol import DEVNULL
 
 BEGINS = 120.0  # seconds in which an agent must have begun its session
 STOPS: dict[Stop, tuple[Sort, str]] = {

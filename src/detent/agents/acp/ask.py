@@ -8,11 +8,11 @@ from detent.agents.acp.acp_row import row_of
 from detent.agents.acp.acp_talk import steering
 from detent.agents.acp.acp_vendors import access_of
 from detent.agents.acp.own import own_program, own_row, own_ways
-from detent.agents.asked import Asked
+from detent.agents.agent_protocol import Reply
 from detent.agents.client import Found, ask_program, find
 from detent.agents.clients.dialects import CHAT
 from detent.agents.clients.row import Access
-from detent.agents.protocol import Reply
+from detent.agents.question import Asked
 
 
 def split(rest: str) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """What an agent does, in the transcript and in the live view: its words as whole lines, each tool call once, its plan, what it was refused."""
 
 from detent.agents.acp.messages import SAYS, WORDS, Entry, News, ToolCall
-from detent.agents.asked import Asked
-from detent.agents.protocol import Progress
+from detent.agents.agent_protocol import Progress
+from detent.agents.question import Asked
 from detent.agents.texts import Lines
 
 MARKS = {"completed": "x", "in_progress": "…"}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from detent.agents.agent_protocol import Progress, Sort
 from detent.agents.clients.dialects import ANTHROPIC
 from detent.agents.clients.row import Access, Row, Said, Wants
-from detent.agents.protocol import Progress, Sort
 from detent.errors import DetentError
 
 ADDRESS = "https://api.anthropic.com"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from detent.agents.agent_protocol import Progress
 from detent.agents.clients.dialects import RESPONSES
 from detent.agents.clients.row import Access, Row, Said, Wants
-from detent.agents.protocol import Progress
 
 ADDRESS = "https://api.openai.com/v1"
 CHATGPT = "https://chatgpt.com/backend-api/codex"

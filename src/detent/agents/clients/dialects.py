@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from detent.agents.protocol import Usage
+from detent.agents.agent_protocol import Usage
 
 T = TypeVar("T")
 Stop = Literal["", "end", "tools", "length", "refusal"]  # empty: the answer has not ended

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from detent.agents.clients.answers import Answers, Call
+from detent.agents.agent_protocol import AgentFailed, Usage
 from detent.agents.clients.client_faults import is_about_the_key, lost, now, trouble_of
 from detent.agents.clients.row import Access
+from detent.agents.clients.service_answers import Answers, Call
 from detent.agents.faults import LATER, Trouble
-from detent.agents.protocol import AgentFailed, Usage
 from detent.errors import DetentError
 
 PATIENCE = 60.0  # seconds; a client that would wait longer for the service is ended, and the run waits

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.agents.agent_protocol import Progress, Sort
 from detent.agents.clients.dialects import Dialect
-from detent.agents.protocol import Progress, Sort
 
 
 class Access(NamedTuple):

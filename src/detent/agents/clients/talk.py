@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from detent.agents.asked import Asked
+from detent.agents.agent_protocol import AgentFailed
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.row import Row, Said, Wants
-from detent.agents.protocol import AgentFailed
+from detent.agents.question import Asked
 
 LONGEST_LINE = 32 << 20
 LOUDEST = 128 << 20  # bytes of all lines of a turn

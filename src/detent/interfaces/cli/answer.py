@@ -28,9 +28,9 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     detent answer FLAGS fix --note TEXT   have them fixed (where the work can still go on)
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
-    from detent.app.asked import who_asks
     from detent.app.executions import is_execution
     from detent.app.push import is_pushed
+    from detent.app.questions import who_asks
     from detent.interfaces.cli.runner import here, person
 
     if not value and not cancel:

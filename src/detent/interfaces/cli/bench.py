@@ -13,8 +13,8 @@ import click
 
 from detent.errors import DetentError
 from detent.interfaces.gatebench import Agent, Language, languages
+from detent.interfaces.gatebench.bench_report import as_json, line, summary
 from detent.interfaces.gatebench.play import Outcome, play
-from detent.interfaces.gatebench.report import as_json, line, summary
 
 Pair = tuple[Language, Agent]
 

@@ -92,7 +92,7 @@ def _form(span: str, given: dict[str, object]) -> str:
 
 def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") -> "list[Checked]":
     say("1 of 5: looking for the tests")  # before anything is loaded: whoever waits sees it at once
-    from detent.app.check import Wish, check, check_each
+    from detent.app.checking import Wish, check, check_each
     from detent.app.preload import nothing_newer
     from detent.blocks import check_card  # noqa: F401
     from detent.interfaces import check_explained, check_reports  # noqa: F401 - loaded before any test runs

@@ -25,8 +25,8 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
     detent answer UD-APPROVE-DESIGN approved
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     """
-    from detent.app.asked import asked_of, open_everywhere, open_of_run, open_runs
     from detent.app.land_asked import open_landings, row_of
+    from detent.app.questions import asked_of, open_everywhere, open_of_run, open_runs
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -50,7 +50,7 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
 
 def _stuck(app: App, run: str) -> list[str]:
     """What waits to be released, and how that is done."""
-    from detent.app.asked import at_work
+    from detent.app.questions import at_work
 
     mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK and each.cause != CAUSE]
     more = "" if mine and mine.run == run else f" --run {run}"

@@ -203,7 +203,7 @@ def _outer() -> Check:
 
 def _containers(settings: Settings) -> Check:
     """Which container engines answer. Whether one holds is tried where it is configured, as the sandbox."""
-    from detent.sandbox.engine import INSTALL, find
+    from detent.sandbox.container_engine import INSTALL, find
 
     said, there = [], []
     for name in INSTALL:

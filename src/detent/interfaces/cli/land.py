@@ -10,7 +10,7 @@ from detent.interfaces.cli.tell import channel, flag_lines, plain
 
 if TYPE_CHECKING:
     from detent.app import App
-    from detent.app.land import Report, Told
+    from detent.app.land_branches import Report, Told
     from detent.app.land_flags import Accepts
 
 WORDS = {
@@ -64,7 +64,7 @@ def command(
     Exit 0 if everything is in main, 1 if something went back to an agent (or another landing is at work), 10 if a person is needed, 2 if
     it could not be told (the remote does not answer, main itself is red): what landed before that stays.
     """
-    from detent.app.land import Back, land
+    from detent.app.land_branches import Back, land
     from detent.app.push import said_agent
     from detent.interfaces.cli.queue import said
 

@@ -13,7 +13,7 @@ from detent.app.push import push
 from detent.app.registry import workflow_of
 from detent.drive import Seen
 from detent.errors import Unreached
-from detent.interfaces.cli.moves import Moves
+from detent.interfaces.cli.machine_moves import Moves
 from detent.interfaces.cli.tell import plain
 
 PARKED = 75

@@ -13,7 +13,7 @@ def main() -> None:
         words = ["-C", folder, *words]
     code = answer(words)
     if code is None:
-        from detent.interfaces.cli.plain import call
+        from detent.interfaces.cli.plain_commands import call
 
         code = call(words)
     if code is None:

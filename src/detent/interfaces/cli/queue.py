@@ -114,7 +114,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
     if watch and (as_json or everything):
         raise click.UsageError("--watch shows what runs and comes next, as text; leave --json and --all away")
     from detent.app.queueing import reconcile
-    from detent.queue.protocol import LIVE
+    from detent.queue.queue_protocol import LIVE
 
     with opened() as (app, queue):
         reconcile(app, queue)
@@ -164,7 +164,7 @@ def logs(id: str, follow: bool, after: int, as_json: bool) -> None:
 
     With --json: the pieces with their numbers; ask on with --after and the last number.
     """
-    from detent.queue.protocol import ENDS
+    from detent.queue.queue_protocol import ENDS
 
     if follow and as_json:
         raise click.UsageError("--follow and --json do not go together; ask again with --after")

@@ -5,7 +5,7 @@ import json
 import click
 
 from detent.interfaces.cli.tell import plain
-from detent.queue.protocol import Execution
+from detent.queue.queue_protocol import Execution
 
 COLOURS = {"running": "cyan", "done": "green", "failed": "red", "blocked": "magenta", "cancelled": "yellow"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from detent.interfaces.cli.queue_text import lines, told
-from detent.queue.protocol import LIVE
+from detent.queue.queue_protocol import LIVE
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue

@@ -18,7 +18,7 @@ def command(as_json: bool) -> int:
     from detent.git.notes import list_notes, put_aside
     from detent.git.repo import GitError
     from detent.interfaces.cli.runner import here
-    from detent.world.claims import write_claims
+    from detent.world.publish_claims import write_claims
 
     app, aside = here(), list[str]()
     for ref in (*(notes.ref for notes in noted().values()), REF):

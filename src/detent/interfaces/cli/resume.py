@@ -55,10 +55,10 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
 
 def _drive_on(app: "App", now: "AnyRun", guidance: str, agent: str, as_json: bool, events: bool) -> int:
     """Release a driven run and its children where they are stuck, and drive it on."""
-    from detent.app.asked import at_work
     from detent.app.driving import driving, renewed
     from detent.app.executions import is_execution
     from detent.app.push import fit_for_push
+    from detent.app.questions import at_work
     from detent.interfaces.cli.runner import person
 
     if not app.journal.heads(now.id)[0].ended:

@@ -16,7 +16,7 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     not buy new attempts.
     """
     from detent.app.people import allowed
-    from detent.app.rollback import roll_back
+    from detent.app.rolling_back import roll_back
     from detent.interfaces.cli.runner import here
 
     app = here()

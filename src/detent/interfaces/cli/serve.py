@@ -18,7 +18,7 @@ def command(host: str, port: int, no_open: bool, open_to_network: bool) -> int:
     On loopback, for whoever has the token; it is made once and kept in your state folder. The link that is printed hands it to the page, once.
     """
     try:
-        from detent.interfaces.http.serve import serve
+        from detent.interfaces.http.page_server import serve
     except ModuleNotFoundError as e:
         if e.name not in ("starlette", "uvicorn"):
             raise

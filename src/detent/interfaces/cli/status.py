@@ -18,7 +18,7 @@ from detent.world.pulls import url_of
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(run: str | None, watch: bool, as_json: bool) -> int:
     """Say where the run stands: state, step, counters, plan, last verdict. Changes nothing."""
-    from detent.app.asked import at_work
+    from detent.app.questions import at_work
     from detent.interfaces.cli.runner import here
 
     app = here()

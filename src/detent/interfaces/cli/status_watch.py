@@ -10,7 +10,7 @@ import click
 
 from detent.app import App
 from detent.app.crew import driver_of
-from detent.app.live import MARK, live_file, read_from
+from detent.app.live_log import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
 from detent.app.push import is_pushed
 from detent.app.run_rows import newest

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from detent.errors import DetentError
-from detent.interfaces.cli.plain import DECISIONS, EXPECTATIONS
+from detent.interfaces.cli.plain_commands import DECISIONS, EXPECTATIONS
 from detent.interfaces.cli.submit import LARGEST, Call, submit
 from detent.interfaces.cli.tell import tell_verdict
 

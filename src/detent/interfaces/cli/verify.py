@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from detent.app.verify import Proof, Watch
     from detent.app.verify_span import Broken
+    from detent.app.verifying import Proof, Watch
 
 CODES = {"verified": 0, "failed": 1, "not-verifiable": 1, "could-not-verify": 2}
 WORDS = {
@@ -50,7 +50,7 @@ def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
     Exit 0 only if everything holds; 1 if something fails or is not verifiable; 2 if the tests cannot be run here. See docs/verify.md.
     """
     from detent.app.preload import nothing_newer
-    from detent.app.verify import verify
+    from detent.app.verifying import verify
     from detent.interfaces.cli import ends, tell  # noqa: F401 - loaded before any test of the range runs
 
     nothing_newer()

@@ -36,7 +36,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     from detent.app.shared import queue_settings
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
-    from detent.queue.protocol import Pace
+    from detent.queue.queue_protocol import Pace
 
     app = here(create=True)
     settings = queue_settings(app.place, app.world.outer)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from detent.interfaces.cli.queue_text import COLOURS, in_words
-from detent.queue.protocol import Seen
+from detent.queue.queue_protocol import Seen
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from detent.app import App, open_app
-from detent.app.asked import asked_of, who_asks
 from detent.app.push import push
+from detent.app.questions import asked_of, who_asks
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
 from detent.door import AnyEvent

@@ -11,7 +11,7 @@ import click
 from detent.app import App, open_app
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
-from detent.gates.review import read_findings
+from detent.gates.review_gates import read_findings
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, Turn
 from detent.kernel.codec import from_entry

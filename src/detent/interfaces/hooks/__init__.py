@@ -3,8 +3,8 @@
 What is decided by is the run of the checkout; what a client calls its tools and how it wants to be answered stands in the client's own file.
 """
 
-from detent.interfaces.hooks.claude import CLAUDE
-from detent.interfaces.hooks.codex import CODEX
+from detent.interfaces.hooks.claude_events import CLAUDE
+from detent.interfaces.hooks.codex_events import CODEX
 from detent.interfaces.hooks.event import Client
 
 CLIENTS: dict[str, Client] = {

@@ -72,7 +72,7 @@ def reply_to(client: Client, event: Json) -> Json | None:
 
 
 def _judged(client: Client, event: Json, asked: Asked, ground: Ground, standing: Standing) -> Json | None:
-    from detent.interfaces.hooks.judge import TURN, Rules, judge
+    from detent.interfaces.hooks.hook_judge import TURN, Rules, judge
 
     kept = loads(standing.rules or thorough_rules(ground, standing.run))
     assert isinstance(kept, dict), "the rules are an object"

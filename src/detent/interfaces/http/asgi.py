@@ -27,9 +27,9 @@ from detent.app.tally import Tally
 from detent.errors import Busy, DetentError, JournalError, Moved
 from detent.interfaces.http import executing, openapi, shapes, stream
 from detent.interfaces.http import shapes_execute as work
-from detent.interfaces.http.board import Board
 from detent.interfaces.http.heads import Changed, NotThere
 from detent.interfaces.http.routes import ROUTES, Call, Route, health
+from detent.interfaces.http.runs_board import Board
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.wire import Wire
 from detent.interfaces.patience import BODY

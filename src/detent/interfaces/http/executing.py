@@ -17,8 +17,8 @@ from detent.app.push import fit_for_push, said_agent
 from detent.app.queue_rows import as_row
 from detent.errors import DetentError
 from detent.interfaces.http import shapes_execute as shapes
-from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere
+from detent.interfaces.http.runs_board import MOST, Board, stamp_of
 from detent.interfaces.http.shape import SAFE
 from detent.interfaces.http.shapes import Usage
 from detent.interfaces.http.speaking import CHANNEL, drive_on
@@ -27,7 +27,7 @@ from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
-    from detent.queue.protocol import Execution
+    from detent.queue.queue_protocol import Execution
 
 EVERY = 0.3  # seconds between two looks at growing output
 PIECES = 50  # of output in one go of a stream
@@ -83,7 +83,7 @@ def said(verb: str, note: str = "") -> Sent:
 
 def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Executions:
     """What runs, what comes next, what waits, and what ended; the workers, and why nothing starts if that is so."""
-    from detent.queue.protocol import LIVE
+    from detent.queue.queue_protocol import LIVE
 
     if not desk.there(app):
         return shapes.Executions(executions=(), counts=dict.fromkeys(LIVE, 0), next=None, slots=0, workers=0, paused="", paused_by="")
@@ -120,7 +120,7 @@ def row(app: App, desk: Desk, found: "Execution") -> shapes.ExecutionRow:
 
 def found(app: App, desk: Desk, id: str) -> "Execution":
     """The execution that an address names."""
-    from detent.queue.protocol import UnknownExecution
+    from detent.queue.queue_protocol import UnknownExecution
 
     try:
         return desk.queue(app).one(id)
@@ -200,7 +200,7 @@ def of_execution(pulse: Pulse, desk: Desk, id: str, place: Place, name: Callable
 
 def is_over(app: App, desk: Desk, id: str) -> bool:
     """Whether an execution has ended and left its worker, so that it writes no more."""
-    from detent.queue.protocol import ENDS
+    from detent.queue.queue_protocol import ENDS
 
     now = found(app, desk, id)
     return now.state in ENDS and not now.worker
@@ -249,8 +249,8 @@ def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
 
 def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:
     """Have a branch reviewed. An execution that waits for it is reviewed again, and goes on if it is ready now."""
-    from detent.app.review import review as review_branch
-    from detent.app.review import waiting_for
+    from detent.app.review_by_hand import review as review_branch
+    from detent.app.review_by_hand import waiting_for
 
     fit_for_push(app, asked.agent)
     if (waits := waiting_for(app, asked.branch)) is not None and not asked.agent:

@@ -5,18 +5,18 @@ from hashlib import sha256
 from itertools import chain, islice
 
 from detent.app import App
-from detent.app.asked import at_work, choices, ways
 from detent.app.land_asked import Left, open_landings
 from detent.app.outline import title_of
 from detent.app.push import STUCK
+from detent.app.questions import at_work, choices, ways
 from detent.app.registry import workflow_of
 from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
 from detent.interfaces.http import shapes
-from detent.interfaces.http.board import MOST, Board, Stamp, stands
 from detent.interfaces.http.heads import Changed, NotThere, head_of
+from detent.interfaces.http.runs_board import MOST, Board, Stamp, stands
 from detent.kernel.journal import Head
 from detent.kernel.model import Flag
 

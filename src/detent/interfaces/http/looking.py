@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from detent.app import App
-from detent.app.live import LONGEST_READ, live_file, read_from
+from detent.app.live_log import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
 from detent.app.registry import is_workflow, workflow_names
 from detent.app.tally import Tally
@@ -19,9 +19,9 @@ from detent.evidence.collect import Kept
 from detent.evidence.report import TestReport
 from detent.git.notes import list_notes
 from detent.interfaces.http import shapes
-from detent.interfaces.http.board import MOST
 from detent.interfaces.http.heads import NotThere, head_of
-from detent.interfaces.http.reading import event_row, two_events
+from detent.interfaces.http.run_pages import event_row, two_events
+from detent.interfaces.http.runs_board import MOST
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
 from detent.kernel.codec import from_entry
 from detent.kernel.draw import arrows, as_table

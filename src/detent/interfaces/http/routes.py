@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from detent import __version__
 from detent.app import App
 from detent.app.registry import workflow_names
-from detent.interfaces.http import board, executing, inbox, looking, reading, shapes, speaking
+from detent.interfaces.http import executing, inbox, looking, shapes, speaking
+from detent.interfaces.http import run_pages as reading
+from detent.interfaces.http import runs_board as board
 from detent.interfaces.http import shapes_execute as work
 from detent.interfaces.http.heads import NotThere
 from detent.interfaces.http.shape import Shape

@@ -19,7 +19,7 @@ from detent.errors import DetentError
 from detent.interfaces.http import shapes
 from detent.interfaces.http.heads import Changed, head_of
 from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
-from detent.interfaces.http.reading import driver_log
+from detent.interfaces.http.run_pages import driver_log
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
 

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 from detent.app import App, open_app
 from detent.app.crew import locks_held
-from detent.app.live import live_file
-from detent.interfaces.http.board import Board, Stamp, stands
+from detent.app.live_log import live_file
 from detent.interfaces.http.heads import head_of
-from detent.interfaces.http.reading import event_rows
+from detent.interfaces.http.run_pages import event_rows
+from detent.interfaces.http.runs_board import Board, Stamp, stands
 from detent.interfaces.http.wire import Wire
 from detent.kernel.journal import SqliteJournal
 

@@ -4,9 +4,9 @@ Knows runs, not the protocol. Leaving a run for good (abort) is not offered: tha
 """
 
 from detent.app import App
-from detent.app.asked import choices
-from detent.interfaces.mcp.answers import cut
+from detent.app.questions import choices
 from detent.interfaces.mcp.dialog import CHANNEL, Question
+from detent.interfaces.mcp.mcp_answers import cut
 from detent.kernel.model import Briefing
 
 LARGEST_MESSAGE = 6_000

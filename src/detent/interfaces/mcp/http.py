@@ -4,9 +4,9 @@ import secrets
 
 import anyio
 
-from detent.interfaces.guard import Guard
 from detent.interfaces.listening import listen, serve_until_signal
 from detent.interfaces.mcp.server import build
+from detent.interfaces.origin_guard import Guard
 
 
 def serve(port: int, dialogs: bool) -> int:

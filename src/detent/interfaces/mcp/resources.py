@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from detent.errors import DetentError
-from detent.interfaces.mcp.work import opened
+from detent.interfaces.mcp.mcp_work import opened
 
 if TYPE_CHECKING:
     from detent.app import App

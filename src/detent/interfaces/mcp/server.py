@@ -22,9 +22,10 @@ from mcp.shared.exceptions import MCPError
 
 from detent import __version__
 from detent.errors import DetentError
-from detent.interfaces.mcp import resources, work
-from detent.interfaces.mcp.answers import bounded
+from detent.interfaces.mcp import mcp_work as work
+from detent.interfaces.mcp import resources
 from detent.interfaces.mcp.dialog import Question, read_answer
+from detent.interfaces.mcp.mcp_answers import bounded
 from detent.interfaces.mcp.tools import TOOLS, Check, GetTask, Looked, read_arguments, schema
 from detent.kernel.model import Briefing, Verdict
 

@@ -6,7 +6,8 @@ against the real program. What was there before is kept in the git dir, so that 
 
 from collections.abc import Callable
 
-from detent.interfaces.register import claude, codex
+from detent.interfaces.register import claude_files as claude
+from detent.interfaces.register import codex_files as codex
 from detent.interfaces.register.parts import Part
 
 PARTS: dict[str, Callable[[list[str]], tuple[Part, ...]]] = {

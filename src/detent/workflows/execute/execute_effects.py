@@ -9,7 +9,7 @@ import msgspec
 
 from detent.blocks.check_card import markdown_of
 from detent.door import AnyEvent, AnyRun
-from detent.effects.branch import make_branch
+from detent.effects.make_branch import make_branch
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.claims import REF
@@ -27,10 +27,10 @@ from detent.workflows.execute.execute_items import KEY
 from detent.workflows.execute.execute_needs import begun_from, finished, held
 from detent.workflows.execute.execute_review import file_issues, open_pull_request, review_branch, watch_items
 from detent.world.before_landing import card_of, held_up
-from detent.world.claims import settle_claims, write_claims
 from detent.world.furnish import furnish
+from detent.world.publish_claims import settle_claims, write_claims
 from detent.world.reached import reached
-from detent.world.repo import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
+from detent.world.work_tree import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
 NOTES = HANDOFFS  # they hang on the commits of an inner run, and follow them when these are rebased

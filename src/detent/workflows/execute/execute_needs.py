@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from detent.door import AnyRun
 from detent.errors import CannotTell
 from detent.git.commits import short
-from detent.git.land import build_merge
+from detent.git.land_merge import build_merge
 from detent.git.remote import fetch_branch, has_remote
 from detent.git.repo import Git
 from detent.workflows.execute.execute_data import stem
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 
 def finished(world: RepoWorld, run: AnyRun, items: Sequence[str]) -> dict[str, str]:

@@ -18,8 +18,8 @@ from detent.workflows.execute.execute_items import of_issue
 from detent.world.landing import open_pr
 from detent.world.pulls import judged_by_ci, kept_url
 from detent.world.reached import reached
-from detent.world.repo import RepoWorld, outcome
 from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
+from detent.world.work_tree import RepoWorld, outcome
 
 PROMPTS = Path(__file__).parent / "prompts"
 

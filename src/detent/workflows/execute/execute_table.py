@@ -16,8 +16,8 @@ from detent.gates.item import (
     not_failed_twice,
     says_blocked,
 )
-from detent.gates.keys import no_keys_added
-from detent.gates.reading import reading_is_flagged
+from detent.gates.key_gates import no_keys_added
+from detent.gates.static_gates import reading_is_flagged
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, passes_when_clean, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent

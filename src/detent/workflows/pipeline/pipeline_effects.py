@@ -35,9 +35,9 @@ from detent.workflows.pipeline.task_data import ROLES, context_files, is_prepare
 from detent.workflows.pipeline.task_table import TASK
 from detent.workflows.pipeline.tasks_apart import commit_merged, merge_task
 from detent.world.before_landing import held_up
-from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
-from detent.world.repo import Effects, Jobs, RepoWorld, is_apart, is_plain, keep_snapshot, leave, outcome
+from detent.world.publish_claims import settle_claims
+from detent.world.work_tree import Effects, Jobs, RepoWorld, is_apart, is_plain, keep_snapshot, leave, outcome
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"

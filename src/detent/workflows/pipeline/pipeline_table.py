@@ -31,7 +31,7 @@ from detent.gates.human import (
     resolve,
     unanswered,
 )
-from detent.gates.keys import no_keys_added
+from detent.gates.key_gates import no_keys_added
 from detent.gates.reply import (
     design_spec_is_there,
     readme_or_reason,

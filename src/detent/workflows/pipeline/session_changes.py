@@ -6,13 +6,13 @@ from detent.door import AnyRun
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.canary import TAMPERED
 from detent.evidence.collect import Collector
-from detent.evidence.documents import is_document
+from detent.evidence.document_paths import is_document
 from detent.evidence.runners import RUNNERS
 from detent.gates.documents import ChangedFile
 from detent.gates.instructions import is_instruction
 from detent.git.commits import tip_of
 from detent.workflows.pipeline.session_folder import root_id
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 

@@ -13,7 +13,7 @@ from detent.door import AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.git.repo import ZERO, Git
-from detent.world.repo import RepoWorld, is_plain
+from detent.world.work_tree import RepoWorld, is_plain
 
 REJECTED = ".rejected"
 LARGEST = 1_000_000  # bytes of one document

@@ -34,9 +34,9 @@ from detent.gates.human import (
     unanswered,
     waive,
 )
-from detent.gates.keys import no_keys_added
-from detent.gates.reading import reading_is_flagged
+from detent.gates.key_gates import no_keys_added
 from detent.gates.reply import Reply, points, read_reply, wrote_nothing, wrote_only_tests
+from detent.gates.static_gates import reading_is_flagged
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, preflight_passes, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent

@@ -6,13 +6,13 @@ from detent.door import AnyEvent, AnyRun
 from detent.evidence.checks import check_all
 from detent.evidence.own_gates import gate_fault
 from detent.git.commits import bring_to, commit_phase, tip_of
-from detent.git.land import build_merge
+from detent.git.land_merge import build_merge
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import PROVED
 from detent.workflows.pipeline.session_changes import changed_files, tests_of
 from detent.workflows.pipeline.session_folder import root_id
 from detent.world.begin_apart import start_of
-from detent.world.repo import RepoWorld, outcome
+from detent.world.work_tree import RepoWorld, outcome
 
 CLEAN = "The work of {id} was merged with that of other tasks, and the merged tree does not pass:\n{fault}"
 CONFLICT = "The work of {id} conflicts with what other tasks did meanwhile, in: {files}. The places are marked in the files."

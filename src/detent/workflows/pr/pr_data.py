@@ -10,7 +10,7 @@ from detent.blocks.ground import Ground
 from detent.blocks.inner import Inner
 from detent.errors import CannotTell
 from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan, replaced_at
-from detent.gates.review import ROOT_FILE, Finding, blocking, read_findings
+from detent.gates.review_gates import ROOT_FILE, Finding, blocking, read_findings
 from detent.kernel.model import Data, Found, Run, Sent, StepShown
 from detent.kernel.rows import Child
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from detent.blocks.open_flags import for_reviewer
 from detent.door import AnyEvent, AnyRun
-from detent.effects.branch import create_branch, delete_merged, squash
+from detent.effects.make_branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
 from detent.errors import CannotTell, NotYet
-from detent.gates.review import ROOT_FILE, blocking, findings_in, read_findings, unproved
+from detent.gates.review_gates import ROOT_FILE, blocking, findings_in, read_findings, unproved
 from detent.gates.tree import strays_of_green, strays_of_red
 from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
@@ -15,11 +15,11 @@ from detent.kernel.model import Sent
 from detent.workflows.pr.pr_data import step_shown
 from detent.workflows.pr.pr_files import WRITES_PLAN
 from detent.world.before_landing import held_up
-from detent.world.claims import settle_claims
 from detent.world.landing import bring_in
-from detent.world.repo import FINDINGS, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.publish_claims import settle_claims
 from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
 from detent.world.strays import undo
+from detent.world.work_tree import FINDINGS, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from detent.app.policy import kinds_of, may_answer
 from detent.app.run_configs import settings_at
 from detent.blocks.terms import Terms
 from detent.config import Settings
-from detent.effects.branch import create_branch
+from detent.effects.make_branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where
 from detent.errors import DetentError
 from detent.gates.plan import ActivePr, Step, read_plan

@@ -29,7 +29,7 @@ from detent.effects.owed import (
     snapshot,
     undo_strays,
 )
-from detent.gates.branch import (
+from detent.gates.branch_gates import (
     commit_is_head,
     entry_is_marked,
     message_is_title,
@@ -38,12 +38,18 @@ from detent.gates.branch import (
     only_the_entry_changed,
     tree_as_judged,
 )
-from detent.gates.command import expects_fail, expects_pass, real_test_command
+from detent.gates.command_gates import expects_fail, expects_pass, real_test_command
 from detent.gates.instructions import instructions_kept
-from detent.gates.keys import no_keys_added
+from detent.gates.key_gates import no_keys_added
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
-from detent.gates.reading import reading_is_flagged
-from detent.gates.review import own_review_is_flagged, review_is_independent, review_is_readable, tree_is_as_proved, tree_is_as_reviewed
+from detent.gates.review_gates import (
+    own_review_is_flagged,
+    review_is_independent,
+    review_is_readable,
+    tree_is_as_proved,
+    tree_is_as_reviewed,
+)
+from detent.gates.static_gates import reading_is_flagged
 from detent.gates.tests import (
     already_is_flagged,
     at_least_one_ran,

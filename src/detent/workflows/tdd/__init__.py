@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from detent.app import App
     from detent.blocks.terms import Terms
     from detent.config import Settings
-    from detent.world.repo import RepoWorld
+    from detent.world.work_tree import RepoWorld
 
 
 def _start(app: "App", sent: Sent, terms: "Terms") -> str:

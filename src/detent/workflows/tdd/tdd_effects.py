@@ -15,11 +15,11 @@ from detent.git.repo import GitError
 from detent.kernel.model import Sent
 from detent.workflows.tdd.tdd_data import note_of
 from detent.world.before_landing import held_up
-from detent.world.claims import settle_claims
 from detent.world.commits_made import phase_commits
 from detent.world.landing import bring_in, offer
-from detent.world.repo import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.publish_claims import settle_claims
 from detent.world.strays import undo
+from detent.world.work_tree import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
 NOTES = HANDOFFS
 

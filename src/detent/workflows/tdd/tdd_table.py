@@ -20,10 +20,10 @@ from detent.blocks.common import (
 from detent.blocks.open_flags import ACCEPTED, BY_MACHINE, FIXED, answered, event_of, fixed_in, flagged_at
 from detent.effects.jobs import land_branch
 from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, undo_strays, write_note
-from detent.gates.branch import on_its_branch
+from detent.gates.branch_gates import on_its_branch
 from detent.gates.instructions import instructions_kept
-from detent.gates.keys import no_keys_added
-from detent.gates.reading import reading_is_flagged
+from detent.gates.key_gates import no_keys_added
+from detent.gates.static_gates import reading_is_flagged
 from detent.gates.testlist import (
     FILE,
     a_test_is_new,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from detent.agents.agent_protocol import Progress, Turn, Usage
 from detent.agents.meter import Meter
-from detent.agents.protocol import Progress, Turn, Usage
 from detent.agents.transcript import Transcript
 from detent.kernel.redact import Redact
 

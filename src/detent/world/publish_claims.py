@@ -13,7 +13,7 @@ from detent.evidence.outcomes import compare
 from detent.git.commits import marker
 from detent.git.evidence_ref import publish
 from detent.git.repo import GitError
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 WENT_BACK = re.compile(r"from event (\d+) of (\S+)")
 

@@ -111,9 +111,9 @@ SPEAK: Mapping[str, Callable[[Any, Wanted], Verdict]] = {
 
 def check(call: Check, say: Callable[[str], None], wanted: Wanted) -> Looked:
     """What a change proves. Reads the repository and runs tests in clean checkouts; no run is told."""
-    from detent.app.check import Wish
-    from detent.app.check import check as look
-    from detent.interfaces.mcp.answers import looked
+    from detent.app.checking import Wish
+    from detent.app.checking import check as look
+    from detent.interfaces.mcp.mcp_answers import looked
 
     if call.range and call.worktree:
         raise DetentError("check was not called: range and worktree do not go together", "leave one of them out")

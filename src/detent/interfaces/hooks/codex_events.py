@@ -1,6 +1,6 @@
 """Codex: events and answers have Claude Code's form; edits come as patches, whose text names the files."""
 
-from detent.interfaces.hooks import claude
+from detent.interfaces.hooks import claude_events as claude
 from detent.interfaces.hooks.event import SHELL, WRITE, Asked, Client, Json, fields, text
 
 PREFIXES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")

@@ -3,8 +3,8 @@
 import os
 import select
 
-from detent.agents.asked import Asked
-from detent.agents.protocol import AgentFailed, Reply, Usage
+from detent.agents.agent_protocol import AgentFailed, Reply, Usage
+from detent.agents.question import Asked
 from detent.agents.texts import visible
 from detent.errors import DetentError
 

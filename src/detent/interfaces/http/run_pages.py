@@ -6,16 +6,16 @@ from pathlib import Path
 import msgspec
 
 from detent.app import App
-from detent.app.live import live_file
+from detent.app.live_log import live_file
 from detent.app.outline import plan_of
 from detent.app.push import commits_of
 from detent.app.tally import budget_of, turn_of
 from detent.blocks.plan_parts import Part
 from detent.door import AnyEvent
 from detent.interfaces.http import shapes
-from detent.interfaces.http.board import MOST, Board, stamp_of
 from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.inbox import open_questions
+from detent.interfaces.http.runs_board import MOST, Board, stamp_of
 from detent.interfaces.http.usage import limits_of, usage_of
 from detent.kernel.codec import from_entry
 

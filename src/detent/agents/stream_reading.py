@@ -11,9 +11,9 @@ import socket
 import threading
 from typing import Any
 
-from detent.agents.asked import Asked
+from detent.agents.agent_protocol import Progress, Usage
 from detent.agents.dialect import Block, Dialect, Heard
-from detent.agents.protocol import Progress, Usage
+from detent.agents.question import Asked
 from detent.agents.texts import Lines
 
 TICK = 0.1  # seconds between two looks at the clock

@@ -18,7 +18,7 @@ from detent.app.land_flags import Accepts, Seen, look_at
 from detent.app.project import BranchData, items_of, project_settings, stand_in
 from detent.app.run_configs import CONFIGURED
 from detent.blocks.open_flags import question_of
-from detent.effects.landing import Landing, land_branch
+from detent.effects.land_branch import Landing, land_branch
 from detent.effects.merge import Ways
 from detent.errors import Busy, CannotTell, DetentError
 from detent.evidence.own_gates import gate_fault

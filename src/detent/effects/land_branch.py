@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from detent.effects.merge import TRIES, Ways
 from detent.errors import CannotTell
 from detent.git.commits import main_branch, short
-from detent.git.land import Merge, advance, build_merge, conflicts, fetch_main, may_follow, settle
+from detent.git.land_merge import Merge, advance, build_merge, conflicts, fetch_main, may_follow, settle
 from detent.git.remote import has_remote, push_branch
 from detent.git.repo import Git
 

@@ -37,9 +37,9 @@ from detent.git.snapshot import stamp
 from detent.kernel.model import Flag
 from detent.kernel.own_gate import CHECK, commands_of, gates_at
 from detent.kernel.redact import keys_of
-from detent.sandbox.protocol import always
-from detent.world.branch_look import Kept, card_file, known_card, new_card
+from detent.sandbox.sandbox_protocol import always
 from detent.world.furnish import lay_copies, named_in
+from detent.world.whole_branch import Kept, card_file, known_card, new_card
 
 Say = Callable[[str], None]
 Wanted = Callable[[], bool]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from detent.agents.agent_protocol import Usage
 from detent.agents.clients.dialects import Dialect, Served
 from detent.agents.faults import Trouble
-from detent.agents.protocol import Usage
 
 LONGEST = 32 << 20  # bytes of one event, or of an answer that is no stream
 

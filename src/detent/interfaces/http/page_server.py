@@ -10,9 +10,9 @@ import anyio
 
 from detent.app import open_app
 from detent.errors import DetentError
-from detent.interfaces.guard import Guard
 from detent.interfaces.http.asgi import build, needs_token
 from detent.interfaces.listening import listen, serve_until_signal
+from detent.interfaces.origin_guard import Guard
 from detent.kernel.secret import own_secret
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -20,7 +20,7 @@ from detent.errors import CannotTell
 from detent.kernel.state import state_dir
 from detent.sandbox import attacks
 from detent.sandbox.mounts import SECRET
-from detent.sandbox.protocol import Room, Sandbox
+from detent.sandbox.sandbox_protocol import Room, Sandbox
 from detent.sandbox.visible import toolchains
 
 SENTENCES = {

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from detent.git.commits import branch_name, free_branch, main_branch, switch
-from detent.git.land import fetch_main
+from detent.git.land_merge import fetch_main
 from detent.git.repo import ZERO, Git
 
 

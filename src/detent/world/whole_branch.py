@@ -12,13 +12,13 @@ from detent import __version__
 from detent.door import AnyRun
 from detent.evidence.card import Card, redacted
 from detent.gates.judge import weighed_card
-from detent.gates.reading import as_named
+from detent.gates.static_gates import as_named
 from detent.gates.tree import asked
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import LAND, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.kernel.seal import keep, kept
-from detent.world.repo import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 if TYPE_CHECKING:
     from detent.evidence.branch_look import Span
