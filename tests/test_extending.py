@@ -287,10 +287,10 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
         "the test runner 'odd' of the package odd cannot be used: it is no Runner",
     ),
     "a runner of another name": (
-        {"detent.runners": {"odd": "detent.evidence.runners.pytest:Pytest"}},
+        {"detent.runners": {"odd": "detent.evidence.runners.python.pytest:RUNNER"}},
         "",
         ("start", "--workflow", "tdd", "x"),
-        "it calls itself 'pytest'; adapter and entry point must have the same name",
+        "it calls itself 'pytest'; runner and entry point must have the same name",
     ),
     "a kind of flag that is none": (
         ODD,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from detent.agents import Reply
-from detent.agents.asking import Asked
+from detent.agents.question import Asked
 from detent.errors import DetentError
 
 

@@ -12,7 +12,7 @@ from detent_guide.guide.guide_table import GUIDE
 if TYPE_CHECKING:
     from detent.app import App
     from detent.app.beginning import Beginning
-    from detent.app.fit import Terms
+    from detent.blocks.terms import Terms
 
 
 def _start(app: "App", sent: Sent, terms: "Terms") -> str:

@@ -5,7 +5,7 @@ from detent.git.commits import commit_phase
 from detent.kernel.model import Sent
 from detent.world.before_landing import held_up
 from detent.world.landing import bring_in, offer
-from detent.world.checkout import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
+from detent.world.work_tree import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
 
 def _commit(world: RepoWorld, event: AnyEvent) -> None:
@@ -22,7 +22,7 @@ def _land(world: RepoWorld, run: AnyRun) -> Sent:
     """Look at the whole branch, then land it as [git] merge says; in a person's own checkout it stays where it is."""
     if (stop := held_up(world, run)) is not None:
         return stop
-    lands = bool(run.data.setup.workspace) and world.kit_of(run).ways.merge != "branch"
+    lands = bool(run.data.setup.workspace) and world.config_of(run).ways.merge != "branch"
     landed = bring_in(world, run) if lands else offer(world, run)
     name = {"merged": "landed", "": "offered"}.get(landed.outcome, landed.outcome)
     return outcome(name, landed.output, branch=run.data.branch, main=landed.main, **landed.reports)
