@@ -46,7 +46,20 @@ from tests.patience import LONG
 from tests.project import Project
 from tests.repos import sh
 
-FIELDS = ["run", "workflow", "state", "outcome", "branch", "pull_request", "commits", "cycles", "tests", "error", "usage", "seconds"]  # of the contract
+FIELDS = [
+    "run",
+    "workflow",
+    "state",
+    "outcome",
+    "branch",
+    "pull_request",
+    "commits",
+    "cycles",
+    "tests",
+    "error",
+    "usage",
+    "seconds",
+]  # of the contract
 SPENT = {"input_tokens": 900, "output_tokens": 80, "cached_tokens": 20, "usd": 0.25}
 WRONG: Json = {"state": "GREEN", "write": {"calc.py": "def add(a, b):\n    return 0\n"}, "reply": "try again"}
 
