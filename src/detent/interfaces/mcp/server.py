@@ -33,6 +33,7 @@ Context = ServerRequestContext[Any, Any]
 Result = types.CallToolResult | types.InputRequiredResult
 T = TypeVar("T")
 BEAT = 1.0  # seconds between two reports of progress
+LOOK = 0.1  # seconds between two looks at what was said
 DIALOG = "decision"
 
 INSTRUCTIONS = (
@@ -122,11 +123,16 @@ async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]],
 
 
 async def _report(ctx: Context, doing: str, gone: threading.Event, said: Sequence[str]) -> None:
-    begun = anyio.current_time()
+    """Tell what is said as soon as it is said, and now and then that it is still at work."""
+    begun = told = anyio.current_time()
+    last = ""
     try:
         while True:
-            await anyio.sleep(BEAT)
-            seconds = round(anyio.current_time() - begun)
+            await anyio.sleep(LOOK)
+            now, fresh = anyio.current_time(), said[-1] if said else ""
+            if fresh == last and now - told < BEAT:
+                continue
+            last, told, seconds = fresh, now, round(now - begun)
             await ctx.session.report_progress(
                 seconds, None, f"{doing}: {f'{said[-1]}, {seconds} s so far' if said else f'at work for {seconds} s'}"
             )
