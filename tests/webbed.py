@@ -107,6 +107,7 @@ def visit(opened: Browser, link: str, **context: Any) -> Page:
     page = opened.new_context(**{"viewport": {"width": 1280, "height": 800}, **context}).new_page()
     page.set_default_timeout(LONG * 1000)
     page.goto(link)
+    page.locator("#page > *").first.wait_for()  # keys that are typed before it is drawn go to a page that is still coming
     return page
 
 
