@@ -162,12 +162,12 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
 def _may_go_on(app: App, run: str) -> bool:
     """Whether a branch was held back by its review, and every item that it filed is closed by now."""
     heads = app.journal.heads(run)
-    job = workflow_of(heads[0].workflow).table.states[heads[0].state].job if heads else None
-    if job is None:
+    state = workflow_of(heads[0].workflow).table.states[heads[0].state] if heads else None
+    if state is None or state.actor != "human" or state.job is None:
         return False
     now = app.door.load(run).run
     with suppress(CannotTell):  # a tracker that does not answer is asked again the next time
-        return app.worlds.of(now).perform(job.name, now) is not None
+        return app.worlds.of(now).perform(state.job.name, now) is not None
     return False
 
 
