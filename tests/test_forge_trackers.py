@@ -297,7 +297,7 @@ def test_a_limit_is_told_with_the_time_to_ask_again(rig: Rig, said: Said, words:
         (Said(200, {"a": 1}), "no list"),
         (Said(200, [{"title": "no number", "state": "open"}]), "cannot be read"),
         (Said(200, b"[" * 200_000), "no JSON"),
-        (Said(302, None, {"Location": "https://evil.example/issues"}), "another host .*gets no token"),
+        (Said(302, None, {"Location": "https://evil.example/issues"}), "another host .*the token is not sent there"),
         (Said(200, [], {"Link": '<https://evil.example/?page=2>; rel="next"'}), "another host"),
     ],
 )

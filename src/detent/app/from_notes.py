@@ -1,4 +1,7 @@
-"""Going on where there is no run: with a workflow whose notes on the commits say how far it came. And writing such notes anew."""
+"""Resuming in a clone that has no run, from the notes that a workflow left on its commits. And which workflows write such notes.
+
+Knows no workflow by name; how notes are read and written is each workflow's own.
+"""
 
 from detent.app import App
 from detent.app.registry import workflows

@@ -93,7 +93,7 @@ def nothing_protected(briefing: Briefing) -> tuple[str, ...]:
 
 
 class Notes(NamedTuple):
-    """Notes of a workflow's own: their ref, and how those of a run are written anew from the journal; how many were wrong."""
+    """The git notes that a workflow writes: their ref, and how to rewrite those of a run from the journal; `write` returns how many changed."""
 
     ref: str
     write: Callable[["RepoWorld", AnyRun], int]

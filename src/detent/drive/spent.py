@@ -62,7 +62,7 @@ def spent_in(events: Iterable[AnyEvent], whole: bool = False) -> Spent:
 
 
 def failed_tries(events: Iterable[AnyEvent]) -> int:
-    """How many attempts of a run failed one after another, up to now. Whatever passes, and a person who lets it go on, begins anew."""
+    """The number of failed attempts in a row. An attempt that passes, or a person who resumes the run, resets it."""
     failed = 0
     for event in events:
         if event.status in ("SUCCESS", "NEEDS_ANALYSIS") and event.on not in NO_ATTEMPT:

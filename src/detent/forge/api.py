@@ -91,7 +91,8 @@ class Api:
         """An address that the forge named, if it is one of its own."""
         if urlsplit(address)[:2] != urlsplit(self.url)[:2]:
             raise ForgeError(
-                f"{self.name} sends us on to another host ({address[:120]}), which gets no token", "set the address of its API anew"
+                f"{self.name} redirects to another host ({address[:120]}); the token is not sent there",
+                "correct the address of its API: GITHUB_API_URL or CI_API_V4_URL (docs/trackers.md)",
             )
         return address
 
@@ -201,7 +202,7 @@ def _limited(status: int, headers: Mapping[str, str], said: str) -> bool:
 
 
 def _seconds(headers: Mapping[str, str], now: str) -> float:
-    """How long to wait: as it is said, until the limit begins anew, or a minute."""
+    """How long to wait: as it is said, until the limit resets, or a minute."""
     after = headers.get("retry-after", "")
     if after.isdigit():
         return float(min(int(after), 86_400))

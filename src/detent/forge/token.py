@@ -48,7 +48,10 @@ def token_of(where: Where, env: Mapping[str, str], ask: Ask) -> str:
         )
         raise ForgeError(f"there is no token for {where.name} at {where.host}", ways)
     if any(c.isspace() or not c.isprintable() or ord(c) > 126 for c in token):
-        raise ForgeError(f"the token for {where.name} is not one line of plain characters", f"set {login.variables[-1]} anew")
+        raise ForgeError(
+            f"the token for {where.name} is not one line of plain characters",
+            f"set {login.variables[-1]} again, without line breaks or spaces",
+        )
     return token
 
 

@@ -43,7 +43,7 @@ class Command(Value, frozen=True):
 
 
 class Nest(NamedTuple):
-    """One file with a test that must pass and one that must fail. All words are made anew for each run, and nobody can guess them."""
+    """One file with a test that must pass and one that must fail. Every word is random and different in each run, so that code cannot recognise it."""
 
     path: str  # in the folder where the tests run; it is written just before the run and gone after it
     text: str

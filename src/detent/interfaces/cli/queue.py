@@ -241,10 +241,10 @@ def resume(as_json: bool) -> None:
 @command.command("pulls")
 @AS_JSON
 def pulls(as_json: bool) -> None:
-    """Look at the open pull requests, and queue anew what people asked changes for.
+    """Check the open pull requests, and requeue the items that reviewers asked changes for.
 
-    `detent work` does this by itself once a minute. Only the words of people who may write to the project count, each once; the pull
-    request says that they were heard.
+    `detent work` does this once a minute. Only comments by people with write access count, each once; Detent replies on the pull
+    request that it has seen them.
     """
     from detent.app.pull_words import bring_back
 
