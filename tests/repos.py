@@ -6,6 +6,7 @@ from pathlib import Path
 
 from detent.git.place import find_place
 from detent.git.repo import Git
+from tests.go_library import lend as lend_go_library
 
 IDENTITY = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example", "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example"}
 PLAIN = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
@@ -20,6 +21,8 @@ def sh(folder: Path, *argv: str, check: bool = True) -> str:
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
+    if any(path.endswith("_test.go") for path in files):
+        lend_go_library()
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)

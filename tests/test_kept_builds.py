@@ -203,6 +203,36 @@ def test_in_the_sandbox_what_is_kept_is_read_and_cannot_be_written(tmp_path: Pat
     assert (tmp_path / "builds/gocache/00/1-d").read_text() == "base\n"
 
 
+GO_OF_ITS_OWN = """#!/bin/sh
+echo built >> "$(dirname "$0")/count"
+ls > "$(dirname "$0")/beside"
+mkdir -p "$GOCACHE/00" && echo library > "$GOCACHE/00/lib-d"
+"""
+
+
+def test_a_toolchains_own_library_is_built_once_for_all_projects_and_never_by_one(tmp_path: Path) -> None:
+    write(tmp_path / "bin", {"go": GO_OF_ITS_OWN})
+    (tmp_path / "bin/go").chmod(0o755)
+    look = "cat $GOCACHE/00/lib-d 2>&1"
+    base = suite("go")._replace(path=f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}", fills=True)
+
+    def said(project: str, line: str = look, fills: bool = True) -> str:
+        env = environment(base, os.environ, tmp_path / "pycache", tmp_path / "builds" / project)
+        return run_line(line, base._replace(fills=fills), tmp_path, env, lambda: True).output
+
+    def built() -> int:
+        return (tmp_path / "bin/count").read_text().count("built")
+
+    assert "No such file" in said("a", fills=False), "a judged run builds no library"
+    assert (said("a"), said("b"), said("a", fills=False)) == ("library\n",) * 3
+    assert built() == 1
+    assert (tmp_path / "bin/beside").read_text().split() == ["go.mod", "library_test.go"], "nothing of a project is there"
+    assert not list((tmp_path / "builds/b").glob("gocache/00/lib-d")), "a project keeps no copy of it"
+    said("b", "chmod +w $(readlink $GOCACHE/00/lib-d); echo forged > $(readlink $GOCACHE/00/lib-d)", fills=False)
+    assert "No such file" in said("a", fills=False), "what was touched is not read"
+    assert (said("a"), built()) == ("library\n", 2), "and a run of the base rebuilds it"
+
+
 def test_runs_wait_while_it_is_added_to(tmp_path: Path) -> None:
     kept = Kept(tmp_path, "go", "GOCACHE")
     kept.run({"a-d": "1"}, fills=True)

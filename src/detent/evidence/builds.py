@@ -62,10 +62,11 @@ Pieces = Mapping[str, Piece]  # by their paths
 
 
 class Build:
-    """One kept folder. `finished` are the names of files that no program writes to once they are there."""
+    """One kept folder. `finished` are the names of files that no program writes to once they are there; `library` is a kept folder that runs read too."""
 
-    def __init__(self, folder: Path, finished: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: Path, finished: tuple[str, ...] = (), library: "Build | None" = None) -> None:
         self.folder, self.finished = Path(os.path.realpath(folder)), finished  # one folder has one seal, whatever name leads there
+        self.library = library
         name = sha256(os.fsencode(self.folder)).hexdigest()[:32]
         self.record = state_dir() / "builds" / f"{name}.json"
 
@@ -77,15 +78,24 @@ class Build:
     def lent(self, fills: bool) -> Iterator[Path]:
         """The folder of one run: what is kept and nothing else. `fills`: it runs what the work began from, and what it built is kept."""
         with _own_folder(self.folder.parent, self.folder.name) as own:
-            with self._locked(fcntl.LOCK_SH):
+            with self._locked(fcntl.LOCK_SH), self._library() as shared:
                 found = self._read(RENEWED if fills else 0.0)
-                pieces = found or {}
+                pieces = {**shared, **(found or {})}
                 lay_out(own, pieces)
                 yield own
             if fills:
                 self._take(own, pieces, found is not None)
             with suppress(OSError):
                 strip(own, pieces)  # what it built takes room; the next run looks again
+
+    @contextmanager
+    def _library(self) -> Iterator[Pieces]:
+        """What the library has, as long as somebody reads it."""
+        if self.library is None:
+            yield {}
+        else:
+            with self.library._locked(fcntl.LOCK_SH):
+                yield self.library._read(0.0) or {}
 
     @contextmanager
     def _locked(self, how: int) -> Iterator[None]:

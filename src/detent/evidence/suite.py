@@ -6,6 +6,7 @@ Owns how a run is made and what of it can be believed; knows nothing of gates. T
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 from typing import BinaryIO, NamedTuple, Protocol
@@ -19,7 +20,7 @@ from detent.evidence.ids import without_root
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
-from detent.evidence.runners.build_caches import lent, settings
+from detent.evidence.runners.build_caches import LIBRARIES, builds, lent, settings
 from detent.git.snapshot import FOLDERS
 from detent.kernel.scratch import scratch_folder
 from detent.sandbox.process import Ran, run
@@ -241,17 +242,31 @@ def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
 
 def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool], *writable: Path) -> Ran:
     written = tuple(Path(env[name]) for name in (BYTECODE,) if name in env and NEVER not in env)
-    with lent(suite.base.runner if suite.base else "", env, suite.fills, suite.also) as builds:
-        for folder in (ours := (*written, *builds.own)):
+    _build_library(suite, env, wanted)
+    with lent(suite.base.runner if suite.base else "", env, suite.fills, suite.also) as given:
+        for folder in (ours := (*written, *given.own)):
             folder.mkdir(parents=True, exist_ok=True)
         try:
             beside = (whole,) if (whole := suite.whole(cwd)) != cwd else ()
-            ran = suite.start(argv, cwd, builds.env, suite.timeout, wanted, (*ours, *writable, *beside), builds.read)
+            ran = suite.start(argv, cwd, given.env, suite.timeout, wanted, (*ours, *writable, *beside), given.read)
         except OSError as e:
             raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.stopped:
         raise Disturbed("the run moved on while its tests ran, so they were stopped")
     return ran
+
+
+def _build_library(suite: Suite, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
+    """Have a toolchain build its own library where that is kept, once for all projects. Without it the project's run builds what it needs."""
+    runner = suite.base.runner if suite.base and suite.fills else ""
+    for name, build in builds(runner, env, suite.also).items():
+        if build.library is None or build.library.holds():
+            continue
+        how = LIBRARIES[runner]
+        with scratch_folder() as folder, build.library.lent(fills=True) as own, suppress(OSError):
+            for path, text in how.files.items():
+                (folder / path).write_text(text, encoding="utf-8")
+            suite.start(list(how.argv), folder, {**env, name: str(own)}, suite.timeout, wanted, (folder, own))
 
 
 def preflight(

@@ -4,6 +4,7 @@ They are Detent's own. Those of the person are never written by the project's te
 """
 
 import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
@@ -28,6 +29,21 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "cargo": {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never"},
 }
 AGENTS = "of-agents"
+GO_LIBRARY = (
+    'package library\n\nimport (\n\t_ "encoding/json"\n\t_ "errors"\n\t_ "os/exec"\n\t"testing"\n)\n\nfunc TestBuilt(t *testing.T) {}\n'
+)
+
+
+class Library(NamedTuple):
+    """How to have a toolchain build its own library: 20 s for Go, which every project would pay. Nothing of a project is there."""
+
+    files: Mapping[str, str]
+    argv: tuple[str, ...]
+
+
+LIBRARIES: Mapping[str, Library] = {
+    "go": Library({"go.mod": "module library\n\ngo 1.20\n", "library_test.go": GO_LIBRARY}, ("go", "test", "-count=1", "./...")),
+}
 
 
 def folder_of(project: Path, outer: Mapping[str, str]) -> Path:
@@ -58,7 +74,19 @@ class Lent(NamedTuple):
 def builds(runner: str, env: Mapping[str, str], own: Collection[str] = ()) -> dict[str, Build]:
     """What is kept for a runner, by variable; not where a person keeps their own."""
     names = [name for name in CACHES.get(runner, ()) if name in env and name not in own]
-    return {name: Build(Path(env[name]), FINISHED.get(runner, ())) for name in names}
+    return {name: Build(Path(env[name]), FINISHED.get(runner, ()), _library(runner, name, env)) for name in names}
+
+
+def _library(runner: str, name: str, env: Mapping[str, str]) -> Build | None:
+    """Where a toolchain's own library is kept: beside the folders of all projects, one for each program that builds it."""
+    how = LIBRARIES.get(runner)
+    program = shutil.which(how.argv[0], path=env.get("PATH")) if how else None
+    if program is None:
+        return None
+    real = os.path.realpath(program)
+    seen = os.stat(real)
+    key = sha256(os.fsencode(f"{real} {seen.st_size} {seen.st_mtime_ns} {how}")).hexdigest()[:16]
+    return Build(Path(env[name]).parent.parent / f"library-{key}" / name.lower(), FINISHED.get(runner, ()))
 
 
 @contextmanager
@@ -68,5 +96,6 @@ def lent(runner: str, env: Mapping[str, str], fills: bool, own: Collection[str] 
     mine = tuple(Path(env[name]) for name in CACHES.get(runner, ()) if name in env and name in own)
     with ExitStack() as stack:
         given = {name: stack.enter_context(each.lent(fills)) for name, each in kept.items()}
-        read = tuple(each.folder for each in kept.values() if each.folder.is_dir())
+        places = (*kept.values(), *(each.library for each in kept.values() if each.library))
+        read = tuple(each.folder for each in places if each.folder.is_dir())
         yield Lent({**env, **{name: str(folder) for name, folder in given.items()}}, (*given.values(), *mine), read)
