@@ -1,7 +1,11 @@
 """Real repositories for tests: made with the git program in a folder of the test's own."""
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from detent.git.place import find_place
@@ -29,11 +33,30 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def make_repo(folder: Path, files: dict[str, str], branch: str = "main") -> Path:
-    """A repository with one commit of these files."""
+    """A repository with one commit of these files. The second one like it is a copy."""
     folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()) or not all(isinstance(text, str) for text in files.values()):
+        return _made(folder, files, branch)
+    if any(path.endswith("_test.go") for path in files):
+        lend_go_library()
+    shutil.copytree(_like(tuple(files.items()), branch), folder, symlinks=True, dirs_exist_ok=True)
+    sh(folder, "git", "update-index", "-q", "--refresh")  # the copies have times of their own
+    return folder
+
+
+@cache
+def _like(files: tuple[tuple[str, str], ...], branch: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="repo-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return _made(folder, dict(files), branch)
+
+
+def _made(folder: Path, files: dict[str, str], branch: str) -> Path:
     sh(folder, "git", "init", "-q", "-b", branch)
-    sh(folder, "git", "config", "user.name", "A Person")
-    sh(folder, "git", "config", "user.email", "person@example")
+    for example in (folder / ".git/hooks").glob("*.sample"):
+        example.unlink()  # it would be copied each time
+    with (folder / ".git/config").open("a") as config:
+        config.write("[user]\n\tname = A Person\n\temail = person@example\n")
     write(folder, files)
     sh(folder, "git", "add", "-A")
     sh(folder, "git", "commit", "-q", "--allow-empty", "-m", "start")
