@@ -18,7 +18,7 @@ from detent.app.speaker import marked
 from tests import machine, warm_pytest
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
-COUNTED = frozenset({"test_cli.py", "test_cli_items.py", "test_cli_queue.py"})
+COUNTED = frozenset({"test_cli.py"})
 # Tests that go over the same lines thousands of times: they run uncounted.
 UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_tables.py", "test_random_walk.py", "test_real_walk.py"})
 # Tests of attacks on pytest itself, on its files or on what it loads as it starts, and of what it leaves running: a fork of one that has started is
@@ -94,8 +94,25 @@ def chromium() -> Iterator[Any]:
         yield opened
 
 
+def keep_samples(items: list[pytest.Item]) -> None:
+    """Of a test with `sample(n)`, n of its cases are quick, spread over all of them; the others are slow."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for family in cases.values():
+        mark = family[0].get_closest_marker("sample")
+        wanted = int(mark.args[0]) if mark else 0
+        kept = {round(place * (len(family) - 1) / max(1, wanted - 1)) for place in range(wanted)}
+        for place, item in enumerate(family):
+            if place not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """To count covered lines makes a test up to three times as slow: of one with many cases only the first is counted."""
+    keep_samples(items)
     if config.getoption("cov_source", None):
         for module in walk_packages(detent.__path__, "detent."):  # what runs on import is counted here, whoever would import it first
             if not module.name.endswith("__main__"):

@@ -3,10 +3,13 @@
 from math import isinf
 from pathlib import Path
 
+import pytest
+
 from bench.__main__ import BENCHES, LONG
 from bench.check import BUDGET, SUITES, figures
 
 
+@pytest.mark.slow
 def test_a_check_is_measured_against_one_run_of_its_suite_and_against_a_second(tmp_path: Path) -> None:
     found = {figure.what: figure for figure in figures(tmp_path, 0.02, 2)}
     parts = ("check, wall", "check, CPU", "check without probes, wall", "check without probes, CPU")

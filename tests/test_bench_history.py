@@ -67,6 +67,7 @@ def bench(clone: Path, *args: str, ends: int = 0) -> str:
     return done.stdout or done.stderr
 
 
+@pytest.mark.slow
 def test_a_commit_that_a_test_needs_is_replayed_to_the_merge_and_others_are_left_out_with_the_reason(clone: Path) -> None:
     found = json.loads(bench(clone, "--command", COMMAND, "--json"))
     (ours,) = found["clones"]
@@ -167,6 +168,7 @@ def spoiled(clone: Path, of: str, kind: str, path: str) -> str:
     return sh(clone.parent / "work/calc/checkout", "git", "show", f"refs/bench/twins/{of}/{kind}:{path}")
 
 
+@pytest.mark.slow
 def test_twins_are_made_of_each_commit_and_those_that_slip_through_are_named(clone: Path) -> None:
     commit, program = sh(clone, "git", "rev-parse", "HEAD~3"), answering(clone, CLEAN)
     asked = ("--command", COMMAND, "--workflow", "check", "--twins", "--detent", program)
@@ -323,6 +325,7 @@ def test_twins_go_through_the_real_gate_by_either_workflow(clone: Path) -> None:
         assert found["totals"] == {"corpus": 1, "taken": 1, "flagged": 0, "refused": 0}
 
 
+@pytest.mark.slow
 def test_several_clones_are_worked_on_at_the_same_time_and_told_in_one_table(clone: Path) -> None:
     other, program = clone.parent / "other", answering(clone, CLEAN)
     sh(clone.parent, "git", "clone", "-q", str(clone), str(other))
@@ -371,6 +374,7 @@ def test_an_interrupted_call_leaves_nothing_running_and_the_next_one_goes_on(clo
     assert "| start      | 1       | no plan |" in said
 
 
+@pytest.mark.slow
 def test_who_ends_several_ends_all_of_them(clone: Path) -> None:
     other, folder, program = clone.parent / "other", clone.parent, clone.parent / "detent"
     sh(folder, "git", "clone", "-q", str(clone), str(other))

@@ -6,6 +6,8 @@ import time
 from math import inf
 from pathlib import Path
 
+import pytest
+
 from bench import Figure, meter
 from bench.__main__ import BENCHES, LONG, table
 from bench.step_cost import figures
@@ -33,6 +35,7 @@ def test_a_program_that_is_not_there_is_told_by_its_code(tmp_path: Path) -> None
     assert meter.run(["no-such-program"], tmp_path, os.environ).code == 127
 
 
+@pytest.mark.slow
 def test_every_part_of_the_way_is_measured_against_one_run_of_the_suite(tmp_path: Path) -> None:
     found = {figure.what: figure for figure in figures(tmp_path, 0.02, 2, "pr")}
     parts = ("start", "RED", "GREEN", "REFACTOR", "RED to REFACTOR", "end")

@@ -116,6 +116,7 @@ def long_ones_slow(names: Iterable[str]) -> list[Any]:
     return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", long_ones_slow(PY_CHEATS))
 def test_a_runner_that_was_tampered_with_does_not_give_the_canary_back(name: str, tmp_path: Path) -> None:
     env = f"PYTHONPATH={tmp_path / 'p'}" if "sitecustomize.py" in PY_CHEATS[name] else ""
@@ -193,6 +194,7 @@ ODD: dict[str, tuple[tuple[str, ...], dict[str, str], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", long_ones_slow(ODD))
 def test_an_honest_project_gives_it_back_and_its_own_tests_are_as_without_it(name: str, tmp_path: Path) -> None:
     words, files, selectors = ODD[name]

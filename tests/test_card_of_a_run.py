@@ -47,6 +47,7 @@ def test_a_run_shows_what_its_branch_proves_and_its_pull_request_says_so_too(tmp
     assert text.index("Said by people") < text.index("### Detent")
 
 
+@pytest.mark.slow
 def test_a_card_that_was_written_by_another_hand_is_not_shown(p: Project) -> None:
     run = flagged_tdd(p).json["run"]
     file = p.root / ".git" / "detent" / "cards" / f"{run}.json"

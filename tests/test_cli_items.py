@@ -119,6 +119,7 @@ def test_a_list_that_is_filed_again_files_what_is_new(q: Project) -> None:
 CYCLE = '[{"title": "a", "depends_on": ["b"]}, {"title": "b", "depends_on": ["a"]}]'
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

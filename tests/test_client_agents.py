@@ -142,6 +142,7 @@ def test_a_whole_cycle_is_driven_and_nothing_but_the_model_is_reached(tmp_path: 
     assert left == [] or no_walls(), "the homes that it had are gone; what a client leaves in a temporary folder goes with its room"
 
 
+@pytest.mark.slow
 @quickly("claude")
 def test_a_busy_service_and_a_cut_stream_are_failed_turns_and_a_model_that_may_not_be_asked_halts_the_run(
     tmp_path: Path, name: str

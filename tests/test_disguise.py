@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from detent.evidence.bite import Marks, Teeth
 from detent.evidence.collect import Collector
 from detent.evidence.disguise import look_disguised
@@ -193,6 +195,7 @@ func TestThird(t *testing.T) {
 }
 
 
+@pytest.mark.slow
 def test_in_go_code_that_looks_at_who_asks_is_found(tmp_path: Path) -> None:
     need_runner("go")
     (flag,) = flags(tmp_path, GO, ("calc.go",), ("calc_test.go",), **CACHES)

@@ -211,6 +211,7 @@ def changed(whole: Project, at: int, **fields: object) -> str:
     return json.dumps({**json.loads(whole.git("notes", NOTES, "show", commit)), **fields})
 
 
+@pytest.mark.slow
 def test_a_note_that_cannot_be_read_stops_it_and_names_the_way_out(whole: Project, tmp_path: Path) -> None:
     ran = refused(clone_at(whole, tmp_path / "clone", 5, '{"phase": "RED"'))
     assert "the handoff note on" in ran.json["error"] and "cannot be read" in ran.json["error"]

@@ -67,6 +67,7 @@ def test_a_message_that_broke_off_is_in_the_sums_too(tmp_path: Path) -> None:
 DIALECTS = {"openai": (f"openai:{MODEL}", ChatModel), "anthropic": (f"anthropic:{MODEL}", Model)}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_a_killed_turn_used_is_counted_with_the_one_that_goes_on_in_its_place(

@@ -113,6 +113,7 @@ def test_what_a_step_wrote_beyond_its_part_is_brought_back_and_the_next_attempt_
     ], ran  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_reviewer_waits_for_its_usage_limit_counts_in_the_result_and_leaves_its_transcript(tmp_path: Path) -> None:
     script, usage = tmp_path / "review.json", {"input_tokens": 900, "output_tokens": 80, "cached_tokens": 20, "usd": 0.25}
     until = "2020-01-01T00:00:00Z"  # over by the time that it is looked at again

@@ -158,6 +158,7 @@ def test_an_execution_that_a_usage_limit_holds_is_left_until_then(till: Till) ->
     assert outcome.reason == f"a usage limit holds it until {later}"
 
 
+@pytest.mark.slow
 def test_what_earlier_drivers_worked_counts_and_what_is_waited_does_not(till: Till) -> None:
     item = till.file()
     assert till.execute(item, {**FAILS, "wait": 1.0}, WORKS).code == 0
@@ -201,6 +202,7 @@ def test_a_rebase_that_conflicts_moves_nothing_and_files_a_follow_up(till: Till)
     ended(till)
 
 
+@pytest.mark.slow
 def test_a_remote_that_always_says_no_fails_the_execution(till: Till) -> None:
     till.hook("echo 'not today' >&2; exit 1")
     ran = till.execute(till.file(), WORKS)
@@ -308,6 +310,7 @@ def test_without_a_remote_the_branch_stays_here(tmp_path: Path) -> None:
     assert TEST.strip() == till.git("show", f"{BRANCH}:tests/test_add.py")
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_spent_fails_the_execution(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[limits]\ntokens = 100\n")
     spends: dict[str, Any] = {**FAILS, "usage": {"input_tokens": 200}}

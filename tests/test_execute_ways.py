@@ -47,6 +47,7 @@ def test_the_notes_of_an_inner_run_follow_its_commits_when_they_are_rebased(tmp_
     assert json.loads(till.git("notes", "--ref=tdd-handoffs", "show", commits[2].split()[0]))["phase"] == "RED"
 
 
+@pytest.mark.slow
 def test_with_the_strategy_pr_the_items_text_is_the_plan_and_stays_out_of_the_tree(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'pr'\n")
     item = till.file("add numbers", description="# Why\n- because")
@@ -204,6 +205,7 @@ def test_a_person_overrules_the_review(tmp_path: Path) -> None:
     assert till.project.run("resume", "--run", RUN, "--json").json["state"] == "COMPLETED"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("reply", ["looks good to me", '{"issues": [], "summary": "s", "pr_ready": true, "extra": 1}'])
 def test_a_review_that_cannot_be_read_approves_nothing(tmp_path: Path, reply: str) -> None:
     till = with_pull_requests(tmp_path)

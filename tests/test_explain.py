@@ -212,6 +212,7 @@ def cheats(tmp_path_factory: pytest.TempPathFactory) -> Branch:
     return p
 
 
+@pytest.mark.slow
 def test_a_test_that_passes_under_its_own_name_only_is_shown_in_disguise(cheats: Branch) -> None:
     found = next(each for each in told(cheats, "knows-the-tests") if "::" in each["place"])
     (tried,) = found["tried"]

@@ -78,6 +78,7 @@ def test_an_installed_package_is_driven_and_a_person_is_asked_about_its_flag(tmp
     assert not (p.root / "guide.md").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.needs("uv")
 def test_the_agent_of_a_package_works_and_its_flag_is_weighed_by_the_configuration(tmp_path: Path, environment: Path) -> None:
     p = Installed(tmp_path / "p", {**FILES, "detent.toml": f"{FILES['detent.toml']}[flags]\nno-example = 'allow'\n"}, environment)
@@ -194,6 +195,7 @@ def two_lines(code: int, err: str) -> tuple[str, str]:
     return sentence, way_out
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("case", UNFIT)
 def test_a_workflow_that_is_not_whole_is_named_before_anything_is_written(tmp_path: Path, case: str) -> None:
     change, said = UNFIT[case]
@@ -205,6 +207,7 @@ def test_a_workflow_that_is_not_whole_is_named_before_anything_is_written(tmp_pa
     assert "No runs yet" in p.run("runs", "--all").out
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", UNDONE)
 def test_what_is_found_out_when_everything_is_loaded_is_named_before_a_run_begins(tmp_path: Path, case: str) -> None:
     change, said = UNDONE[case]
@@ -308,6 +311,7 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", OTHERS)
 def test_an_agent_a_runner_or_a_flag_that_does_not_fit_is_named(tmp_path: Path, case: str) -> None:
     points, text, call, said = OTHERS[case]
@@ -345,6 +349,7 @@ AS_A_FILE = edit(
 )  # -I finds only what is installed
 
 
+@pytest.mark.slow
 @pytest.mark.needs("loopback")
 def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(tmp_path: Path) -> None:
     p = laid(tmp_path, AS_A_FILE, EVERYTHING)

@@ -259,6 +259,7 @@ def test_what_the_reviewer_does_not_accept_a_person_is_asked_about_with_its_reas
     assert p.run("resume").code == 1 and len((tmp_path / "asked").read_text().splitlines()) == 1, "asked once for a tree"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("words", ["fine by me", '{"accept": "yes", "reason": "x"}', '{"accept": true}'])
 def test_what_is_no_answer_accepts_nothing(tmp_path: Path, words: str) -> None:
     ran = flagged_tdd(p := with_reviewer(tmp_path, words))
@@ -308,6 +309,7 @@ def test_tdd_goes_back_to_its_list_where_a_person_wants_flags_fixed(q: Project) 
         assert d.run.accepted == ""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("kinds", "state"), [("flags=judged-by", "COMPLETE"), ("flags=no-proof,judged-by", "COMPLETE"), ("flags=no-proof+unnoticed", "HALTED")])  # fmt: skip
 def test_a_policy_accepts_its_kinds_and_no_other(q: Project, kinds: str, state: str) -> None:
     ran = flagged_tdd(q, "--yes-to", kinds)
@@ -358,6 +360,7 @@ def test_an_execution_has_policies_too(tmp_path: Path, kinds: str, state: str) -
     assert t.execute(t.file(), FLAGS_WORK, args=("--yes-to", kinds)).json["state"] == state
 
 
+@pytest.mark.slow
 def test_an_inner_run_does_not_ask_and_its_execution_does(tmp_path: Path) -> None:
     t = Till(tmp_path, CONFIG + "[queue]\nstrategy = 'tdd'\n")
     ran = t.execute(t.file(), *TDD)
@@ -386,6 +389,7 @@ def test_a_session_asks_before_it_lands_and_lands_once_accepted(tmp_path: Path) 
         assert "calc.py" in s.project.git("ls-tree", "--name-only", "main")
 
 
+@pytest.mark.slow
 def test_a_session_has_flags_fixed_and_asks_again_about_the_new_tree(tmp_path: Path) -> None:
     with session(till(tmp_path / "p"), *SESSION, lean=True) as s:
         s.go()
@@ -396,6 +400,7 @@ def test_a_session_has_flags_fixed_and_asks_again_about_the_new_tree(tmp_path: P
         assert s.answer("FLAGS", "accept").status == "SUCCESS" and s.go()["state"] == "DONE"
 
 
+@pytest.mark.slow
 def test_a_session_has_policies_about_flags(tmp_path: Path) -> None:
     with session(till(tmp_path / "p"), *SESSION, lean=True, policies={"flags": "judged-by"}) as s:
         assert s.go()["state"] == "DONE" and [d.channel for d in s.run.data.decisions] == ["policy"]
@@ -472,6 +477,7 @@ def test_a_branch_that_was_accepted_on_the_page_lands_and_says_by_whom(chromium:
     assert line.endswith(", web: it is meant)"), line
 
 
+@pytest.mark.slow
 def test_land_accepts_kinds_beforehand_and_what_was_accepted_before_the_push(tmp_path: Path) -> None:
     t = Till(tmp_path, files={"calc.py": ""})
     finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})

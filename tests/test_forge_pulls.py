@@ -72,6 +72,7 @@ def test_an_issue_becomes_a_pull_request_that_closes_it_when_it_is_merged(till: 
     assert till.forge.issues[1]["state"] == "closed"
 
 
+@pytest.mark.sample(1)
 def test_where_its_pull_request_is_stands_wherever_a_run_is_shown(till: AtForge) -> None:
     till.forge.put(TITLE)
     run = till.execute("1", WORKS, READY).json["run"]
@@ -85,6 +86,7 @@ def test_where_its_pull_request_is_stands_wherever_a_run_is_shown(till: AtForge)
     assert till.project.run("run", "--run", run, "--json").json["pull_request"] == url
 
 
+@pytest.mark.sample(1)
 def test_a_limit_of_the_forge_parks_an_execution_and_fails_nothing(till: AtForge) -> None:
     till.forge.put(TITLE)
     due = [("GET", "/issues/1"), ("POST", "/1/comments"), ("POST", "/pulls")]
@@ -124,6 +126,7 @@ def checked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AtForge]
         yield made.serve()
 
 
+@pytest.mark.sample(1)
 def test_what_ci_says_is_waited_for_and_a_red_one_goes_back_to_the_agent_once(checked: AtForge) -> None:
     till, go_on = checked, ("run", "--run", "execute-1-1", "--park", "--json")
     assert till.project.run("queue", "add", "1", "--agent", scripted(till.project, WORKS, READY, CARED, READY)).code == 0
@@ -155,6 +158,7 @@ def test_a_forge_that_nobody_named_is_for_a_person_to_name(tmp_path: Path) -> No
 # -- what people ask for ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 def test_what_people_ask_for_on_a_pull_request_comes_back_to_an_agent_once(till: AtForge) -> None:
     till.forge.put(TITLE)
     assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"
@@ -205,6 +209,7 @@ def test_nothing_is_pushed_to_a_branch_that_the_forge_protects(till: AtForge) ->
     assert till.there("rev-parse", "main") == before
 
 
+@pytest.mark.sample(1)
 def test_a_merge_that_is_landed_by_hand_closes_its_issue_too(till: AtForge) -> None:
     till.forge.put(TITLE)
     branch = till.execute("1", WORKS, READY).json["branch"]

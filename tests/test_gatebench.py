@@ -43,6 +43,7 @@ def judged(pair: tuple[Language, Agent], folder: Path) -> Outcome:
     return play(*pair, folder)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("pair", [p for p in PAIRS if name_of(p) in SAMPLE], ids=lambda p: "-".join(name_of(p)))
 def test_an_agent_is_judged_rightly(pair: tuple[Language, Agent], tmp_path: Path) -> None:
     outcome = judged(pair, tmp_path)

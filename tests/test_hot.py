@@ -54,6 +54,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("what", CHANGES, ids=str)
 def test_any_doubt_takes_the_thorough_way(project: Project, what: str) -> None:
     assert get_task(project)[1]

@@ -51,6 +51,7 @@ FINE: dict[str, Change] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", FINE)
 def test_odd_tests_that_prove_something_are_taken(tmp_path: Path, name: str) -> None:
     plays(tmp_path, FINE[name])
@@ -71,6 +72,7 @@ def test_a_folder_of_tests_that_is_a_link_inside_the_project_is_followed(tmp_pat
     assert p.submit(test_command="pytest tests", expectation="PASS")["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_a_test_that_hangs_is_told_with_the_setting_and_ends_in_time(tmp_path: Path) -> None:
     p = Project(tmp_path / "p", {PLAN: "# Plan\n\n- feat: add numbers\n", ".gitignore": "__pycache__/\n", **PY})
     p.env["DETENT_BASH_TIMEOUT"] = "20"

@@ -86,6 +86,7 @@ def test_what_only_concerns_detent_is_left_out() -> None:
     assert main(["aider", "--agent", "edits-the-journal"]) == 2
 
 
+@pytest.mark.slow
 def test_an_honest_agent_leaves_what_it_promised(tmp_path: Path) -> None:
     for name in ("plain", "mends-its-mistake", "helper-and-fixture"):
         played = scene(tmp_path / name, name)

@@ -269,6 +269,7 @@ def test_an_execution_is_judged_by_the_gate_and_its_flag_is_asked_about_where_it
     assert [(flag.kind, flag.place) for flag in shop.run(run).flags if flag.level == "ask"] == [("gate", "words")]
 
 
+@pytest.mark.slow
 def test_a_task_of_a_pipeline_is_judged_by_the_gate(tmp_path: Path) -> None:
     p = till(tmp_path / "p", f"[git]\nremote = ''\n{GATE}")
     p.write(LINT)

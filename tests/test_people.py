@@ -64,6 +64,7 @@ def test_what_people_set_for_their_clients_is_no_mark(env: dict[str, str]) -> No
     assert marked(env) == ""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.needs("terminals")
 @pytest.mark.parametrize("words", WORDS, ids=lambda w: w[0])
 def test_a_terminal_does_not_help_in_a_shell_that_belongs_to_an_agent(tmp_path: Path, words: tuple[str, ...]) -> None:
@@ -85,6 +86,7 @@ def client(folder: Path, name: str = "claude") -> str:
     return str(shutil.copy(Path("/bin/sh"), folder / name))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["claude", "codex", "goose", "opencode"])
 @pytest.mark.parametrize("how", ["plain", "env -i", pytest.param("script", marks=pytest.mark.needs("terminals"))])
 def test_a_process_below_a_client_is_an_agents_however_clean_its_environment(tmp_path: Path, name: str, how: str) -> None:

@@ -150,6 +150,7 @@ def asks_once(p: Project, stride: int) -> None:
             assert json.loads(child(p, "asked").stdout)["state"] == waits  # what was answered is not asked again
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_session_killed_around_a_persons_answer_asks_nothing_twice(tmp_path: Path) -> None:
     asks_once(made(tmp_path / "p"), 17)

@@ -119,6 +119,7 @@ def test_what_a_role_writes_beyond_its_part_is_found_and_undone(p: Project) -> N
         assert (s.workspace / "calc.py").read_text() == "" and not (s.workspace / "new.py").exists()
 
 
+@pytest.mark.slow
 def test_a_document_with_faults_and_a_reply_that_cannot_be_read_are_retried_twice_and_then_a_person_is_needed(p: Project) -> None:
     bad = plays("INTAKE", again=False, write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": '{"acceptance_criteria": []}'})
     mute = plays("INTAKE", again=False, reply="I am done.")

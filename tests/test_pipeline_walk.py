@@ -181,6 +181,7 @@ def test_a_mixed_team_of_a_full_session_reaches_done_only_with_proven_work(p: Pr
     assert done or seed > 2, "not all of them are stopped"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 9))])
 def test_a_full_session_with_a_person_who_sends_things_back_reaches_done_only_with_proven_work(

@@ -87,6 +87,7 @@ REDS: dict[str, tuple[Files, str]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("names", groups(REDS), ids=", ".join)
 def test_a_red_step_fails_that_does_not_show_what_is_missing(tmp_path: Path, names: list[str]) -> None:
     p = project(tmp_path / "p", files={"tests/test_start.py": STARTED}).planned()
@@ -162,6 +163,7 @@ GREENS: dict[str, tuple[Files, str]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("names", groups(GREENS), ids=", ".join)
 def test_a_green_step_fails_that_does_not_make_every_test_pass_honestly(tmp_path: Path, names: list[str]) -> None:
     started = "import start\n\n\ndef test_start():\n    assert start\n"

@@ -574,6 +574,7 @@ LEFT: dict[str, tuple[str, str | None, str, dict[str, int]]] = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", LEFT)
 def test_files_of_an_earlier_agent_are_taken_over_for_what_needs_no_proof(tmp_path: Path, name: str) -> None:
     plan, state, becomes, counted = LEFT[name]

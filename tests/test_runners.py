@@ -264,6 +264,7 @@ def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str
     assert any(words in said for words in told for said in wrong(RED, before[name], broken)), wrong(RED, before[name], broken)
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize(
     ("name", "cheat"),
     [pytest.param(name, cheat, marks=by_weight(name, cheat in ALWAYS)) for name, each in DIALECTS.items() for cheat in each.cheats],

@@ -114,6 +114,7 @@ def test_a_step_that_is_satisfied_already_is_closed_only_if_its_test_can_fail(tm
     assert project.submit(test_command=ONE, expectation="FAIL", reply="ALREADY_SATISFIED")["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_a_refactoring_that_weakens_a_test_fails(tmp_path: Path) -> None:
     project = reddened(tmp_path / "p", "RED", "GREEN", "REFACTOR")
     assert green(project, {"src/calc.js": GREEN})["status"] == "SUCCESS"

@@ -57,6 +57,7 @@ def test_a_runner_that_does_not_work_is_an_error_and_no_attempt_and_leaves_the_w
     assert f.run.counts == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", ["GREEN", pytest.param("REFACTOR", marks=pytest.mark.slow)])
 def test_an_error_rolls_nothing_back_and_keeps_the_count_of_retries(phase: str) -> None:
     f = at(phase, BREAKS, INSTALLED)

@@ -31,6 +31,7 @@ def test_a_suite_that_is_red_is_refused_or_taken_as_a_baseline_that_may_stay_red
     assert f.submit().state == "PLAN"
 
 
+@pytest.mark.slow
 def test_a_list_that_was_there_before_keeps_its_ticks_and_needs_no_proof_for_them() -> None:
     f = at("PLAN", files={"test-list.md": "# Done\n\n- [x] starts\n- [x] stops\n- [ ] adds two numbers\n"})
     assert [(e.text, e.done, e.before) for e in f.run.data.entries] == [

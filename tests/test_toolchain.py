@@ -102,6 +102,7 @@ ATTACKS: dict[str, Callable[[Project], Path]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_runner_that_changed_does_not_judge(project: Project, name: str) -> None:
     p = project.reddened()
@@ -139,6 +140,7 @@ def test_what_a_person_accepts_is_taken(project: Project) -> None:
     assert p.green(GREEN + "\n")["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_a_new_lock_file_makes_it_a_note(project: Project) -> None:
     p = project.reddened()
     plugin(p)

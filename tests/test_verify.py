@@ -220,6 +220,7 @@ FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
 LONG = ("a RED that no code can turn green", "a REFACTOR with an idle test", "a PLAN that brings code")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in FORGED])
 def test_a_forger_who_makes_everything_fit_is_found_out_by_the_replay(made: Made, name: str) -> None:
     at, files, check, says = FORGED[name]
@@ -234,6 +235,7 @@ def test_a_forger_who_makes_everything_fit_is_found_out_by_the_replay(made: Made
 BESIDE = "\n\ndef take_all(account):\n    return account - account\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", ["refactor", pytest.param("green", marks=pytest.mark.slow)])
 def test_code_that_only_a_word_proves_is_named_and_fails_where_a_red_is_required(made: Made, phase: str) -> None:
     clone = made.clone()

@@ -67,6 +67,7 @@ def claimed(clone: Clone, phase: Phase, files: dict[str, str], path: str = "", s
     return head
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("door", "phase"), paired(DOORS))
 def test_a_back_door_in_a_tested_function_is_named_and_fails_where_a_red_is_required(repo: Clone, phase: Phase, door: str) -> None:
     commit = claimed(repo, phase, {"gate.py": DOORS[door]})
@@ -78,6 +79,7 @@ def test_a_back_door_in_a_tested_function_is_named_and_fails_where_a_red_is_requ
         assert listed.answer == "verified" and listed.code_without_red == proof.broken
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("path", "phase"), paired(LOOSE))
 def test_a_file_that_no_test_is_about_is_named_and_fails_where_a_red_is_required(repo: Clone, phase: Phase, path: str) -> None:
     claimed(repo, phase, {path: LOOSE[path]})
@@ -187,6 +189,7 @@ LATE = (
 )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("level", ["none", pytest.param("auto", marks=pytest.mark.skipif(no_walls(), reason="no namespaces here"))])
 @pytest.mark.parametrize("expected", ["False", "True"])
 def test_tests_that_overwrite_the_verifier_while_it_runs_change_nothing(repo: Clone, tmp_path: Path, level: str, expected: str) -> None:

@@ -91,6 +91,7 @@ def cases(every: dict[str, dict[str, tuple[str, str]]]) -> list[object]:
     return [pytest.param(of, name, marks=[pytest.mark.slow] if n else []) for of, some in every.items() for n, name in enumerate(some)]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("language", "name"), cases(WEAK))
 def test_an_older_test_that_passes_and_notices_less_is_found(tmp_path: Path, language: str, name: str) -> None:
     was, now = WEAK[language][name]
@@ -127,6 +128,7 @@ def test_a_test_that_asks_for_what_is_not_so_any_more_has_nothing_to_notice_and_
     assert (look.weakened(), [each.place for each in look.rewritten()]) == ((), ["tests/test_cart.py:5"])
 
 
+@pytest.mark.slow
 def test_a_test_that_notices_less_and_something_still_is_shown(tmp_path: Path) -> None:
     look = looked(tmp_path, "python", "cart.total([1, 2]) == 3", "cart.total([1, 2]) is not None")
     assert (look.weakened(), [each.place for each in look.rewritten()]) == ((), ["tests/test_cart.py:5"])

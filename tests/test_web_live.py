@@ -80,6 +80,7 @@ def hears(page: Page) -> list[str]:
     return heard
 
 
+@pytest.mark.slow
 def test_eight_tabs_with_one_stream_each_that_rests_while_nobody_sees_it(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     run = p.task()["run"]

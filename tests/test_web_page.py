@@ -148,6 +148,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
     assert told["UD-APPROVE-DESIGN"]["channel"] == "web" and told["UD-REVIEW-STRATEGY"]["answer"] == "single-final"
 
 
+@pytest.mark.slow
 def test_an_escalation_is_read_and_answered_on_a_phone_and_a_wrong_token_opens_nothing(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", {"docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"})
     p.debugging(1)
@@ -194,6 +195,7 @@ def long(tmp_path: Path) -> Iterator[tuple[Project, Served, str]]:
         yield p, to, run
 
 
+@pytest.mark.slow
 def test_ten_thousand_events_and_a_hundred_thousand_lines_stay_quick_and_nothing_jumps(
     chromium: Browser, long: tuple[Project, Served, str]
 ) -> None:

@@ -106,6 +106,7 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(chrom
     assert "Bead it-1: Add prices" in p.git("log", "--all", "--format=%s")
 
 
+@pytest.mark.slow
 def test_a_long_log_is_shown_whole_and_many_executions_stay_quick(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     with served(p) as to:

@@ -85,6 +85,7 @@ def test_in_tdd_a_test_can_be_called_wrong_so_often_and_no_more() -> None:
     assert f.cli("get-task").code == 10, "a person has to look"
 
 
+@pytest.mark.slow
 def test_a_branch_of_tdd_whose_test_was_rewritten_verifies_from_a_clone(tmp_path: Path) -> None:
     f = Feature(tmp_path / "p", files={"tests/test_kept.py": "def test_kept():\n    assert True\n"})
     f.git("checkout", "-q", "-b", "work")
