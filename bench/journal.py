@@ -9,9 +9,9 @@ from statistics import median
 from time import perf_counter
 
 from bench import Figure
-from detent.kernel.anchor import journal_key
-from detent.kernel.journal import Entry, SqliteJournal
-from detent.kernel.journal_rows import GENESIS, INSERT, Proof, chain, to_row
+from detent.journal.anchor import journal_key
+from detent.journal.journal import Entry, SqliteJournal
+from detent.journal.journal_rows import GENESIS, INSERT, Proof, chain, to_row
 
 BODY, BRIEF = 1500, 2500  # bytes of an event of the pr workflow, about
 APPENDS, LOADS, BLOCK = 1000, 2000, 20

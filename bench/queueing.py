@@ -13,7 +13,7 @@ from typing import Any
 
 from bench import Figure
 from bench.journal import seconds
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import FORM, NAME, QUEUE, DurableQueue
 from detent.queue.lease import Leases

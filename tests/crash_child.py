@@ -25,9 +25,9 @@ from detent.door import AnyEvent, AnyRun, Door
 from detent.errors import Busy
 from detent.fakes import MemoryJudge, MemoryWorld
 from detent.gates.plan import open_entries
-from detent.kernel.holder import Holder, this_process
-from detent.kernel.journal import Claim, Entry, Owed, SqliteJournal
-from detent.kernel.journal_rows import GENESIS, chain
+from detent.journal.holder import Holder, this_process
+from detent.journal.journal import Claim, Entry, Owed, SqliteJournal
+from detent.journal.journal_rows import GENESIS, chain
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.pr.pr_data import PrData

@@ -14,7 +14,7 @@ import click
 import pytest
 
 from detent.interfaces.cli.queue_watch import picture
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from detent.queue.lease import Leases

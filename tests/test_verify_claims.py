@@ -181,6 +181,8 @@ LATE = (
     "gates/*.py",
     "git/*.py",
     "kernel/*.py",
+    "journal/*.py",
+    "storage/*.py",
     "sandbox/*.py",
     "app/*.py",
     "errors.py",

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
-from detent.kernel.codec import from_entry, to_entry
+from detent.journal.codec import from_entry, to_entry
+from detent.journal.holder import Holder
+from detent.journal.journal import Claim, Journal
 from detent.kernel.decide import FLAGS, answer, decide, is_worn, refusal, told_flags
-from detent.kernel.holder import Holder
-from detent.kernel.journal import Claim, Journal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
 from detent.kernel.rows import Child, Row
 from detent.kernel.table import Table

@@ -14,7 +14,7 @@ from typing import NoReturn
 import detent
 from detent.errors import DetentError
 
-ROOMS = ("errors", "kernel", "git", "sandbox", "evidence", "gates", "config")  # all that judging may need
+ROOMS = ("errors", "kernel", "storage", "journal", "git", "sandbox", "evidence", "gates", "config")  # all that judging may need
 NOT = ("__main__", ".reporters", ".journal_postgres")  # programs of their own; and a journal that is loaded already where there is one
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
 
-from detent.kernel import seal
-from detent.kernel.state import state_dir
+from detent.storage import seal
+from detent.storage.state import state_dir
 
 OWN = "run-"
 MOST_OWN = 8  # folders of runs that are kept for the next ones

@@ -30,9 +30,9 @@ from detent.evidence.site import Site
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.repo import Git
 from detent.git.snapshot import looked_over, stamp, untracked
-from detent.kernel import seal
 from detent.kernel.redact import redactor, secrets_of
 from detent.sandbox.process import Ran
+from detent.storage import seal
 
 MOST_KEPT = 500  # reports of one repository
 Wanted = Callable[[], bool]

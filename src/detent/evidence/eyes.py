@@ -26,7 +26,7 @@ from detent.git.repo import GitError
 from detent.kernel.model import Evidence, Flag, Record, Tally
 from detent.kernel.own_gate import OwnGate, commands_of, gates_at
 from detent.kernel.rows import Said
-from detent.kernel.seal import drawing_key
+from detent.storage.seal import drawing_key
 
 QUICK = 3.0  # seconds for a probe while someone waits
 STARTS, USUAL_START = 4, 1.0  # runs of a probe that there is time for, where one start takes longer than this

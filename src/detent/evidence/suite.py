@@ -21,8 +21,8 @@ from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
 from detent.evidence.runners.build_caches import lent, settings
 from detent.git.snapshot import FOLDERS
-from detent.kernel.scratch import scratch_folder
 from detent.sandbox.process import Ran, run
+from detent.storage.scratch import scratch_folder
 
 CACHE = "__pycache__"
 STARTING = ".timestamp-"  # in the name of what vite writes while it starts; another name each time

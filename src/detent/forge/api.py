@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from detent.errors import Unreached
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 LATER = "wait until then; what is queued goes on by itself"
 PATIENCE = 30.0  # seconds for one answer

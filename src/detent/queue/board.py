@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 import sqlalchemy as sa
 
-from detent.kernel.holder import Holder
+from detent.journal.holder import Holder
 from detent.queue.database import Database
 from detent.queue.queue_protocol import DROPPED, LIVE, Execution, Pause, Piece, UnknownExecution, Worker
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.queue.database import Unreachable
 from detent.queue.engine import FORM, NAME, QUEUE, WORKFLOW, DurableQueue, serializer
 from detent.queue.lease import Fence, Leases, end_this_process

@@ -18,7 +18,6 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
-from detent.kernel.state import state_dir
 from detent.sandbox import calls, keeper, mounts, root
 from detent.sandbox.container_engine import USER, WAYS, Engine, bounds, clean_up, environment, find, folders, opened, own_folder, who
 from detent.sandbox.guard import hold
@@ -26,6 +25,7 @@ from detent.sandbox.limits import Limits
 from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.ways_on import ways_on
+from detent.storage.state import state_dir
 
 BOUNDARY = (
     "--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroupns=private", "--ipc=private", "--hostname=detent",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import CannotTell, DetentError
-from detent.kernel.state import state_dir
+from detent.storage.state import state_dir
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

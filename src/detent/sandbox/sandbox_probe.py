@@ -17,11 +17,11 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell
-from detent.kernel.state import state_dir
 from detent.sandbox import attacks
 from detent.sandbox.mounts import SECRET
 from detent.sandbox.sandbox_protocol import Room, Sandbox
 from detent.sandbox.visible import toolchains
+from detent.storage.state import state_dir
 
 SENTENCES = {
     "reads_outside": "a program can read files outside its room",

@@ -17,7 +17,7 @@ from detent.gates.tree import asked
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import LAND, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 from detent.world.work_tree import RepoWorld
 
 if TYPE_CHECKING:

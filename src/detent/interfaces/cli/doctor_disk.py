@@ -6,7 +6,7 @@ from pathlib import Path
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.interfaces.cli.doctor_project import Check
-from detent.kernel.state import state_dir
+from detent.storage.state import state_dir
 
 MOST = 200_000  # files that are looked at
 

@@ -14,7 +14,7 @@ from detent.blocks.terms import Terms
 from detent.gates.review_gates import read_findings
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, Turn
-from detent.kernel.codec import from_entry
+from detent.journal.codec import from_entry
 from detent.kernel.model import Sent, Verdict
 
 WIDTHS = (22, 8, 46, 14)

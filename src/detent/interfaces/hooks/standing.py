@@ -70,7 +70,7 @@ def _must_not_be_gone(ground: Ground) -> None:
     from pathlib import Path
 
     from detent.errors import JournalDamaged
-    from detent.kernel.anchor import anchor_file
+    from detent.journal.anchor import anchor_file
 
     journal = Path(ground.common) / "detent" / "journal.db"
     if anchor_file(journal).exists():

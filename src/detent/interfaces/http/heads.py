@@ -2,7 +2,7 @@
 
 from detent.app import App
 from detent.errors import DetentError
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 
 
 class NotThere(DetentError):

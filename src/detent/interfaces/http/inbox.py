@@ -17,7 +17,7 @@ from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pen
 from detent.interfaces.http import shapes
 from detent.interfaces.http.heads import Changed, NotThere, head_of
 from detent.interfaces.http.runs_board import MOST, Board, Stamp, stands
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 from detent.kernel.model import Flag
 
 CHANGES = "changes-requested"

@@ -17,7 +17,7 @@ from detent.interfaces.http.heads import NotThere, head_of
 from detent.interfaces.http.inbox import open_questions
 from detent.interfaces.http.runs_board import MOST, Board, stamp_of
 from detent.interfaces.http.usage import limits_of, usage_of
-from detent.kernel.codec import from_entry
+from detent.journal.codec import from_entry
 
 
 def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:

@@ -15,7 +15,7 @@ from detent.app.tally import Tally, add
 from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group
 from detent.interfaces.http.usage import usage_of
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 from detent.world.pulls import url_of
 
 V = TypeVar("V")

@@ -18,7 +18,7 @@ from detent.interfaces.http.heads import head_of
 from detent.interfaces.http.run_pages import event_rows
 from detent.interfaces.http.runs_board import Board, Stamp, stands
 from detent.interfaces.http.wire import Wire
-from detent.kernel.journal import SqliteJournal
+from detent.journal.journal import SqliteJournal
 
 EVERY, EVERY_FAR = 0.04, 0.25  # seconds between two looks at a journal: in a file, in a database elsewhere
 BEAT = 15.0  # seconds of silence before a sign of life

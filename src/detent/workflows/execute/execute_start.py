@@ -17,7 +17,7 @@ from detent.errors import DetentError
 from detent.evidence.runners import Command
 from detent.gates.item import WorkItem
 from detent.git import fingerprint
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 from detent.kernel.model import Run, Sent
 from detent.tracker import Item
 from detent.workflows.execute.execute_data import PLAIN, ExecuteData, Project, Setup, stem

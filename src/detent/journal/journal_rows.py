@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from detent.errors import JournalDamaged
-from detent.kernel.holder import Holder, is_alive
+from detent.journal.holder import Holder, is_alive
 
 GENESIS = "0" * 64  # what the first event followed before it followed the journal's id
 PLAIN = 64  # characters of the plain hash

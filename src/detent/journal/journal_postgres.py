@@ -16,10 +16,10 @@ import psycopg
 from psycopg import conninfo
 
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
-from detent.kernel.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
-from detent.kernel.holder import Holder, is_alive
-from detent.kernel.journal_file import PLAINLY_CHAINED, START, VERSION, WAY_OUT
-from detent.kernel.journal_rows import (
+from detent.journal.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
+from detent.journal.holder import Holder, is_alive
+from detent.journal.journal_file import PLAINLY_CHAINED, START, VERSION, WAY_OUT
+from detent.journal.journal_rows import (
     ANOTHER_KEY,
     HEAD_COLUMNS,
     HOLDS,

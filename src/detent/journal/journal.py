@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import msgspec
 
 from detent.errors import Busy, DetentError, JournalDamaged, Moved
-from detent.kernel.anchor import Anchor, AnchorFile, anchor_file, journal_key
-from detent.kernel.holder import Holder, is_alive
-from detent.kernel.journal_file import open_journal
-from detent.kernel.journal_rows import (
+from detent.journal.anchor import Anchor, AnchorFile, anchor_file, journal_key
+from detent.journal.holder import Holder, is_alive
+from detent.journal.journal_file import open_journal
+from detent.journal.journal_rows import (
     INSERT,
     KEEP_HEAD,
     SETTLE,

@@ -7,8 +7,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, NoJournal
-from detent.kernel.anchor import Anchor, anchor_file, journal_key, older_anchor_file, put_anchor, read_anchor, read_older_anchor
-from detent.kernel.journal_rows import Proof, Reading
+from detent.journal.anchor import Anchor, anchor_file, journal_key, older_anchor_file, put_anchor, read_anchor, read_older_anchor
+from detent.journal.journal_rows import Proof, Reading
 
 APPLICATION = 0x64746E74  # "dtnt"
 VERSION = 3
