@@ -14,7 +14,7 @@ import pytest
 
 from detent.errors import Busy, JournalDamaged, JournalError, JournalNewer, Moved, NoJournal
 from detent.journal.holder import Holder, this_process
-from detent.journal.journal import Claim, Owed
+from detent.journal.journal import Owed, RunClaim
 from detent.journal.journal_postgres import PostgresJournal
 from detent.storage.state import state_dir
 from tests.cases import await_that
@@ -147,9 +147,9 @@ def test_the_claim_of_a_killed_process_is_broken(url: str) -> None:
         journal.append(entry(2), 1, claim)
 
 
-def once_free(journal: PostgresJournal, run: str) -> Claim:
+def once_free(journal: PostgresJournal, run: str) -> RunClaim:
     """A claim, as soon as the server has heard that the connection of the one before is closed."""
-    got: list[Claim] = []
+    got: list[RunClaim] = []
 
     def is_free() -> bool:
         with suppress(Busy):

@@ -17,8 +17,7 @@ from detent.journal.codec import from_entry
 from detent.journal.holder import this_process
 from detent.journal.journal import SqliteJournal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent
-from detent.workflows.execute.execute_data import ExecuteData
-from detent.workflows.execute.execute_data import Setup as ExecuteSetup
+from detent.workflows.execute.execute_data import ExecuteData, ExecuteSetup
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.task_data import is_prepared
 from detent.workflows.tdd.tdd_data import begin, completed

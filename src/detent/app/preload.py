@@ -43,7 +43,7 @@ class Uncached(SourceFileLoader):
         raise OSError("no bytecode is read or written")
 
 
-class Late:
+class LateFinder:
     """Refuses to load a source that was written since a moment, and reads no bytecode that was."""
 
     def __init__(self, moment: int) -> None:
@@ -73,4 +73,4 @@ def _changed(file: Path) -> int:
 
 def nothing_newer() -> None:
     """From now on this process loads no code that is written from now on."""
-    sys.meta_path.insert(0, Late(time.time_ns()))
+    sys.meta_path.insert(0, LateFinder(time.time_ns()))

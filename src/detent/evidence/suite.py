@@ -41,7 +41,7 @@ TOOLCHAINS = (
 )  # where they lie
 
 
-class Start(Protocol):
+class StartProgram(Protocol):
     """How a program of the project is started: in the sandbox or plainly. It may write its folder and the folders named, and read those named."""
 
     def __call__(
@@ -89,7 +89,7 @@ class Suite(NamedTuple):
     timeout: float
     path: str  # PATH as it was when the run started
     also: tuple[str, ...] = ()  # names of further variables that tests may see
-    start: Start = plainly
+    start: StartProgram = plainly
     sandbox: Wall = Open()  # what `start` keeps programs in
     patterns: tuple[str, ...] = ()  # which files are tests, as the project says
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
