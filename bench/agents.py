@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bench import Figure
-from detent.agents import Answer, Turn, ask
+from detent.agents import PlainAnswer, Turn, ask
 from tests.model_server import ModelServer, Reply, call, say, tool
 
 TURNS = 30
@@ -25,9 +25,9 @@ class Box:
     def may_write(self, path: str) -> str | None:
         return None
 
-    def call(self, name: str, arguments: object) -> Answer:
+    def call(self, name: str, arguments: object) -> PlainAnswer:
         self.calls += 1
-        return Answer(f"{self.calls:>6} a line of a file\n" * (FILES[self.calls % len(FILES)] // 25))
+        return PlainAnswer(f"{self.calls:>6} a line of a file\n" * (FILES[self.calls % len(FILES)] // 25))
 
 
 def script(body: object, number: int) -> Reply:

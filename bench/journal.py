@@ -9,9 +9,9 @@ from statistics import median
 from time import perf_counter
 
 from bench import Figure
-from detent.kernel.anchor import journal_key
-from detent.kernel.journal import Entry, SqliteJournal
-from detent.kernel.journal_rows import GENESIS, INSERT, Proof, chain, to_row
+from detent.journal.anchor import journal_key
+from detent.journal.journal import Entry, SqliteJournal
+from detent.journal.journal_rows import GENESIS, INSERT, JournalProof, chain, to_row
 
 BODY, BRIEF = 1500, 2500  # bytes of an event of the pr workflow, about
 APPENDS, LOADS, BLOCK = 1000, 2000, 20
@@ -75,7 +75,7 @@ def filled(path: Path, events: int) -> SqliteJournal:
     journal = SqliteJournal(path, create=True)
     journal.db.execute("PRAGMA synchronous=OFF")
     journal.db.execute("BEGIN")
-    prev, proof = journal.id, Proof(journal.id, journal_key())
+    prev, proof = journal.id, JournalProof(journal.id, journal_key())
     for n in range(1, events):
         old = entry(n, 200, 100)
         digest = proof.signed(chain(prev, n, old))

@@ -13,11 +13,11 @@ from typing import Any
 
 from bench import Figure
 from bench.journal import seconds
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import FORM, NAME, QUEUE, DurableQueue
 from detent.queue.lease import Leases
-from detent.queue.queue_protocol import Job, Outcome, Pace
+from detent.queue.queue_protocol import ExecutionEnd, Pace, QueueJob
 from tests.postgres import running
 
 LONG, SHORT = 10_000, 10
@@ -29,9 +29,9 @@ import sys
 from pathlib import Path
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
-from detent.queue.queue_protocol import Pace, Task, by_exit_code
+from detent.queue.queue_protocol import Pace, WorkerTask, by_exit_code
 from detent.queue.worker import LocalWorker
-worker = LocalWorker(DurableQueue(open_database("", Path(sys.argv[1]))), Task(None, by_exit_code, 60, 60), 3, Pace(), lambda seen: None)
+worker = LocalWorker(DurableQueue(open_database("", Path(sys.argv[1]))), WorkerTask(None, by_exit_code, 60, 60), 3, Pace(), lambda seen: None)
 worker.start(3)
 print("up", flush=True)
 sys.stdin.read()
@@ -45,7 +45,7 @@ def filled(url: str, file: Path, jobs: int) -> Iterator[DurableQueue]:
     queue = DurableQueue(open_database(url, file))
     queue.engine.client.register_queue(QUEUE, global_concurrency=3, application_name=NAME)
     for first in range(0, jobs, AT_ONCE):
-        queue.store.add([Job(f"old-{n}", f"item-{n}") for n in range(first, min(first + AT_ONCE, jobs))])
+        queue.store.add([QueueJob(f"old-{n}", f"item-{n}") for n in range(first, min(first + AT_ONCE, jobs))])
     try:
         yield queue
     finally:
@@ -61,7 +61,7 @@ def by_turns(folder: Path, work: Callable[[DurableQueue, int], float], urls: tup
 
 def add(queue: DurableQueue, n: int) -> float:
     """One job in; taken out again by hand, so that the short queue stays short."""
-    took = seconds(lambda: queue.store.add([Job(f"new-{n}", f"new-item-{n}")]))
+    took = seconds(lambda: queue.store.add([QueueJob(f"new-{n}", f"new-item-{n}")]))
     queue.engine.client.delete_workflows([f"new-{n}~1~0"])
     queue.store.cancel(f"new-{n}", "")
     return took
@@ -69,7 +69,7 @@ def add(queue: DurableQueue, n: int) -> float:
 
 def give_out(queue: DurableQueue, n: int) -> float:
     """What a worker does for one execution beside running it: the engine's claim, taking it up, keeping its end."""
-    queue.store.add([Job(f"new-{n}", f"new-item-{n}", priority=0)])
+    queue.store.add([QueueJob(f"new-{n}", f"new-item-{n}", priority=0)])
     return seconds(lambda: one_turn(queue, f"new-{n}"))
 
 
@@ -107,7 +107,7 @@ def adding_many(folder: Path) -> Figure:
         assert worker.stdin is not None
         assert worker.stdout.readline() == "up\n"
         leases = Leases(queue.database, "bench", this_process("", "bench"), 1, Pace())
-        adds = threading.Thread(target=queue.store.add, args=([Job(f"job-{n}", f"item-{n}") for n in range(LONG)],))
+        adds = threading.Thread(target=queue.store.add, args=([QueueJob(f"job-{n}", f"item-{n}") for n in range(LONG)],))
         adds.start()
         waits = []
         while adds.is_alive():
@@ -128,7 +128,7 @@ def one_turn(queue: DurableQueue, id: str) -> None:
     claimed, _ = engine._sys_db.start_queued_workflows(limits, "bench", FORM, None)
     assert claimed == [f"{id}~1~0"], claimed
     assert queue.store.begin(id, 1, claimed[0], "bench")
-    assert queue.store.finish(id, 1, "bench", Outcome("done"), 0, 0)
+    assert queue.store.finish(id, 1, "bench", ExecutionEnd("done"), 0, 0)
     engine.delete_workflows(claimed)
 
 

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from detent.agents import AgentFailed, Answer, Progress, Reply, Turn, asked_of
+from detent.agents import AgentFailed, PlainAnswer, Progress, Reply, Turn, asked_of
 from detent.agents.anthropic import ask_anthropic
-from detent.agents.loop import Limits
+from detent.agents.loop import LoopLimits
 from detent.agents.question import Asked
 from tests.agents_rigs import failure, turn
 from tests.model_server import ModelServer, tool
 
-QUICK = Limits(retries=3, delay=0.01, read=10)
+QUICK = LoopLimits(retries=3, delay=0.01, read=10)
 READ = tool("Read", {"file_path": "a.py"})
-Ask = Callable[[Asked, Limits], Reply]
+Ask = Callable[[Asked, LoopLimits], Reply]
 
 
 class Box:
@@ -24,16 +24,16 @@ class Box:
     def schemas(self) -> list[dict[str, object]]:
         return [{"name": name, "description": f"{name} a file", "input_schema": {"type": "object"}} for name in ("Read", "Write")]
 
-    def call(self, name: str, arguments: object) -> Answer:
+    def call(self, name: str, arguments: object) -> PlainAnswer:
         self.calls.append((name, arguments))
-        return Answer(f"content {len(self.calls)}") if name == "Read" else Answer(f"there is no tool {name}", True)
+        return PlainAnswer(f"content {len(self.calls)}") if name == "Read" else PlainAnswer(f"there is no tool {name}", True)
 
 
 class Asking:
     """One turn against one service, with what was shown meanwhile."""
 
     def __init__(
-        self, folder: Path, server: ModelServer, limits: Limits = QUICK, model: str = "", by: Ask = ask_anthropic, **changes: object
+        self, folder: Path, server: ModelServer, limits: LoopLimits = QUICK, model: str = "", by: Ask = ask_anthropic, **changes: object
     ) -> None:
         self.box, self.shown = Box(), list[Progress]()
         self.turn: Turn = turn(folder, **{"toolbox": self.box, "watch": self.shown.append, **changes})

@@ -25,9 +25,9 @@ from detent.door import AnyEvent, AnyRun, Door
 from detent.errors import Busy
 from detent.fakes import MemoryJudge, MemoryWorld
 from detent.gates.plan import open_entries
-from detent.kernel.holder import Holder, this_process
-from detent.kernel.journal import Claim, Entry, Owed, SqliteJournal
-from detent.kernel.journal_rows import GENESIS, chain
+from detent.journal.holder import Holder, this_process
+from detent.journal.journal import Entry, Owed, RunClaim, SqliteJournal
+from detent.journal.journal_rows import GENESIS, chain
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.pr.pr_data import PrData
@@ -82,7 +82,7 @@ class MortalJournal(SqliteJournal):
         super().__init__(path, create=True)
         self.death = death
 
-    def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
+    def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None:
         with self.death.around(f"append of event {entry.seq}"):
             super().append(entry, expect, claim)
 
@@ -90,11 +90,11 @@ class MortalJournal(SqliteJournal):
         with self.death.around(f"mark of {owed.effect} of event {owed.seq}"):
             super().settled(owed)
 
-    def claim(self, run: str, holder: Holder) -> Claim:
+    def claim(self, run: str, holder: Holder) -> RunClaim:
         with self.death.around("claim"):
             return super().claim(run, holder)
 
-    def release(self, claim: Claim) -> None:
+    def release(self, claim: RunClaim) -> None:
         with self.death.around("release"):
             super().release(claim)
 

@@ -8,7 +8,7 @@ from typing import Any
 from detent.app import App, open_app
 from detent.app.project import items_of
 from detent.door import AnyEvent, AnyRun
-from detent.tracker import Change, Item, NewItem
+from detent.tracker import Item, NewItem, TrackerChange
 from tests.driven import project, scripted
 from tests.project import Project, Ran
 from tests.repos import sh
@@ -73,7 +73,7 @@ class Till:
 
     def change(self, id: str, **fields: Any) -> None:
         with self.app() as app:
-            items_of(app).change(id, Change(**fields))
+            items_of(app).change(id, TrackerChange(**fields))
 
     def item(self, id: str) -> Item:
         return next(item for item in self.items() if item.id == id)

@@ -10,7 +10,7 @@ from typing import Any
 from detent.app import App, open_app
 from detent.blocks.terms import Terms
 from detent.interfaces.cli.tell import exit_code
-from detent.kernel.anchor import anchor_file
+from detent.journal.anchor import anchor_file
 from detent.kernel.model import Flag, Run, Sent, Verdict
 from detent.workflows.tdd.tdd_start import start_tdd
 from tests.cases import project, runs

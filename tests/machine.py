@@ -49,11 +49,11 @@ def namespaces() -> bool:
 
 def groups() -> bool:
     """Whether a control group that limits processes can be made."""
-    from detent.sandbox.limits import Group, Limits, find_places
+    from detent.sandbox.limits import ControlGroup, ProcessLimits, find_places
 
     places = find_places()
     with contextlib.suppress(OSError):
-        Group(Limits(), places).close()
+        ControlGroup(ProcessLimits(), places).close()
         return bool(places)
     return False
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from detent.app.verifying import Proof, verify
+from detent.app.verifying import ReplayResult, verify
 from detent.evidence.claims import REF, Claim, read, seal, written
 from tests.project import Project
 from tests.repos import IDENTITY, PLAIN, sh
@@ -33,7 +33,7 @@ class Clone:
         assert done.returncode == 0, (args, done.stderr)
         return done.stdout.strip()
 
-    def verify(self, span: str = "", require_red: bool = False, **env: str) -> Proof:
+    def verify(self, span: str = "", require_red: bool = False, **env: str) -> ReplayResult:
         return verify(self.root, span, 2, {**self.env, **env}, lambda done, total, what: None, require_red)
 
     def commits(self, base: str = "origin/main") -> list[str]:
@@ -102,7 +102,7 @@ class Made:
         return p
 
 
-def only(proof: Proof, sort: str, commit: str, check: str, says: str) -> None:
+def only(proof: ReplayResult, sort: str, commit: str, check: str, says: str) -> None:
     """Exactly one thing broke, and it is named."""
     assert proof.answer == sort, proof.broken
     assert [(b.sort, b.commit, b.check) for b in proof.broken] == [(sort, commit, check)], proof.broken

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
-from detent.queue.queue_protocol import Child, Pace, Seen, Task, by_exit_code
+from detent.queue.queue_protocol import ExecutionProcess, Pace, WorkerEvent, WorkerTask, by_exit_code
 from detent.queue.worker import LocalWorker
 
 
@@ -23,20 +23,22 @@ def how_of(text: str, id: str) -> str:
 def main() -> None:
     url, file, folder, slots, limit, how, *pace = sys.argv[1:]
 
-    def child(id: str) -> Child:
+    def child(id: str) -> ExecutionProcess:
         program = str(Path(__file__).with_name("queue_child.py"))
-        return Child([sys.executable, "-S", program, folder, id, how_of(how, id)], Path(folder), dict(os.environ))
+        return ExecutionProcess([sys.executable, "-S", program, folder, id, how_of(how, id)], Path(folder), dict(os.environ))
 
-    def tell(seen: Seen) -> None:
+    def tell(seen: WorkerEvent) -> None:
         sys.stdout.write(json.dumps(seen._asdict()) + "\n")
         sys.stdout.flush()
 
     limits: dict[str, float] = json.loads(os.environ.get("QUEUE_TEST_LIMITS", "{}"))
     queue = DurableQueue(open_database(url, Path(file)))
     times = Pace(*map(float, pace)) if pace else Pace(4, 0.3, 3, 0.1)
-    worker = LocalWorker(queue, Task(child, by_exit_code, limits.get("timeout", 900), limits.get("silence", 900)), int(slots), times, tell)
+    worker = LocalWorker(
+        queue, WorkerTask(child, by_exit_code, limits.get("timeout", 900), limits.get("silence", 900)), int(slots), times, tell
+    )
     worker.start(int(limit))
-    tell(Seen("up", worker.id))
+    tell(WorkerEvent("up", worker.id))
     sys.stdin.read()
     worker.leave()
 

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from detent.sandbox import Limits, Room, Sandbox, choose
+from detent.sandbox import ProcessLimits, Room, Sandbox, choose
 from detent.sandbox.bubblewrap import Bubblewrap
 from detent.sandbox.process import Ran
 from detent.sandbox.visible import toolchains
@@ -53,9 +53,9 @@ class Place:
         return sandbox.run([PYTHON, "-I", "script.py"], self.work, self.env, LONG, self.room._replace(**changes))  # type: ignore[arg-type]  # fields of a room
 
 
-def isolated(outer: dict[str, str], limits: Limits | None = None) -> Bubblewrap:
+def isolated(outer: dict[str, str], limits: ProcessLimits | None = None) -> Bubblewrap:
     """Bubblewrap as it is used. Where the machine could have it, it must work."""
     need("bubblewrap", "namespaces")
-    made = choose("bubblewrap", outer, limits or Limits())
+    made = choose("bubblewrap", outer, limits or ProcessLimits())
     assert isinstance(made, Bubblewrap)
     return made

@@ -12,7 +12,7 @@ from pathlib import Path
 import anthropic  # noqa: F401  # its import takes seconds, which no turn here should be charged for
 import pytest
 
-from detent.agents import Answer, Budget, Progress, Usage, ask
+from detent.agents import Budget, PlainAnswer, Progress, Usage, ask
 from detent.agents.faults import named_wait
 from detent.agents.prices import price_of, priced
 from detent.agents.stream_reading import READER
@@ -121,8 +121,8 @@ def test_a_service_that_only_talks_nonsense_is_a_crash(folder: Path) -> None:
 
 def test_half_characters_from_a_tool_do_not_break_the_next_call(folder: Path) -> None:
     class Odd(Box):
-        def call(self, name: str, arguments: object) -> Answer:
-            return Answer("odd \ud800 name")
+        def call(self, name: str, arguments: object) -> PlainAnswer:
+            return PlainAnswer("odd \ud800 name")
 
     with ModelServer([call(READ), say("done")]) as server:
         assert Asking(folder, server, toolbox=Odd()).reply().text == "done"
@@ -360,8 +360,8 @@ def test_a_key_that_a_tool_prints_is_not_in_the_transcript(folder: Path) -> None
     other = "ghp_" + "a1B2" * 9
 
     class Leaks(Box):
-        def call(self, name: str, arguments: object) -> Answer:
-            return Answer(f"{KEY} {other}\n-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nrest")
+        def call(self, name: str, arguments: object) -> PlainAnswer:
+            return PlainAnswer(f"{KEY} {other}\n-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nrest")
 
     with ModelServer([call(READ), say(f"the key is {KEY}")]) as server:
         asking = Asking(folder, server, toolbox=Leaks())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from detent.agents import AgentFailed
-from detent.agents.texts import Lines, visible, whole
+from detent.agents.texts import LineBuffer, visible, whole
 from detent.errors import DetentError
 from detent.kernel.redact import MARK, redactor, secrets_of
 from tests.agents_rigs import Person, failure, turn
@@ -66,7 +66,7 @@ def test_half_characters_are_spelled_out_and_whole_ones_stay() -> None:
 
 
 def test_lines_come_whole_and_an_endless_one_comes_in_pieces() -> None:
-    lines = Lines()
+    lines = LineBuffer()
     assert [*lines.feed("a"), *lines.feed("b\nc\nd"), *lines.end(), *lines.end()] == ["ab", "c", "d"]
     assert lines.feed("x" * 5000) == ["x" * 5000]
 

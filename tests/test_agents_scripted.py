@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.agents import AgentFailed, Answer, Progress, Reply, Turn, Usage, ask
+from detent.agents import AgentFailed, PlainAnswer, Progress, Reply, Turn, Usage, ask
 from detent.errors import DetentError
 from tests.agents_rigs import failure, turn
 
@@ -91,8 +91,8 @@ def test_an_entry_changes_files_shows_words_calls_tools_and_counts(folder: Path)
         def schemas(self) -> list[dict[str, object]]:
             return []
 
-        def call(self, name: str, arguments: object) -> Answer:
-            return Answer(f"{name} {arguments}", name == "Bad")
+        def call(self, name: str, arguments: object) -> PlainAnswer:
+            return PlainAnswer(f"{name} {arguments}", name == "Bad")
 
     (folder / "old.py").write_text("x\n")
     shown: list[Progress] = []

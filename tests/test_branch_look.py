@@ -8,7 +8,7 @@ import pytest
 
 from detent.app.try_tests import try_tests
 from detent.config import Settings
-from detent.evidence.branch_look import Span, look_over
+from detent.evidence.branch_look import BranchSpan, look_over
 from detent.evidence.card import Card
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Folder
@@ -42,7 +42,7 @@ def card(tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] 
     git, path = Git(place, p.env), p.env["PATH"]
     suite = Suite(find_command(Folder(p.root, path)), 120.0, path)
     (place.git_dir / "detent").mkdir(exist_ok=True)
-    span = Span(
+    span = BranchSpan(
         git.tree(start), git.tree("HEAD"), Collector(git, suite, "look", p.env), {}, lambda: True, seconds=60, commit=start, about=about
     )
     return look_over(span)

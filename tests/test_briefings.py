@@ -8,14 +8,14 @@ import pytest
 
 from detent.app.registry import brief_of as brief
 from detent.app.registry import workflow_of
-from detent.gates.item import BranchReview, Issue, WorkItem
-from detent.gates.plan import ActivePr, Step, Task
-from detent.gates.testlist import CurrentTest, Entry
+from detent.gates.item import BranchReview, FoundIssue, WorkItem
+from detent.gates.plan import ActivePr, PlannedStep, PlanTask
+from detent.gates.testlist import CurrentTest, ListedTest
 from detent.kernel.model import Briefing, Data, Found, Run, Sent
 from detent.kernel.table import Table
-from detent.workflows.execute.execute_data import ExecuteData, Project
+from detent.workflows.execute.execute_data import ExecuteData, ProjectFacts
 from detent.workflows.execute.execute_table import EXECUTE
-from detent.workflows.pr.pr_data import PrData, Setup, next_pr
+from detent.workflows.pr.pr_data import PrData, PrSetup, next_pr
 from detent.workflows.pr.pr_facts import WAYS_OUT
 from detent.workflows.pr.pr_table import PR
 from detent.workflows.tdd.tdd_data import TddData
@@ -23,19 +23,19 @@ from detent.workflows.tdd.tdd_table import TDD
 
 TABLES: dict[str, Table[Any]] = {t.name: t for t in (PR, TDD, EXECUTE)}
 
-STEPS = (Step("RED", "show that $5 + $5 is 10"), Step("GREEN", "add money"), Step("REFACTOR", "name things"))
-PLAN = ActivePr("docs/plan.md", "feat: it's money", "money can be added", "run it", (Task("add money", STEPS),))
+STEPS = (PlannedStep("RED", "show that $5 + $5 is 10"), PlannedStep("GREEN", "add money"), PlannedStep("REFACTOR", "name things"))
+PLAN = ActivePr("docs/plan.md", "feat: it's money", "money can be added", "run it", (PlanTask("add money", STEPS),))
 PR_DATA = PrData(
-    plan=PLAN, replacing="add money", replacing_red="show that $5 + $5 is 10", last_commit_hash="abc1234def", setup=Setup(plan="docs/plan.md"),
+    plan=PLAN, replacing="add money", replacing_red="show that $5 + $5 is 10", last_commit_hash="abc1234def", setup=PrSetup(plan="docs/plan.md"),
     branch="feat/money", base="0123456789", good_tree="t0",
 )  # fmt: skip
 TDD_DATA = TddData(
-    entries=(Entry("adds nothing", done=True, proof=3), Entry("adds $two numbers")), current=CurrentTest("adds $two numbers", "tests/test_sum.py", "src/sum.py"),
+    entries=(ListedTest("adds nothing", done=True, proof=3), ListedTest("adds $two numbers")), current=CurrentTest("adds $two numbers", "tests/test_sum.py", "src/sum.py"),
     feature_request="sums of money", cycle=2, phase="PLAN", subject="plan: adds $two numbers",
 )  # fmt: skip
-REVIEW = BranchReview((Issue("No error handling", "fetch fails", 1, "bug", "high"),), "one issue", False)
+REVIEW = BranchReview((FoundIssue("No error handling", "fetch fails", 1, "bug", "high"),), "one issue", False)
 EXECUTE_DATA = ExecuteData(
-    item=WorkItem("bd-7", "Add sums", "Sums of $ are missing."), project=Project("till", ("python", "sqlite"), "pytest -q"), context="mind the cents",
+    item=WorkItem("bd-7", "Add sums", "Sums of $ are missing."), project=ProjectFacts("till", ("python", "sqlite"), "pytest -q"), context="mind the cents",
     branch="beads-bd-7-add-sums", pushed="c9", reason="no key", review=REVIEW,
 )  # fmt: skip
 DATA: dict[str, Data] = {"pr": PR_DATA, "tdd": TDD_DATA, "execute": EXECUTE_DATA}
@@ -129,7 +129,7 @@ def test_the_same_run_gives_the_same_text() -> None:
 
 
 def test_initializing_shows_the_plan_and_the_full_schema() -> None:
-    text = shown("pr", "INITIALIZING", data=PrData(setup=Setup(plan="docs/plan.md"))).briefing
+    text = shown("pr", "INITIALIZING", data=PrData(setup=PrSetup(plan="docs/plan.md"))).briefing
     assert "`docs/plan.md`" in text
     for name in (
         "masterPlanPath",
@@ -157,8 +157,8 @@ def test_initializing_shows_the_plan_and_the_full_schema() -> None:
     ],
 )
 def test_executing_tdd_serves_one_step_with_what_it_may_write(done: int, kind: str, rule: str, expectation: str) -> None:
-    steps = tuple(Step(s.type, s.description, "DONE" if i < done else "TODO", proof=1) for i, s in enumerate(STEPS))
-    plan = ActivePr(PLAN.masterPlanPath, PLAN.prTitle, PLAN.summary, PLAN.verificationPlan, (Task("add money", steps),))
+    steps = tuple(PlannedStep(s.type, s.description, "DONE" if i < done else "TODO", proof=1) for i, s in enumerate(STEPS))
+    plan = ActivePr(PLAN.masterPlanPath, PLAN.prTitle, PLAN.summary, PLAN.verificationPlan, (PlanTask("add money", steps),))
     shows = shown("pr", "EXECUTING_TDD", data=PrData(plan=plan))
     assert shows.goal == f"Complete the next TDD step, {kind}: {STEPS[done].description}"
     assert f"- Task: add money\n- Step: {kind}\n- What it asks for: {STEPS[done].description}" in shows.briefing
@@ -208,7 +208,9 @@ def test_debugging_says_which_ways_out_are_open_exactly_as_the_locks_do(counts: 
 
 @pytest.mark.parametrize("replaces", ["", "add money"])
 def test_once_a_re_planned_task_has_failed_again_the_briefing_asks_to_escalate_and_for_no_other_task(replaces: str) -> None:
-    plan = ActivePr("docs/plan.md", "t", "s", "v", (Task("x", (Step("RED", "a"), Step("GREEN", "b")), replaces=replaces),))
+    plan = ActivePr(
+        "docs/plan.md", "t", "s", "v", (PlanTask("x", (PlannedStep("RED", "a"), PlannedStep("GREEN", "b")), replaces=replaces),)
+    )
     shows = shown("pr", "DEBUGGING", data=PrData(plan=plan), counts={"debug": 1, "replans": 1})
     assert shows.goal.startswith("Escalate for External Help" if replaces else "Hypothesize & Fix")
     assert ("escalate_for_external_help" in shows.allowed_actions) == bool(replaces)
@@ -217,8 +219,8 @@ def test_once_a_re_planned_task_has_failed_again_the_briefing_asks_to_escalate_a
 
 def test_a_step_names_the_test_command_of_the_project() -> None:
     known = PrData(
-        plan=ActivePr("p", "t", "s", "v", (Task("x", (Step("RED", "a"),)),)),
-        setup=Setup(command='{"argv": ["uv", "run", "pytest"], "runner": "pytest"}'),
+        plan=ActivePr("p", "t", "s", "v", (PlanTask("x", (PlannedStep("RED", "a"),)),)),
+        setup=PrSetup(command='{"argv": ["uv", "run", "pytest"], "runner": "pytest"}'),
     )
     for state in ("EXECUTING_TDD", "DEBUGGING"):
         assert "The project's test command: `uv run pytest`." in shown("pr", state, data=known, counts={"debug": 1}).briefing
@@ -279,8 +281,8 @@ def test_the_end_of_pr_lists_what_was_merged_and_what_did_not_block() -> None:
 
 
 def test_a_green_step_in_debugging_is_not_offered_already_satisfied() -> None:
-    steps = (Step("RED", "a", "DONE", proof=1), Step("GREEN", "b"))
-    plan = ActivePr("docs/plan.md", "t", "s", "v", (Task("x", steps),))
+    steps = (PlannedStep("RED", "a", "DONE", proof=1), PlannedStep("GREEN", "b"))
+    plan = ActivePr("docs/plan.md", "t", "s", "v", (PlanTask("x", steps),))
     text = shown("pr", "DEBUGGING", data=PrData(plan=plan), counts={"debug": 1}).briefing
     assert "ALREADY_SATISFIED" not in text
     assert "This step expects PASS." in text

@@ -11,7 +11,7 @@ import pytest
 
 from detent.evidence.projects import chain, manifest_folders, nearest, owner
 from detent.evidence.runners import Command
-from detent.evidence.runners.adapter import Inner
+from detent.evidence.runners.adapter import InnerProject
 from detent.evidence.runners.reach import takes_in
 from tests.project import INI
 from tests.test_check import CALC, HALF, ODD, TESTS, Branch
@@ -301,4 +301,4 @@ def test_a_folder_belongs_to_the_runner_that_runs_its_tests(files: dict[str, str
 )
 def test_each_runner_has_its_reach(runner: str, files: dict[str, str], paths: tuple[str, ...], reaches: bool) -> None:
     outer, inner = Command((runner,), runner, paths=paths), Command((runner,), runner)
-    assert takes_in(outer, Words(files), inner, Inner("a", ("a/tests/one_test.py",))) is reaches
+    assert takes_in(outer, Words(files), inner, InnerProject("a", ("a/tests/one_test.py",))) is reaches

@@ -14,11 +14,11 @@ import click
 import pytest
 
 from detent.interfaces.cli.queue_watch import picture
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from detent.queue.lease import Leases
-from detent.queue.queue_protocol import Outcome, Pace
+from detent.queue.queue_protocol import ExecutionEnd, Pace
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
 from tests.patience import LONG
@@ -205,7 +205,7 @@ def test_the_slots_of_all_workers_are_watched_until_nothing_is_left(till: Till) 
         assert [line.split()[:2] for line in said[1:]] == [
             ["running", "execute-it-1-1"], ["on", "there-7"], ["│", "reading"], ["waiting", "execute-it-2-1"], ["waits", "for"],
         ]  # fmt: skip
-        held.store.finish("execute-it-1-1", 1, "there-7", Outcome("done"), 0, 0)
+        held.store.finish("execute-it-1-1", 1, "there-7", ExecutionEnd("done"), 0, 0)
         held.cancel("execute-it-2-1")
     over = till.project.run("queue", "list", "--watch")
     assert (over.code, over.out) == (0, "0 running on 1 workers with 2 slots, 0 ready, 0 waiting\n")

@@ -11,7 +11,7 @@ import pytest
 from detent.agents import AgentFailed, Budget, Turn, ask
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
-from detent.config.settings import Sandbox
+from detent.config.settings import SandboxSettings
 from detent.errors import DetentError
 from tests.agents_rigs import failure, turn
 from tests.clients.driven import CYCLE, KEYS, NAMES, Do, Model, Served, serving
@@ -206,7 +206,7 @@ def folder(tmp_path: Path) -> Path:
 
 def inside(folder: Path, served: Served, **changes: object) -> Turn:
     """A turn in the sandbox, as a run has it; without one where there can be none."""
-    settings = Settings(sandbox=Sandbox(level="none" if no_walls() else ""))
+    settings = Settings(sandbox=SandboxSettings(level="none" if no_walls() else ""))
     inside = sandbox_of(settings, True, served.env, folder)
     env = {"PATH": served.env["PATH"], "LANG": "C.UTF-8"}
     return turn(folder, env=env, start=inside.agent, apart=inside.apart, **changes)

@@ -13,7 +13,7 @@ from detent.agents.clients import Access
 from detent.agents.clients.client_faults import is_about_the_key, now, trouble_of
 from detent.agents.clients.dialects import CHAT, DIALECTS, GEMINI, Served
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.service_answers import Call
+from detent.agents.clients.service_answers import ModelCall
 from tests.any_service import EACH, KEY, AnyService, Fault, Says, Tool, chat_chunks, denied, gemini_chunks
 from tests.patience import LONG
 
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 def served(form: str, *events: object) -> Served:
     """What a stream of events comes to."""
-    call = Call(DIALECTS[form], "/", b"{}")
+    call = ModelCall(DIALECTS[form], "/", b"{}")
     call.is_stream = True
     text = "".join(f"event: x\ndata: {event if isinstance(event, str) else json.dumps(event)}\n\n" for event in events).encode()
     for byte in range(0, len(text), 7):  # in pieces of any size
@@ -33,7 +33,7 @@ def served(form: str, *events: object) -> Served:
 
 
 def whole(form: str, body: object) -> Served:
-    call = Call(DIALECTS[form], "/", b"{}")
+    call = ModelCall(DIALECTS[form], "/", b"{}")
     call.feed(json.dumps(body).encode())
     call.end()
     return call.served

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell, DetentError
-from detent.sandbox import Limits, choose, container
+from detent.sandbox import ProcessLimits, choose, container
 from detent.sandbox.container import Container, clamped
-from detent.sandbox.container_engine import Engine, clean_up, find, folders
+from detent.sandbox.container_engine import ContainerEngine, clean_up, find, folders
 from detent.sandbox.sandbox_probe import SENTENCES, probe
 from tests.machine import need
 from tests.patience import LONG
@@ -30,10 +30,10 @@ EVERYTHING = json.dumps({"defaultAction": "SCMP_ACT_ALLOW"}).encode()
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> ContainerEngine:
     """Podman and the way to call it that works here, found by trying."""
     need("engine")
-    return container.make("podman", tmp_path_factory.mktemp("home"), Limits(), "").engine
+    return container.make("podman", tmp_path_factory.mktemp("home"), ProcessLimits(), "").engine
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def inside(place: Place, engine: Engine) -> Iterator[Container]:
-    yield Container(engine, place.home, Limits())
+def inside(place: Place, engine: ContainerEngine) -> Iterator[Container]:
+    yield Container(engine, place.home, ProcessLimits())
     assert list(folders().glob("*")) == [], "nothing of a container is left"
 
 
-def names(engine: Engine) -> list[str]:
+def names(engine: ContainerEngine) -> list[str]:
     """Of this test: others have a state folder of their own."""
     return engine.call([*engine.command, "ps", "-a", "--filter", f"label=detent={folders()}", "--format", "{{.Names}}"]).stdout.split()
 
@@ -87,7 +87,7 @@ def test_no_attack_gets_through(place: Place, inside: Container) -> None:
 
 def test_the_probe_finds_nothing_and_finds_what_is_missing(place: Place, inside: Container) -> None:
     assert probe(inside, place.outer) == ()
-    open_calls = Container(inside.engine, place.home, Limits())
+    open_calls = Container(inside.engine, place.home, ProcessLimits())
     open_calls.profile = EVERYTHING
     open_calls.image = ""
     shutil.rmtree(os.environ["XDG_STATE_HOME"])
@@ -195,10 +195,10 @@ def test_a_program_that_is_not_there_is_an_error_as_outside(place: Place, inside
 
 
 def test_limits_are_those_of_the_machine_at_most_and_can_be_read_inside(place: Place, inside: Container) -> None:
-    most = clamped(Limits(1 << 60, 10_000))
+    most = clamped(ProcessLimits(1 << 60, 10_000))
     assert most.cpus == os.cpu_count() and most.memory == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert inside.limits.cpus == min(4, os.cpu_count() or 1) and inside.limits.memory == min(8 << 30, most.memory)
-    inside.limits = Limits(512 << 20, 1, 77)
+    inside.limits = ProcessLimits(512 << 20, 1, 77)
     groups = "/sys/fs/cgroup"
     ran = place.sh(
         inside,
@@ -216,14 +216,14 @@ def test_a_limit_that_does_not_hold_is_an_error_before_anything_runs(place: Plac
         f'#!/bin/sh\nfor word; do shift; case $word in --{flag}*) ;; *) set -- "$@" "$word" ;; esac; done\nexec {inside.program} "$@"\n'
     )
     deaf.chmod(0o755)
-    inside.engine, inside.limits = inside.engine._replace(program=deaf), Limits(1 << 30, 1, 100)
+    inside.engine, inside.limits = inside.engine._replace(program=deaf), ProcessLimits(1 << 30, 1, 100)
     with pytest.raises(CannotTell, match="does not hold"):
         place.sh(inside, "touch ran")
     assert not (place.work / "ran").exists()
 
 
 def test_who_takes_too_much_is_ended_and_the_limit_is_named(place: Place, inside: Container) -> None:
-    inside.limits = Limits(200 << 20, 1, 60)
+    inside.limits = ProcessLimits(200 << 20, 1, 60)
     hog = place.python(inside, "a = bytearray(400 << 20)\nprint('got it')")
     assert "got it" not in hog.output and hog.limit == "memory" and hog.exit_code == 128 + signal.SIGKILL
     bomb = place.python(inside, BOMB)
@@ -254,17 +254,17 @@ def test_nothing_of_it_lives_on(place: Place, inside: Container, how: str, end: 
 
 OURSELVES = """import os, sys
 from pathlib import Path
-from detent.sandbox import Limits, Room
+from detent.sandbox import ProcessLimits, Room
 from detent.sandbox.container import Container
-from detent.sandbox.container_engine import Engine
+from detent.sandbox.container_engine import ContainerEngine
 work = Path(sys.argv[1])
-made = Container(Engine("podman", Path(sys.argv[3]), tuple(sys.argv[4:])), Path(sys.argv[2]), Limits())
+made = Container(ContainerEngine("podman", Path(sys.argv[3]), tuple(sys.argv[4:])), Path(sys.argv[2]), ProcessLimits())
 made.run(["sh", "-c", "touch lock; setsid flock lock sleep 100 & while flock -n lock true; do :; done; touch up; sleep 100"], work, {"PATH": "/usr/bin:/bin"}, 100, Room(work))
 """
 
 
 @contextlib.contextmanager
-def ourselves(place: Place, engine: Engine) -> Iterator["subprocess.Popen[bytes]"]:
+def ourselves(place: Place, engine: ContainerEngine) -> Iterator["subprocess.Popen[bytes]"]:
     words = [sys.executable, "-c", OURSELVES, str(place.work), str(place.home), str(engine.program), *engine.way]
     us = subprocess.Popen(words)
     try:
@@ -275,7 +275,7 @@ def ourselves(place: Place, engine: Engine) -> Iterator["subprocess.Popen[bytes]
         us.wait()
 
 
-def test_our_own_sudden_death_ends_it_too(place: Place, engine: Engine) -> None:
+def test_our_own_sudden_death_ends_it_too(place: Place, engine: ContainerEngine) -> None:
     with ourselves(place, engine) as us:
         (name,) = [path.name for path in folders().iterdir()]
         us.kill()
@@ -285,7 +285,7 @@ def test_our_own_sudden_death_ends_it_too(place: Place, engine: Engine) -> None:
     assert list(folders().iterdir()) == []
 
 
-def test_if_the_keeper_dies_with_us_the_next_start_cleans_up(place: Place, engine: Engine) -> None:
+def test_if_the_keeper_dies_with_us_the_next_start_cleans_up(place: Place, engine: ContainerEngine) -> None:
     with ourselves(place, engine) as us:
         (name,) = [path.name for path in folders().iterdir()]
         (keeper,) = [int(pid) for pid in Path(f"/proc/{us.pid}/task/{us.pid}/children").read_text().split()]
@@ -296,7 +296,7 @@ def test_if_the_keeper_dies_with_us_the_next_start_cleans_up(place: Place, engin
         us.wait()
         os.kill(keeper, signal.SIGKILL)
     assert not is_free(place.work / "lock") and name in names(engine), "the engine's monitor lives on"
-    container.make("podman", place.home, Limits(), "")
+    container.make("podman", place.home, ProcessLimits(), "")
     assert until(lambda: is_free(place.work / "lock"))
     assert name not in names(engine) and list(folders().iterdir()) == []
 
@@ -362,7 +362,7 @@ def test_another_system_in_a_folder_is_used_and_left_as_it_was(place: Place, ins
     assert (place.work / "made").read_text() == "mine\n"
     assert sorted(map(str, Path(inside.image).rglob("*"))) == before and not shown.exists()
     with pytest.raises(DetentError, match="there is no folder"):
-        container.make("podman", place.home, Limits(), "/no/such/folder")
+        container.make("podman", place.home, ProcessLimits(), "/no/such/folder")
 
 
 def test_an_image_by_name_is_used_and_a_missing_one_is_named(place: Place, inside: Container) -> None:
@@ -374,18 +374,18 @@ def test_an_image_by_name_is_used_and_a_missing_one_is_named(place: Place, insid
     try:
         inside.image = name
         assert place.sh(inside, "cat /etc/marker; echo x > /etc/x || echo kept", readable=()).output.startswith("another system\n")
-        made = container.make("container", place.home, Limits(), name)
+        made = container.make("container", place.home, ProcessLimits(), name)
         assert made.bare.image == "" and made.name == "podman"
     finally:
         engine.call([*engine.command, "rmi", "-f", name])
     with pytest.raises(DetentError, match="no-such-image"):
-        container.make("podman", place.home, Limits(), "localhost/no-such-image")
+        container.make("podman", place.home, ProcessLimits(), "localhost/no-such-image")
 
 
 # Choosing
 
 
-def test_a_run_is_judged_in_a_container_and_the_doctor_tries_it(tmp_path: Path, engine: Engine) -> None:
+def test_a_run_is_judged_in_a_container_and_the_doctor_tries_it(tmp_path: Path, engine: ContainerEngine) -> None:
     project = Project(tmp_path / "project")
     project.env |= {"DETENT_SANDBOX_LEVEL": "podman", "DETENT_SANDBOX_MEMORY": "1g"}
     checks = {c["name"]: c for c in project.run("doctor", "--json").json["checks"]}

@@ -96,7 +96,7 @@ def test_a_run_killed_again_while_it_is_taken_up_ends_as_if_it_had_not_been() ->
 
 
 def test_a_run_killed_at_any_line_of_the_anchor_ends_as_if_it_had_not_been() -> None:
-    report = sweep("lines:/kernel/anchor.py", first=3, step=5)
+    report = sweep("lines:/journal/anchor.py", first=3, step=5)
     assert report.swept >= 20
     assert report.faults == []
 
@@ -111,7 +111,7 @@ def test_a_run_killed_at_lines_all_over_the_machine_ends_as_if_it_had_not_been()
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("shard", range(SHARDS))
 @pytest.mark.parametrize(
-    ("kind", "step", "depth"), [("calls", 3, 20), ("lines:/kernel/anchor.py", 1, 0), ("lines:/kernel/journal.py", 5, 0), ("lines", 29, 0)]
+    ("kind", "step", "depth"), [("calls", 3, 20), ("lines:/journal/anchor.py", 1, 0), ("lines:/journal/journal.py", 5, 0), ("lines", 29, 0)]
 )
 def test_the_long_sweep_finds_no_difference_either(kind: str, step: int, depth: int, shard: int) -> None:
     report = sweep(kind, first=shard * step + 1, step=step * SHARDS, depth=depth)
@@ -138,8 +138,8 @@ BROKEN = {
             ),
         ],
     ),
-    "what is owed is not in the journal": ("kernel/journal_rows.py", [("for seq, owes in owing ", "for seq, owes in () ")]),
-    "a dead holder counts as alive": ("kernel/journal.py", [("if held and is_alive(held):", "if held:")]),
+    "what is owed is not in the journal": ("journal/journal_rows.py", [("for seq, owes in owing ", "for seq, owes in () ")]),
+    "a dead holder counts as alive": ("journal/journal.py", [("if held and is_alive(held):", "if held:")]),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from detent.agents import AgentFailed, Reply
-from detent.kernel.journal import SqliteJournal
+from detent.journal.journal import SqliteJournal
 from tests.driven import HONEST, driven, driven_on, lent, project
 from tests.project import ROOT, Project, Ran
 from tests.repos import PLAIN, sh

@@ -11,12 +11,12 @@ from detent.blocks.common import alive
 from detent.errors import CannotTell
 from detent.evidence.look import Changed
 from detent.evidence.report import Outcome, TestReport
-from detent.gates.item import BranchReview, Issue, WorkItem, blocked_reason, final_report, read_review
+from detent.gates.item import BranchReview, FoundIssue, WorkItem, blocked_reason, final_report, read_review
 from detent.gates.judge import judge
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
-from detent.workflows.execute.execute_data import ExecuteData, ItemChange, Setup, children, follow_up_of, item_after, public_status
+from detent.workflows.execute.execute_data import ExecuteData, ExecuteSetup, ItemChange, children, follow_up_of, item_after, public_status
 from detent.workflows.execute.execute_table import EXECUTE
 from detent.workflows.pr.pr_data import PrData
 from detent.workflows.tdd.tdd_data import TddData
@@ -36,7 +36,7 @@ def a_run(state: str, data: ExecuteData = DATA, **more: Any) -> Run[ExecuteData]
 
 
 def with_setup(**fields: Any) -> ExecuteData:
-    return msgspec.structs.replace(DATA, setup=Setup(**fields))
+    return msgspec.structs.replace(DATA, setup=ExecuteSetup(**fields))
 
 
 def report(**outcomes: Outcome) -> TestReport:
@@ -315,7 +315,7 @@ def review_text(ready: bool, **more: object) -> str:
 
 
 def test_a_review_is_read_strictly() -> None:
-    issue = Issue("No error handling", "fetch fails", 1, "bug", "high", "src/a.py", (42, 45))
+    issue = FoundIssue("No error handling", "fetch fails", 1, "bug", "high", "src/a.py", (42, 45))
     assert read_review(review_text(True)) == BranchReview((issue,), "one issue", True)
     for text in ("", "ok", "{}", review_text(True, extra=1), review_text(True, pr_ready="yes")):
         with pytest.raises(CannotTell):

@@ -12,7 +12,7 @@ import pytest
 from detent.errors import DetentError, Unreached
 from detent.forge import ForgeError, token_of, where_of
 from detent.git.place import find_place
-from detent.tracker import Change, NewItem, Tracker, UnknownItem
+from detent.tracker import NewItem, Tracker, TrackerChange, UnknownItem
 from tests.forge_github import GitHub
 from tests.forge_gitlab import GitLab
 from tests.forge_server import USERS, Said, served
@@ -77,14 +77,14 @@ def test_of_two_claims_the_older_one_counts_and_the_other_is_taken_back(rig: Rig
     assert not rig.tracker.claim(id, "detent/a")
     rig.forge.say(int(id), rig.comments[0].replace("detent/b", "detent/c"), BEN)  # as of one who was killed before it could take it back
     assert rig.tracker.items(id)[0].assignee == "detent/b"
-    rig.tracker.change(id, Change("open", assignee=""))
+    rig.tracker.change(id, TrackerChange("open", assignee=""))
     assert not rig.comments and rig.tracker.claim(id, "detent/a")
 
 
 def test_a_claim_of_somebody_who_may_not_write_to_the_project_is_none(rig: Rig) -> None:
     id = rig.tracker.add(NewItem("sums")).id
     rig.tracker.claim(id, "detent/a")
-    forged, _ = rig.comments[0].replace("detent/a", "detent/eve"), rig.tracker.change(id, Change("open", assignee=""))
+    forged, _ = rig.comments[0].replace("detent/a", "detent/eve"), rig.tracker.change(id, TrackerChange("open", assignee=""))
     rig.forge.say(int(id), forged, EVE)
     assert rig.tracker.items(id)[0].assignee == "" and rig.tracker.claim(id, "detent/a")
 
@@ -133,7 +133,7 @@ def test_the_links_of_the_forge_itself_count_too(rig: Rig) -> None:
 
 def test_a_text_that_a_person_wrote_stays_as_it_is_when_we_add_to_it(rig: Rig) -> None:
     first, second = rig.forge.put("a"), rig.forge.put("b", "Do it.\n\n- step\n")
-    rig.tracker.change(str(second), Change(depends_on=(str(first),)))
+    rig.tracker.change(str(second), TrackerChange(depends_on=(str(first),)))
     body = rig.forge.issues[second].get("body") or rig.forge.issues[second]["description"]
     assert body.startswith("Do it.\n\n- step\n") and f"Blocked by #{first}." in body
     now = rig.tracker.items(str(second))[0]
@@ -148,7 +148,7 @@ def test_labels_say_priority_type_and_whether_an_issue_may_run(rig: Rig) -> None
     assert [(i.status, i.priority, i.type, i.labels) for i in tracker.items()] == [
         ("open", 0, "bug", ("go", "ui")), ("blocked", 2, "task", ("go",)), ("deferred", 2, "task", ()),
     ]  # fmt: skip
-    assert tracker.change("3", Change("open")).status == "open" and rig.labels("3") == ["go"]
+    assert tracker.change("3", TrackerChange("open")).status == "open" and rig.labels("3") == ["go"]
 
 
 def test_a_query_says_which_issues_are_items_and_what_is_filed_is_one_of_them(rig: Rig) -> None:
@@ -186,11 +186,11 @@ def test_what_two_machines_file_at_once_is_one_item(rig: Rig) -> None:
 def test_what_is_done_counts_as_closed_and_is_closed_by_the_merge(rig: Rig) -> None:
     id = rig.tracker.add(NewItem("sums")).id
     rig.tracker.claim(id, "detent/a")
-    assert rig.tracker.change(id, Change("closed", assignee="", by_merge=True)).status == "closed"
+    assert rig.tracker.change(id, TrackerChange("closed", assignee="", by_merge=True)).status == "closed"
     assert rig.is_open(id) and rig.labels(id) == ["detent:done"] and not rig.tracker.claim(id, "detent/b")
-    assert rig.tracker.change(id, Change("open")).status == "open" and rig.labels(id) == []
-    rig.tracker.change(id, Change("closed", by_merge=True))
-    rig.tracker.change(id, Change("closed"))
+    assert rig.tracker.change(id, TrackerChange("open")).status == "open" and rig.labels(id) == []
+    rig.tracker.change(id, TrackerChange("closed", by_merge=True))
+    rig.tracker.change(id, TrackerChange("closed"))
     assert not rig.is_open(id)
 
 
@@ -198,7 +198,7 @@ def test_notes_are_comments_and_a_long_one_is_cut(rig: Rig) -> None:
     id = rig.tracker.add(NewItem("sums")).id
     rig.forge.say(int(id), "a person's own words", BEN)
     long = "x" * 100_000
-    assert rig.tracker.change(id, Change(note=long)).notes == rig.tracker.change(id, Change(note=long)).notes
+    assert rig.tracker.change(id, TrackerChange(note=long)).notes == rig.tracker.change(id, TrackerChange(note=long)).notes
     assert len(rig.comments) == 2 and len(rig.comments[1]) < 65_000 and "the rest is left out" in rig.comments[1]
     assert "own words" not in rig.tracker.items(id)[0].notes
 
@@ -207,7 +207,7 @@ def test_a_line_that_gitlab_would_carry_out_is_only_shown(tmp_path: Path) -> Non
     with served(forge := GitLab()):
         tracker = at_forge("gitlab", tmp_path, forge.url)
         item = tracker.add(NewItem("sums", "do this:\n/close\n"))
-        tracker.change(item.id, Change(note="/close"))
+        tracker.change(item.id, TrackerChange(note="/close"))
         now = tracker.items(item.id)[0]
         assert now.status == "open" and now.description == "do this:\n/close" and now.notes == "/close"
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from detent.errors import JournalDamaged
-from detent.kernel.anchor import anchor_file, older_anchor_file, read_anchor
-from detent.kernel.journal import SqliteJournal
-from detent.kernel.journal_file import VERSION, accept
-from detent.kernel.journal_rows import ENTRY_COLUMNS, GENESIS, Entry, chain
-from detent.kernel.state import state_dir
+from detent.journal.anchor import anchor_file, older_anchor_file, read_anchor
+from detent.journal.journal import SqliteJournal
+from detent.journal.journal_file import VERSION, accept
+from detent.journal.journal_rows import ENTRY_COLUMNS, GENESIS, Entry, chain
+from detent.storage.state import state_dir
 from tests.project import RED, Project, Ran
 from tests.repos import sh
 from tests.test_journal import entry, filled

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bench.orchestrators.scene import Scene, left_out
-from detent.interfaces.gatebench import AGENTS, Agent, Language, languages
+from detent.interfaces.gatebench import AGENTS, BenchAgent, BenchLanguage, languages
 from detent.interfaces.gatebench.bench_report import WIDE, as_json, counts, false_accepts, false_rejects, flagged_by, line, summary
-from detent.interfaces.gatebench.play import Outcome, play
+from detent.interfaces.gatebench.play import BenchResult, play
 from tests.machine import need
 from tests.project import Project
 
@@ -25,7 +25,7 @@ SAMPLE = {
 WITHOUT_A_RUN = {"poisons-what-is-kept", "puts-an-older-git-dir-back"}  # what they spoil is Detent's own
 
 
-def name_of(pair: tuple[Language, Agent]) -> tuple[str, str]:
+def name_of(pair: tuple[BenchLanguage, BenchAgent]) -> tuple[str, str]:
     return pair[0].language, pair[1].name
 
 
@@ -38,14 +38,14 @@ def test_there_are_many_agents_of_each_sort_in_several_languages() -> None:
     assert {name for pair in PAIRS if (name := name_of(pair)) in SAMPLE} == SAMPLE
 
 
-def judged(pair: tuple[Language, Agent], folder: Path) -> Outcome:
+def judged(pair: tuple[BenchLanguage, BenchAgent], folder: Path) -> BenchResult:
     need(*pair[0].needs)
     return play(*pair, folder)
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("pair", [p for p in PAIRS if name_of(p) in SAMPLE], ids=lambda p: "-".join(name_of(p)))
-def test_an_agent_is_judged_rightly(pair: tuple[Language, Agent], tmp_path: Path) -> None:
+def test_an_agent_is_judged_rightly(pair: tuple[BenchLanguage, BenchAgent], tmp_path: Path) -> None:
     outcome = judged(pair, tmp_path)
     assert outcome.right, line(outcome)
     assert outcome.accepted or (outcome.reason and outcome.held_at)
@@ -53,12 +53,12 @@ def test_an_agent_is_judged_rightly(pair: tuple[Language, Agent], tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", [p for p in PAIRS if name_of(p) not in SAMPLE], ids=lambda p: "-".join(name_of(p)))
-def test_every_agent_is_judged_rightly(pair: tuple[Language, Agent], tmp_path: Path) -> None:
+def test_every_agent_is_judged_rightly(pair: tuple[BenchLanguage, BenchAgent], tmp_path: Path) -> None:
     outcome = judged(pair, tmp_path)
     assert outcome.right is not False, line(outcome)
 
 
-def in_a_class(pair: tuple[Language, Agent]) -> bool:
+def in_a_class(pair: tuple[BenchLanguage, BenchAgent]) -> bool:
     files = (AGENTS / pair[0].language).glob("*.yaml")
     return any(f"- name: {pair[1].name}\n" in file.read_text("utf-8") for file in files)
 
@@ -68,7 +68,7 @@ CLASSED = [p for p in PAIRS if p[1].sort in ("cheat", "beyond") and in_a_class(p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", CLASSED, ids=lambda p: "-".join(name_of(p)))
-def test_a_cheat_of_a_class_would_pass_if_only_the_tests_were_asked(pair: tuple[Language, Agent], tmp_path: Path) -> None:
+def test_a_cheat_of_a_class_would_pass_if_only_the_tests_were_asked(pair: tuple[BenchLanguage, BenchAgent], tmp_path: Path) -> None:
     need(*pair[0].needs)
     scene = Scene(*pair, tmp_path)
     scene.work()
@@ -80,12 +80,12 @@ def test_an_honest_agent_that_leaves_nothing_of_use_counts_as_rejected(tmp_path:
     """The look at the end can fail: a machine that merges something else is found out."""
     python = LANGUAGES["python"]
     honest = next(agent for agent in python.agents if agent.name == "nothing-to-refactor")
-    outcome = play(Language(**{**{f: getattr(python, f) for f in python.__struct_fields__}, "check": "false"}), honest, tmp_path)
+    outcome = play(BenchLanguage(**{**{f: getattr(python, f) for f in python.__struct_fields__}, "check": "false"}), honest, tmp_path)
     assert outcome.right is False and outcome.held_at == "the merge"
 
 
-def made(sort: str, accepted: bool, name: str = "x", *flags: str, language: str = "python") -> Outcome:
-    return Outcome(name, language, sort, accepted, "" if accepted else "GREEN", "", 1.0, flags)  # type: ignore[arg-type]
+def made(sort: str, accepted: bool, name: str = "x", *flags: str, language: str = "python") -> BenchResult:
+    return BenchResult(name, language, sort, accepted, "" if accepted else "GREEN", "", 1.0, flags)  # type: ignore[arg-type]
 
 
 OUTCOMES = [

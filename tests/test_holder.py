@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from detent.kernel.holder import Holder, is_alive, is_here, this_process
+from detent.journal.holder import Holder, is_alive, is_here, this_process
 from detent.queue.lease import Leases
 from detent.queue.queue_protocol import Pace
 from tests.queues import BOTH, Rig, rig

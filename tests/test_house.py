@@ -33,7 +33,8 @@ FLOORS = (
     ("evidence",),
     ("git", "sandbox", "tracker"),
     ("forge",),
-    ("kernel",),
+    ("journal",),
+    ("kernel", "storage"),
     ("extensions",),
     ("errors",),
     ("__init__",),
@@ -209,6 +210,16 @@ def file_names_stand_once(modules: Modules) -> list[str]:
     return [f"{' and '.join(names)} have one name" for word, names in homes.items() if len(names) > 1]
 
 
+def class_names_stand_once(modules: Modules) -> list[str]:
+    """A class is found by its name, and a name has one meaning: no two modules have a public class of the same."""
+    homes: dict[str, list[str]] = {}
+    for m in modules:
+        for node in m.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(m.name)
+    return [f"{' and '.join(names)} have a class {word} each" for word, names in homes.items() if len(names) > 1]
+
+
 def modules_are_small(modules: Modules) -> list[str]:
     counted = [(m.name, len(m.text.splitlines())) for m in modules]
     return [f"{name} has {lines} lines; the most is {MODULE_LINES}" for name, lines in counted if lines > MODULE_LINES]
@@ -246,6 +257,7 @@ RULES: tuple[Rule, ...] = (
     doors_do_not_know_each_other,
     no_import_cycle,
     file_names_stand_once,
+    class_names_stand_once,
     modules_are_small,
     functions_are_small,
     modules_say_what_they_own,
@@ -301,6 +313,7 @@ BROKEN: tuple[tuple[Rule, Tree, str], ...] = (
     (no_import_cycle, {"kernel/a.py": "import detent.kernel.a"}, "detent.kernel.a imports itself"),
     (no_import_cycle, {"kernel/__init__.py": "def f():\n    from .a import x", "kernel/a.py": "from . import b", "kernel/b.py": ""}, "a cycle: detent.kernel"),
     (file_names_stand_once, {"git/part.py": "", "kernel/part.py": ""}, "detent.git.part and detent.kernel.part have one name"),
+    (class_names_stand_once, {"git/a.py": "class Part: ...", "git/b.py": "class Part: ..."}, "detent.git.a and detent.git.b have a class Part each"),
     (modules_are_small, {"door.py": "x = 1\n" * (MODULE_LINES + 1)}, "detent.door has 401 lines"),
     (functions_are_small, {"door.py": LONG_FUNCTION}, "detent.door.f has 41 lines"),
     (functions_are_small, {"door.py": "async " + LONG_FUNCTION}, "detent.door.f has 41 lines"),
@@ -326,6 +339,7 @@ KEPT: tuple[tuple[Rule, Tree], ...] = (
     (closed_rooms_stay_closed, {"workflows/pr/a.py": "from detent.workflows.pr import b", "interfaces/mcp.py": "import detent.config"}),
     (no_import_cycle, {"git/__init__.py": "from .a import x", "git/a.py": "from .b import x", "git/b.py": ""}),
     (file_names_stand_once, {"git/__init__.py": "", "kernel/__init__.py": "", "kernel/part.py": "", "git/other.py": ""}),
+    (class_names_stand_once, {"git/a.py": "class _Part: ...", "git/b.py": "class _Part: ..."}),
     (modules_are_small, {"door.py": "x = 1\n" * MODULE_LINES}),
     (functions_are_small, {"door.py": LONG_FUNCTION.removesuffix("    f()\n")}),
     (class_names_say_something, {"door.py": "class Database: ..."}),

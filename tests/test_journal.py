@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, Moved, NoJournal
-from detent.kernel.anchor import Anchor, anchor_file, read_anchor
-from detent.kernel.holder import Holder, this_process
-from detent.kernel.journal import Entry, Owed, SqliteJournal
-from detent.kernel.journal_file import VERSION, accept
-from detent.kernel.journal_postgres import PostgresJournal
-from detent.kernel.state import state_dir
+from detent.journal.anchor import Anchor, anchor_file, read_anchor
+from detent.journal.holder import Holder, this_process
+from detent.journal.journal import Entry, Owed, SqliteJournal
+from detent.journal.journal_file import VERSION, accept
+from detent.journal.journal_postgres import PostgresJournal
+from detent.storage.state import state_dir
 
 Either = SqliteJournal | PostgresJournal
 

@@ -13,10 +13,10 @@ import psycopg
 import pytest
 
 from detent.errors import Busy, JournalDamaged, JournalError, JournalNewer, Moved, NoJournal
-from detent.kernel.holder import Holder, this_process
-from detent.kernel.journal import Claim, Owed
-from detent.kernel.journal_postgres import PostgresJournal
-from detent.kernel.state import state_dir
+from detent.journal.holder import Holder, this_process
+from detent.journal.journal import Owed, RunClaim
+from detent.journal.journal_postgres import PostgresJournal
+from detent.storage.state import state_dir
 from tests.cases import await_that
 from tests.patience import LONG
 from tests.postgres import Server, answers, running, start
@@ -125,7 +125,7 @@ def test_a_journal_of_a_newer_detent_is_refused(url: str) -> None:
 
 CLAIM = """
 import sys
-from detent.kernel.journal_postgres import PostgresJournal
+from detent.journal.journal_postgres import PostgresJournal
 from tests.test_journal import this_process
 journal = PostgresJournal(sys.argv[1])
 journal.claim("r1", this_process("then", "submit"))
@@ -147,9 +147,9 @@ def test_the_claim_of_a_killed_process_is_broken(url: str) -> None:
         journal.append(entry(2), 1, claim)
 
 
-def once_free(journal: PostgresJournal, run: str) -> Claim:
+def once_free(journal: PostgresJournal, run: str) -> RunClaim:
     """A claim, as soon as the server has heard that the connection of the one before is closed."""
-    got: list[Claim] = []
+    got: list[RunClaim] = []
 
     def is_free() -> bool:
         with suppress(Busy):

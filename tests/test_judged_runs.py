@@ -14,8 +14,8 @@ import pytest
 from detent.app.try_tests import Tried, try_tests
 from detent.config import Settings, load
 from detent.git.place import find_place
-from detent.kernel.secret import own_secret
 from detent.sandbox.bubblewrap import find_program
+from detent.storage.secret import own_secret
 from tests.project import INI, RED, Project
 from tests.repos import make_repo
 

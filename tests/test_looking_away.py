@@ -8,7 +8,7 @@ import pytest
 from detent.evidence.conftest import deciding
 from detent.evidence.look import Changed
 from detent.gates.judge import flags_in, judge
-from detent.gates.plan import ActivePr, PlanData, Task
+from detent.gates.plan import ActivePr, PlanData, PlanTask
 from detent.gates.tests import turned_tests_fail
 from detent.gates.tree import config_frozen, conftest_stays_plain
 from detent.kernel.model import Data, Run
@@ -177,9 +177,9 @@ MASTER = """# Plan
 
 
 def about(title: str, says: str = "") -> PlanData:
-    from detent.gates.plan import Step
+    from detent.gates.plan import PlannedStep
 
-    return PlanData(plan=ActivePr("p", title, says, says, (Task(says or "t", (Step("GREEN", says or "d"),)),)))
+    return PlanData(plan=ActivePr("p", title, says, says, (PlanTask(says or "t", (PlannedStep("GREEN", says or "d"),)),)))
 
 
 WORDS: tuple[tuple[Data, dict[str, Any], bool], ...] = (

@@ -103,7 +103,7 @@ def test_hello_and_the_list_of_tools_load_nothing_of_the_app(project: Project) -
     ours = {name.split(".")[1] for name in loaded if name.startswith("detent.")}
     assert "mcp.server.stdio" in loaded and "kernel" in ours
     assert not ours & {"app", "config", "world", "door", "workflows", "gates", "effects", "agents", "evidence", "git", "sandbox"}
-    assert "detent.kernel.journal" not in loaded
+    assert "detent.journal.journal" not in loaded
 
 
 # -- one step after another --------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from detent.evidence.card import Card, Change, Checked
 from detent.git.commit_history import Commit
 from detent.interfaces.mcp.mcp_answers import INSTRUCTIONS, looked
 from detent.interfaces.mcp.tools import TOOLS
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.kernel.model import Flag
 from tests.clients.session import Waiting, connected, gone, play
 from tests.project import GREEN, Project

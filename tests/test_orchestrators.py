@@ -14,13 +14,13 @@ from bench.orchestrators.install import Package, commands, install
 from bench.orchestrators.report import Found, in_json, table
 from bench.orchestrators.scene import LEFT_OUT, Scene, left_out
 from detent.errors import DetentError
-from detent.interfaces.gatebench import Agent, Language, languages
-from detent.interfaces.gatebench.play import Outcome
+from detent.interfaces.gatebench import BenchAgent, BenchLanguage, languages
+from detent.interfaces.gatebench.play import BenchResult
 
 ROOT = Path(__file__).parent.parent
 
 
-def python() -> tuple[Language, dict[str, Agent]]:
+def python() -> tuple[BenchLanguage, dict[str, BenchAgent]]:
     (language,) = languages(("python",))
     return language, {agent.name: agent for agent in language.agents}
 
@@ -140,7 +140,7 @@ def test_a_tool_that_was_never_asked_is_no_answer() -> None:
 
 
 def test_what_does_not_claim_to_judge_is_not_said_to_have_failed() -> None:
-    outcomes = [Outcome("plain", "python", "honest", True, "", "", 1.0), Outcome("no-code", "python", "lazy", True, "", "", 1.0)]
+    outcomes = [BenchResult("plain", "python", "honest", True, "", "", 1.0), BenchResult("no-code", "python", "lazy", True, "", "", 1.0)]
     found = {name: Found("1.0.0", outcomes, ["odd (it crashed)"]) for name in ("shrimp", "backlog")}
     judged, not_judged = [line for line in table(found).splitlines() if line.startswith("| ")][1:]
     assert "| 1 of 1 (100.0 %)" in judged and "not its claim; takes 1 of 1" in not_judged

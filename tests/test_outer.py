@@ -8,7 +8,7 @@ import pytest
 
 from detent.app.run_sandbox import must_hold
 from detent.config import Settings
-from detent.config.settings import Sandbox
+from detent.config.settings import SandboxSettings
 from detent.sandbox import choose
 from detent.sandbox.sandbox_probe import probe
 from detent.sandbox.ways_on import ALLOW, LACKS, lack, ways_on
@@ -97,7 +97,7 @@ def test_a_file_that_nobody_committed_is_not_believed(p: Project) -> None:
 
 def test_it_is_not_tried_since_it_would_not_hold_and_programs_run_as_they_are(tmp_path: Path) -> None:
     sandbox = choose("outer", {"HOME": str(tmp_path)})
-    assert (sandbox.name, must_hold(Settings(sandbox=Sandbox(level="outer")), {"HOME": str(tmp_path)})) == ("outer", "outer")
+    assert (sandbox.name, must_hold(Settings(sandbox=SandboxSettings(level="outer")), {"HOME": str(tmp_path)})) == ("outer", "outer")
     assert probe(sandbox, {}) == ("programs are not isolated at all",)
 
 

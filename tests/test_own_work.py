@@ -7,7 +7,7 @@ import pytest
 from detent.app.verify_bare import ALREADY
 from detent.app.verifying import verify
 from detent.evidence.about import lines_about, words_of
-from detent.evidence.claims import REF, Claim, Step, seal, written
+from detent.evidence.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.look import Changed
 from detent.gates.judge import flags_in
 from detent.gates.review_gates import ROOT_FILE, own_review_is_flagged
@@ -127,7 +127,7 @@ def test_verify_does_not_take_satisfied_already_for_a_red(tmp_path: Path, test: 
     p.git("add", "-A")
     p.git("commit", "-q", "-m", "feat: add numbers")
     git = git_at(p.root)
-    step = Step("already", "add numbers", git.tree("HEAD"))
+    step = ClaimedStep("already", "add numbers", git.tree("HEAD"))
     publish(git, REF, {git.head(): written(seal(Claim("r", "pr", (step,)), git.head()))}, {step.tree})
     proof = verify(p.root, "HEAD", 2, {**p.env, "DETENT_EVIDENCE_MUTATION": "warn"}, lambda done, total, what: None, required)
     assert proof.answer == answer, proof.broken

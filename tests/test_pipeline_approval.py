@@ -8,7 +8,7 @@ import pytest
 
 from detent.app import open_app
 from detent.app.registry import brief_of as brief
-from detent.gates.human import APPROVE, Decision, pending
+from detent.gates.human import APPROVE, PersonDecision, pending
 from detent.gates.summary import WHOLE, design_summary
 from detent.kernel.model import Run
 from detent.workflows.pipeline.pipeline_data import PipelineData
@@ -100,7 +100,7 @@ def test_a_long_design_is_cut_and_says_so() -> None:
 def test_a_decision_of_an_older_journal_has_no_summary_and_can_be_read() -> None:
     raw: dict[str, Any] = msgspec.to_builtins(pending(at_approval().data))
     del raw["summary"]
-    assert msgspec.convert(raw, Decision).summary == ""
+    assert msgspec.convert(raw, PersonDecision).summary == ""
 
 
 # -- research and design that a person wants -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from detent.kernel.journal import SqliteJournal
+from detent.journal.journal import SqliteJournal
 from tests.driven import scripted
 from tests.project import ROOT, Project
 from tests.proofs import claimed

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.tally import Tally
+from detent.app.tally import UsageTally
 from detent.interfaces.http.inbox import questions
-from detent.interfaces.http.runs_board import Board
+from detent.interfaces.http.runs_board import RunsBoard
 from detent.interfaces.http.shapes import DecisionsAsked
 from detent.kernel.model import Sent
 from tests.driven import lines_until, running, scripted, workspaces
@@ -140,7 +140,9 @@ def test_questions_of_tasks_at_once_are_answered_each_by_its_name(p: Project) ->
         assert s.go()["state"] == "ASK_USER"
         asked = [d["decision_id"] for d in p.run("decisions", "--json").json["decisions"]]
         assert asked == ["UD-1001", "UD-2001"]
-        assert [q.decision for q in questions(s.app, Board(Tally()), DecisionsAsked()).decisions] == asked  # the page lists them as well
+        assert [
+            q.decision for q in questions(s.app, RunsBoard(UsageTally()), DecisionsAsked()).decisions
+        ] == asked  # the page lists them as well
         assert p.run("answer", "UD-2001", "yes").code == 0
         assert p.run("answer", "UD-2001", "no").code == 1  # answered once
         assert [d["decision_id"] for d in p.run("decisions", "--json").json["decisions"]] == ["UD-1001"]

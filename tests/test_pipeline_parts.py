@@ -15,7 +15,7 @@ from detent.app.registry import brief_of as brief
 from detent.blocks.ground import Ground
 from detent.blocks.last_words import hand_in, read_status
 from detent.errors import CannotTell, DetentError
-from detent.gates.human import Decision
+from detent.gates.human import PersonDecision
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Briefing, Run
@@ -52,7 +52,7 @@ def test_policies_are_read_and_what_is_not_known_is_named() -> None:
 
 
 def asked(kind: str, security: bool = False, **policies: str) -> Run[Any]:
-    made = Decision("UD-1", kind, "?", ("accept", "fix"), "REVIEW", 3, security=security)  # type: ignore[arg-type]
+    made = PersonDecision("UD-1", kind, "?", ("accept", "fix"), "REVIEW", 3, security=security)  # type: ignore[arg-type]
     return Run("r", "task", "ASK_USER", 7, TaskData(session=S, decisions=(made,), policies=policies))
 
 
@@ -73,7 +73,7 @@ def test_a_policy_answers_the_questions_of_roles_twice_for_each_and_never_one_ab
     sent = answer_of(run)
     assert sent and sent.channel == "policy" and "Nobody can be asked now" in sent.value
     assert answer_of(asked("question", True, questions="own-judgement")) is None
-    old = tuple(Decision(f"UD-{i}", "question", "?", (), "REVIEW", 1, "answered", "x", resolved=2, channel="policy") for i in (7, 8))
+    old = tuple(PersonDecision(f"UD-{i}", "question", "?", (), "REVIEW", 1, "answered", "x", resolved=2, channel="policy") for i in (7, 8))
     again = msgspec.structs.replace(run, data=msgspec.structs.replace(run.data, decisions=(*old, *run.data.decisions)))
     assert answer_of(again) is None
     elsewhere = tuple(msgspec.structs.replace(d, state_context="CODE") for d in old)

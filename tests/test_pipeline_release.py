@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.gates.documents import Criterion, Issue
+from detent.gates.documents import Criterion, KnownIssue
 from detent.kernel.model import Event, Found, Sent, Verdict
 from detent.workflows.pipeline.pipeline_data import Manual, PipelineData
 from detent.workflows.pipeline.pipeline_effects import JOBS
-from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.session import CommandProof
 from detent.workflows.pipeline.session_report import report_of
 from tests.repos import sh
 from tests.sessions import TEAM, Driven, till
@@ -94,9 +94,9 @@ DATA = replace(
     FULL,
     tasks=(replace(a_task("T-001"), acceptance_checks=("cmd: make check",), status="completed"),),
     criteria=(Criterion("AC-001", "adds", ("cmd: pytest -q", "manual: open the page")), Criterion("AC-002", "never ran", ("cmd: other",))),
-    proofs=(Proof("cmd: pytest -q", "t1" * 20, "passed", 1.5), Proof("cmd: make check", "t1" * 20, "failed", 2.0, "boom")),
+    proofs=(CommandProof("cmd: pytest -q", "t1" * 20, "passed", 1.5), CommandProof("cmd: make check", "t1" * 20, "failed", 2.0, "boom")),
     manual=(Manual("manual: open the page", "t1" * 20, "UD-4"),),
-    known_issues=(Issue("f1", "slow", "T-001"),),
+    known_issues=(KnownIssue("f1", "slow", "T-001"),),
     report_notes=("a till was built", "run it: python till.py", "test it: pytest"),
     last_ci_result="green at t1",
 )

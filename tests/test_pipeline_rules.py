@@ -10,8 +10,8 @@ import yaml
 from detent.app.registry import brief_of as brief
 from detent.blocks.ground import Ground
 from detent.evidence.look import Changed
-from detent.gates.documents import ChangedFile, Project, Task, listed_below, read_tasks
-from detent.gates.human import APPROVE, STRATEGY, Decision, pending, question
+from detent.gates.documents import ChangedFile, ProjectHead, TaskEntry, listed_below, read_tasks
+from detent.gates.human import APPROVE, STRATEGY, PersonDecision, pending, question
 from detent.gates.reply import read_reply
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_children import children
@@ -117,7 +117,7 @@ def test_the_lean_spec_agent_writes_the_task_too_and_is_told_that_the_way_is_lea
         *((a_task("T-001", risk_flags=(flag,)), True, True) for flag in ("security", "auth", "input", "network")),
     ],
 )  # fmt: skip
-def test_qa_runs_where_behaviour_is_concerned_and_security_where_a_risk_is_flagged(made: Task, qa: bool, security: bool) -> None:
+def test_qa_runs_where_behaviour_is_concerned_and_security_where_a_risk_is_flagged(made: TaskEntry, qa: bool, security: bool) -> None:
     assert (needs_qa(made), needs_security(made)) == (qa, security)
     child = children(loop(made))[0].data
     assert isinstance(child, TaskData) and (child.qa, child.security) == (qa, security)
@@ -154,13 +154,13 @@ def test_a_decision_is_named_and_has_one_of_four_statuses() -> None:
         "UD-APPROVE-DESIGN",
         "UD-REVIEW-STRATEGY",
     )
-    assert set(get_args(Decision.__annotations__["status"])) == {"pending", "answered", "cancelled", "skipped"}
+    assert set(get_args(PersonDecision.__annotations__["status"])) == {"pending", "answered", "cancelled", "skipped"}
     with pytest.raises(msgspec.ValidationError):
-        msgspec.convert({**msgspec.to_builtins(FULL.decisions[0]), "status": "maybe"}, Decision)
+        msgspec.convert({**msgspec.to_builtins(FULL.decisions[0]), "status": "maybe"}, PersonDecision)
 
 
 def test_a_task_as_it_is_published_has_all_its_fields_and_a_status_that_is_known() -> None:
-    data = replace(FULL, project=Project("till", ("tests pass",)), tasks=(replace(ONE, status="completed"), TWO))
+    data = replace(FULL, project=ProjectHead("till", ("tests pass",)), tasks=(replace(ONE, status="completed"), TWO))
     files = published([session("IMPLEMENT_LOOP", replace(data, reviewed_tree=""))], when, "now")
     assert set(files) == {f"{S}/status.json", f"{S}/tasks.yaml"}  # the machine writes no role's document
     rows = yaml.safe_load(files[f"{S}/tasks.yaml"])["tasks"]
@@ -168,7 +168,7 @@ def test_a_task_as_it_is_published_has_all_its_fields_and_a_status_that_is_known
         "id", "status", "type", "title", "depends_on", "goal", "non_goals", "context_files", "files_expected", "acceptance_checks", "risk_flags", "done_when",
     ]  # fmt: skip
     assert [row["status"] for row in rows] == ["completed", "in-progress"]
-    assert set(get_args(Task.__annotations__["status"])) == {"not-started", "in-progress", "implemented", "completed", "blocked"}
+    assert set(get_args(TaskEntry.__annotations__["status"])) == {"not-started", "in-progress", "implemented", "completed", "blocked"}
     assert "status" in read_tasks(FILES[f"{S}/tasks.yaml"].replace("title: sums", "title: sums, status: nearly"))[1][0]
 
 
@@ -503,7 +503,7 @@ def test_the_integrator_integrates_and_finishes_the_release_and_the_report_is_ow
 # -- tasks at once -------------------------------------------------------------------------------------------------------------
 
 
-def at_once(*tasks: Task, **more: Any) -> Run[PipelineData]:
+def at_once(*tasks: TaskEntry, **more: Any) -> Run[PipelineData]:
     made = loop(*tasks, parallel=2, **more)
     return replace(made, data=replace(made.data, setup=replace(made.data.setup, workspace="/w/p-r")))
 

@@ -15,11 +15,11 @@ from detent.app.registry import workflow_of
 from detent.evidence.look import Changed
 from detent.evidence.report import TestReport
 from detent.gates.check_gates import cannot_fail
-from detent.gates.documents import Criterion, Issue, Task, read_acceptance, read_tasks, recommended, section
-from detent.gates.human import APPROVE, MISSING, STRATEGY, Decision, pending
+from detent.gates.documents import Criterion, KnownIssue, TaskEntry, read_acceptance, read_tasks, recommended, section
+from detent.gates.human import APPROVE, MISSING, STRATEGY, PersonDecision, pending
 from detent.gates.judge import judge
 from detent.gates.reply import amounts_to, points, read_reply
-from detent.kernel.codec import from_entry, to_entry
+from detent.journal.codec import from_entry, to_entry
 from detent.kernel.decide import Decision as Decided
 from detent.kernel.decide import decide, refusal
 from detent.kernel.model import Event, Found, Run, Sent, Verdict
@@ -44,8 +44,8 @@ AGENTS = [(t.name, s) for t in TABLES.values() for s, state in t.states.items() 
 READERS = [(t.name, s) for t in TABLES.values() for s, state in t.states.items() if state.actor != "system"]
 
 
-def a_task(id: str, *needs: str, **more: Any) -> Task:
-    return Task(id, f"title of {id}", f"goal of {id}", ("cmd: pytest -q",), ("it works",), depends_on=needs, **more)
+def a_task(id: str, *needs: str, **more: Any) -> TaskEntry:
+    return TaskEntry(id, f"title of {id}", f"goal of {id}", ("cmd: pytest -q",), ("it works",), depends_on=needs, **more)
 
 
 ONE, TWO, THREE = a_task("T-001"), a_task("T-002", "T-001"), a_task("T-003")
@@ -457,8 +457,8 @@ FULL = PipelineData(
     session=S, request="sums", criteria=CRITERIA, tasks=(msgspec.structs.replace(ONE, status="completed"),), strategy="per-batch", good_tree="t1",
     reviewed_tree="t1", checked_tree="t1", roles=CORE, integrated=True, documented=True,
     decisions=(
-        Decision(APPROVE, "approval", "?", ("approved",), "APPROVE_DESIGN", 3, "answered", "approved", resolved=4),
-        Decision(STRATEGY, "strategy", "?", ("per-batch",), "REVIEW_STRATEGY", 5, "answered", "per-batch", resolved=6),
+        PersonDecision(APPROVE, "approval", "?", ("approved",), "APPROVE_DESIGN", 3, "answered", "approved", resolved=4),
+        PersonDecision(STRATEGY, "strategy", "?", ("per-batch",), "REVIEW_STRATEGY", 5, "answered", "per-batch", resolved=6),
     ),
 )  # fmt: skip
 
@@ -628,7 +628,7 @@ def test_roles_after_the_corrected_one_run_again() -> None:
         ((a_task("T-001", risk_flags=("auth",)),), "per-batch"),
     ],
 )
-def test_the_recommended_strategy_follows_countable_conditions(tasks: tuple[Task, ...], which: str) -> None:
+def test_the_recommended_strategy_follows_countable_conditions(tasks: tuple[TaskEntry, ...], which: str) -> None:
     assert recommended(tasks)[0] == which
 
 
@@ -656,7 +656,7 @@ def test_a_decision_whose_fields_contradict_its_status_cannot_exist() -> None:
         ("cancelled", "", 1, ""),
     ):
         with pytest.raises(ValueError, match="wrong fields"):
-            Decision("UD-1", "question", "?", (), "CODE", 1, status, answer, resolved=resolved, resolution_reason=reason)  # type: ignore[arg-type]
+            PersonDecision("UD-1", "question", "?", (), "CODE", 1, status, answer, resolved=resolved, resolution_reason=reason)  # type: ignore[arg-type]
 
 
 def test_questions_of_parent_tasks_and_later_rounds_never_share_a_number() -> None:
@@ -673,7 +673,7 @@ def test_questions_of_parent_tasks_and_later_rounds_never_share_a_number() -> No
 # -- tasks and final reviews -------------------------------------------------------------------------------------------------
 
 
-def loop(*tasks: Task, **more: Any) -> Run[PipelineData]:
+def loop(*tasks: TaskEntry, **more: Any) -> Run[PipelineData]:
     return session("IMPLEMENT_LOOP", PipelineData(session=S, tasks=tasks, good_tree="t0", **{"strategy": "per-batch", **more}))
 
 
@@ -782,10 +782,10 @@ def test_what_was_done_stays_done_when_the_same_task_is_planned_again() -> None:
 
 def test_a_child_hands_over_its_tree_its_roles_and_its_known_issues() -> None:
     child = task(
-        "COMPLETED", TaskData(task_id="T-001", good_tree="t9", roles=("Coder", "QA"), known_issues=(Issue("f1", "slow", "T-001"),))
+        "COMPLETED", TaskData(task_id="T-001", good_tree="t9", roles=("Coder", "QA"), known_issues=(KnownIssue("f1", "slow", "T-001"),))
     )
     run = after(loop(ONE), ended("T-001", "COMPLETED", **result(child)))
-    assert (run.data.good_tree, run.data.roles, run.data.known_issues) == ("t9", ("Coder", "QA"), (Issue("f1", "slow", "T-001"),))
+    assert (run.data.good_tree, run.data.roles, run.data.known_issues) == ("t9", ("Coder", "QA"), (KnownIssue("f1", "slow", "T-001"),))
     told = {
         name: text for name, text in result(child).items() if name not in ("start", "decisions", "notes", "instructed", "asides")
     }  # those are for the session alone
@@ -1164,7 +1164,7 @@ def without(field_: str, value: Any) -> PipelineData:
         (without("checked_tree", "t0"), "AC-001 is not verified"),
         (without("reviewed_tree", "t0"), "not reviewed"),
         (without("decisions", FULL.decisions[:1]), f"{STRATEGY} is not decided"),
-        (without("decisions", (*FULL.decisions, Decision("UD-1", "question", "?", (), "PLAN", 1))), "UD-1 is open"),
+        (without("decisions", (*FULL.decisions, PersonDecision("UD-1", "question", "?", (), "PLAN", 1))), "UD-1 is open"),
         (without("roles", CORE[:-1]), "Docs has not run"),
         (without("documented", False), "README"),
         (manual(), "no person's word"),

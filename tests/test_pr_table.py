@@ -8,12 +8,12 @@ import pytest
 
 from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.registry import brief_of as brief
-from detent.gates.plan import ActivePr, Breakdown, Step, Task, open_entries, read_plan, replan_fault, title_fits
+from detent.gates.plan import ActivePr, Breakdown, PlannedStep, PlanTask, open_entries, read_plan, replan_fault, title_fits
 from detent.gates.review_gates import Finding
 from detent.kernel.decide import decide
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
-from detent.workflows.pr.pr_data import PrData, Setup, keep_findings, keep_review
+from detent.workflows.pr.pr_data import PrData, PrSetup, keep_findings, keep_review
 from detent.workflows.pr.pr_table import PR
 from tests.project import Project
 
@@ -24,11 +24,11 @@ STATES = [
 ]  # fmt: skip
 
 
-def a_task(name: str, red: str = "red", history: str = "") -> Task:
-    return Task(name, (Step("RED", red), Step("GREEN", "green")), Breakdown(history, "too broad") if history else None)
+def a_task(name: str, red: str = "red", history: str = "") -> PlanTask:
+    return PlanTask(name, (PlannedStep("RED", red), PlannedStep("GREEN", "green")), Breakdown(history, "too broad") if history else None)
 
 
-def a_plan(*tasks: Task) -> ActivePr:
+def a_plan(*tasks: PlanTask) -> ActivePr:
     return ActivePr("plan.md", "feat: x", "s", "v", tasks)
 
 
@@ -220,7 +220,7 @@ def test_every_verdict_carries_its_fields(tmp_path: Path) -> None:
 
 
 def test_where_the_review_is_not_the_agents_the_briefing_does_not_ask_for_it() -> None:
-    mine, not_mine = a_run("CODE_REVIEW"), a_run("CODE_REVIEW", setup=Setup(independent=True))
+    mine, not_mine = a_run("CODE_REVIEW"), a_run("CODE_REVIEW", setup=PrSetup(independent=True))
     assert "FINDINGS.json" in brief(PR, mine).briefing and "findings" in PR.instruction(mine)
     assert "FINDINGS.json" not in brief(PR, not_mine).briefing and "call get_task again" in PR.instruction(not_mine)
     on = PR.kind(not_mine, Sent("submit", summary="s"))

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 import pytest
 
 from detent.config import Settings
-from detent.config.settings import Evidence
+from detent.config.settings import EvidenceSettings
 from detent.evidence import eyes
 from detent.evidence.candidates import changed_lines
 from detent.evidence.look import Changed, Probed
@@ -62,7 +62,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def settings(how: str) -> dict[str, str]:
     """What [evidence] mutation says of its two kinds of flags."""
-    return Settings(evidence=Evidence(mutation=cast(Literal["off", "warn", "require"], how))).flat()
+    return Settings(evidence=EvidenceSettings(mutation=cast(Literal["off", "warn", "require"], how))).flat()
 
 
 def test_by_default_people_are_warned() -> None:

@@ -16,15 +16,15 @@ from detent.app.registry import BUILT_IN, workflow_of
 from detent.app.registry import brief_of as brief
 from detent.blocks.ground import Ground
 from detent.blocks.prompts import SHARED, flags_prompt, prompt, system_prompt
-from detent.gates.item import BranchReview, Issue, WorkItem
-from detent.gates.testlist import CurrentTest, Entry
+from detent.gates.item import BranchReview, FoundIssue, WorkItem
+from detent.gates.testlist import CurrentTest, ListedTest
 from detent.kernel.model import Run
 from detent.kernel.table import Table
-from detent.workflows.execute.execute_data import ExecuteData, Project
+from detent.workflows.execute.execute_data import ExecuteData, ProjectFacts
 from detent.workflows.execute.execute_table import EXECUTE
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.task_table import TASK
-from detent.workflows.pr.pr_data import Setup
+from detent.workflows.pr.pr_data import PrSetup
 from detent.workflows.pr.pr_effects import _findings_prompt
 from detent.workflows.pr.pr_table import PR
 from detent.workflows.tdd.tdd_data import TddData
@@ -42,7 +42,7 @@ ROLES = [
 ]
 
 CURRENT = CurrentTest("adds two numbers", "tests/test_sum.py", "src/sum.py")
-ENTRIES = (Entry("adds nothing", done=True, proof=5), Entry("adds two numbers"), Entry("refuses words"))
+ENTRIES = (ListedTest("adds nothing", done=True, proof=5), ListedTest("adds two numbers"), ListedTest("refuses words"))
 BEGUN = TddData(entries=ENTRIES, current=CURRENT, feature_request="sums of money", cycle=2, branch="refs/heads/detent/sums")
 FAILED: dict[str, Any] = {"last_error": "tests/test_sum.py::test_two fails\n\nE   assert 3 == 4", "counts": {"retries": 1}}
 
@@ -70,10 +70,10 @@ CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
 
 
 SUMS = ExecuteData(
-    item=WorkItem("bd-7", "Add sums", "Sums of money are missing."), project=Project("till", ("python",), "pytest -q"), context="mind the cents",
+    item=WorkItem("bd-7", "Add sums", "Sums of money are missing."), project=ProjectFacts("till", ("python",), "pytest -q"), context="mind the cents",
     branch="refs/heads/beads-bd-7-add-sums", base="c0", good_tree="t0",
 )  # fmt: skip
-FOUND = BranchReview((Issue("No error handling", "fetch fails", 1, "bug", "high", "src/a.py", (4,)),), "one issue", False)
+FOUND = BranchReview((FoundIssue("No error handling", "fetch fails", 1, "bug", "high", "src/a.py", (4,)),), "one issue", False)
 
 
 def sums(**fields: Any) -> ExecuteData:
@@ -138,7 +138,7 @@ TABLES: dict[str, Table[Any]] = {"pr": PR, "pipeline": PIPELINE, "task": TASK}
 OTHERS: dict[tuple[str, str], Run[Any]] = {
     **{("pr", state): pr_run("pr", state) for name, state in WRITTEN if name == "pr"},
     ("pr", "DEBUGGING-driven"): pr_run(
-        "pr", "DEBUGGING", data=msgspec.structs.replace(PR_DATA, setup=Setup(plan="docs/plan.md", agent="human"))
+        "pr", "DEBUGGING", data=msgspec.structs.replace(PR_DATA, setup=PrSetup(plan="docs/plan.md", agent="human"))
     ),
     **{(name, state): session_run(name, state) for name, state in READERS},
 }  # every state that someone reads

@@ -12,8 +12,8 @@ from sqlalchemy.pool import QueuePool
 from detent.errors import DetentError
 from detent.queue.database import open_database
 from detent.queue.engine import FORM, DurableQueue
-from detent.queue.output import Output
-from detent.queue.queue_protocol import MOST_FAILURES, MOST_STARTS, Job, Outcome
+from detent.queue.output import ExecutionOutput
+from detent.queue.queue_protocol import MOST_FAILURES, MOST_STARTS, ExecutionEnd, QueueJob
 from tests.queues import BOTH, Rig, rig
 
 __all__ = ["rig"]
@@ -34,7 +34,7 @@ def take(rig: Rig, id: str, worker: str = "w1") -> bool:
 
 def end(rig: Rig, id: str, state: str, reason: str = "", worker: str = "w1") -> bool:
     take(rig, id, worker)
-    return rig.queue.store.finish(id, rig.queue.one(id).attempt, worker, Outcome(state, reason), 0 if state == "done" else 1, 0)
+    return rig.queue.store.finish(id, rig.queue.one(id).attempt, worker, ExecutionEnd(state, reason), 0 if state == "done" else 1, 0)
 
 
 # -- adding ------------------------------------------------------------------------------------------------------------------
@@ -42,31 +42,31 @@ def end(rig: Rig, id: str, state: str, reason: str = "", worker: str = "w1") -> 
 
 def test_a_queue_that_no_worker_ever_saw_takes_jobs(tmp_path: Path) -> None:
     queue = DurableQueue(open_database("", tmp_path / "detent" / "queue.db"))
-    assert [e.state for e in queue.add([Job("r1", "i1")])] == ["ready"]
+    assert [e.state for e in queue.add([QueueJob("r1", "i1")])] == ["ready"]
     queue.close()
 
 
 @BOTH
 def test_a_job_is_in_the_queue_once_however_often_it_is_added(rig: Rig) -> None:
     for _ in range(3):
-        assert [e.id for e in rig.queue.add([Job("r1", "i1", "a title"), Job("r2", "i2")])] == ["r1", "r2"]
+        assert [e.id for e in rig.queue.add([QueueJob("r1", "i1", "a title"), QueueJob("r2", "i2")])] == ["r1", "r2"]
     assert rig.states() == {"r1": "ready", "r2": "ready"}
     assert turns(rig) == ["r1", "r2"]
 
 
 @BOTH
 def test_an_item_has_one_live_job(rig: Rig) -> None:
-    rig.queue.add([Job("r1", "i1")])
-    assert [e.id for e in rig.queue.add([Job("r9", "i1")])] == ["r1"]
+    rig.queue.add([QueueJob("r1", "i1")])
+    assert [e.id for e in rig.queue.add([QueueJob("r9", "i1")])] == ["r1"]
     end(rig, "r1", "failed")
-    assert [e.id for e in rig.queue.add([Job("r9", "i1")])] == ["r9"]
+    assert [e.id for e in rig.queue.add([QueueJob("r9", "i1")])] == ["r9"]
     assert rig.queue.one("i1").id == "r9", "an item's name means its newest job"
 
 
 @BOTH
 def test_the_first_is_by_priority_and_among_equals_by_age(rig: Rig) -> None:
     for id, priority in (("low", 3), ("old", 2), ("young", 2), ("urgent", 0)):
-        rig.queue.add([Job(id, priority=priority)])
+        rig.queue.add([QueueJob(id, priority=priority)])
     assert turns(rig) == ["urgent", "old", "young", "low"]
     assert [e.id for e in rig.queue.all()] == ["urgent", "old", "young", "low"]
 
@@ -76,47 +76,47 @@ def test_the_first_is_by_priority_and_among_equals_by_age(rig: Rig) -> None:
 
 @BOTH
 def test_a_job_waits_outside_the_engine_until_all_it_needs_is_done(rig: Rig) -> None:
-    rig.queue.add([Job("rc", "c", needs=("a", "b")), Job("ra", "a"), Job("rb", "b")])
+    rig.queue.add([QueueJob("rc", "c", needs=("a", "b")), QueueJob("ra", "a"), QueueJob("rb", "b")])
     assert turns(rig) == ["ra", "rb"]
     assert rig.queue.one("rc").waits_for == ("a", "b")
     end(rig, "ra", "done")
     assert rig.queue.one("rc").waits_for == ("b",)
     end(rig, "rb", "failed", "broken")
     assert rig.queue.one("rc").state == "waiting", "what failed is not done"
-    rig.queue.add([Job("rb2", "b")])
+    rig.queue.add([QueueJob("rb2", "b")])
     end(rig, "rb2", "done")
     assert rig.queue.one("rc").state == "ready"
     assert "rc" in turns(rig)
 
 
 def test_what_is_done_already_is_not_waited_for(rig: Rig) -> None:
-    rig.queue.add([Job("ra", "a")])
+    rig.queue.add([QueueJob("ra", "a")])
     end(rig, "ra", "done")
-    assert [e.state for e in rig.queue.add([Job("rb", "b", needs=("a",))])] == ["ready"]
+    assert [e.state for e in rig.queue.add([QueueJob("rb", "b", needs=("a",))])] == ["ready"]
 
 
 def test_a_need_that_nobody_will_fill_is_refused_and_nothing_is_added(rig: Rig) -> None:
     with pytest.raises(DetentError, match="b needs a, which is not done and not in the queue") as told:
-        rig.queue.add([Job("rc", "c"), Job("rb", "b", needs=("a",))])
+        rig.queue.add([QueueJob("rc", "c"), QueueJob("rb", "b", needs=("a",))])
     assert told.value.hint == "add it too: detent queue add a"
     assert rig.states() == {}
 
 
 def test_a_circle_is_refused_by_name(rig: Rig) -> None:
     with pytest.raises(DetentError, match=r"these items need each other: \w → \w → \w → \w"):
-        rig.queue.add([Job("ra", "a", needs=("b",)), Job("rb", "b", needs=("c",)), Job("rc", "c", needs=("a",))])
+        rig.queue.add([QueueJob("ra", "a", needs=("b",)), QueueJob("rb", "b", needs=("c",)), QueueJob("rc", "c", needs=("a",))])
     assert rig.states() == {}
 
 
 def test_an_item_named_twice_is_refused(rig: Rig) -> None:
     with pytest.raises(DetentError, match="item a is named twice"):
-        rig.queue.add([Job("r1", "a"), Job("r2", "a")])
+        rig.queue.add([QueueJob("r1", "a"), QueueJob("r2", "a")])
 
 
 @BOTH
 def test_many_jobs_are_taken_in_some_at_a_time_so_that_workers_get_their_turn(rig: Rig) -> None:
-    jobs = [Job(f"r{n}", f"i{n}", needs=(f"i{n + 1}",) if n % 50 != 49 else ()) for n in range(250)]
-    rig.queue.add([jobs[0], Job("r1", "i1")])
+    jobs = [QueueJob(f"r{n}", f"i{n}", needs=(f"i{n + 1}",) if n % 50 != 49 else ()) for n in range(250)]
+    rig.queue.add([jobs[0], QueueJob("r1", "i1")])
     engine, taken, said = rig.queue.database.engine, [0], Counter[str]()
 
     @sa.event.listens_for(engine, "commit")
@@ -139,19 +139,19 @@ def test_many_jobs_are_taken_in_some_at_a_time_so_that_workers_get_their_turn(ri
 
 @BOTH
 def test_an_end_is_kept_once_and_only_from_the_worker_that_holds_the_job(rig: Rig) -> None:
-    rig.queue.add([Job("r1", "i1")])
+    rig.queue.add([QueueJob("r1", "i1")])
     assert take(rig, "r1", "w1")
     rig.queue.store.hand_back(["w1"])
     assert take(rig, "r1", "w2")
-    assert not rig.queue.store.finish("r1", 1, "w1", Outcome("failed"), 1, 0), "a worker that was given up for dead is not heard"
-    assert rig.queue.store.finish("r1", 1, "w2", Outcome("done"), 0, 0)
-    assert not rig.queue.store.finish("r1", 1, "w2", Outcome("failed"), 1, 0)
+    assert not rig.queue.store.finish("r1", 1, "w1", ExecutionEnd("failed"), 1, 0), "a worker that was given up for dead is not heard"
+    assert rig.queue.store.finish("r1", 1, "w2", ExecutionEnd("done"), 0, 0)
+    assert not rig.queue.store.finish("r1", 1, "w2", ExecutionEnd("failed"), 1, 0)
     assert (rig.queue.one("r1").state, rig.queue.one("r1").starts, rig.queue.one("r1").worker) == ("done", 2, "")
     assert not take(rig, "r1"), "what is done is not taken up again"
 
 
 def test_a_job_that_ends_its_worker_again_and_again_is_parked(rig: Rig) -> None:
-    rig.queue.add([Job("poison"), Job("sound")])
+    rig.queue.add([QueueJob("poison"), QueueJob("sound")])
     for _ in range(MOST_STARTS):
         assert take(rig, "poison")
         rig.queue.store.hand_back(["w1"])
@@ -162,17 +162,17 @@ def test_a_job_that_ends_its_worker_again_and_again_is_parked(rig: Rig) -> None:
 
 
 def test_what_has_not_ended_is_handed_over_again(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     end(rig, "r1", "again")
     assert rig.queue.one("r1").state == "ready"
     assert turns(rig) == ["r1", "r1"], "the first turn and the new one; the first finds that it is over"
 
 
 def test_what_a_usage_limit_holds_gives_its_slot_back_and_counts_no_start(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     for _ in range(MOST_STARTS + 1):
         assert take(rig, "r1")
-        assert rig.queue.store.finish("r1", 1, "w1", Outcome("again", "held until noon", 3600.0), 75, 0)
+        assert rig.queue.store.finish("r1", 1, "w1", ExecutionEnd("again", "held until noon", 3600.0), 75, 0)
         found = rig.queue.one("r1")
         assert (found.state, found.reason, found.worker, found.starts) == ("ready", "held until noon", "", 0)
     held = rig.queue.engine.client.list_workflows(status="DELAYED", load_input=False)
@@ -181,7 +181,7 @@ def test_what_a_usage_limit_holds_gives_its_slot_back_and_counts_no_start(rig: R
 
 
 def test_a_turn_that_the_engine_lost_is_handed_over_anew(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     take(rig, "r1")
     ticket = f"r1~1~{0}"
     rig.queue.put_right("w1", set())
@@ -199,7 +199,7 @@ def test_a_turn_that_the_engine_lost_is_handed_over_anew(rig: Rig) -> None:
 
 @BOTH
 def test_a_job_that_is_cancelled_is_not_taken_up(rig: Rig) -> None:
-    rig.queue.add([Job("r1"), Job("ra", "a"), Job("rb", "b", needs=("a",))])
+    rig.queue.add([QueueJob("r1"), QueueJob("ra", "a"), QueueJob("rb", "b", needs=("a",))])
     for id in ("r1", "rb"):
         assert rig.queue.cancel(id, "not now").state == "cancelled"
     assert turns(rig) == ["ra"]
@@ -211,7 +211,7 @@ def test_a_job_that_is_cancelled_is_not_taken_up(rig: Rig) -> None:
 
 @BOTH
 def test_a_retry_is_a_new_attempt(rig: Rig) -> None:
-    rig.queue.add([Job("r1", "i1")])
+    rig.queue.add([QueueJob("r1", "i1")])
     end(rig, "r1", "failed", "broken")
     again = rig.queue.retry("r1")
     assert (again.state, again.attempt, again.starts, again.reason) == ("ready", 2, 0, "")
@@ -220,7 +220,7 @@ def test_a_retry_is_a_new_attempt(rig: Rig) -> None:
 
 @pytest.mark.parametrize("state", ["ready", "running", "done"])
 def test_only_what_ended_without_being_done_is_retried(rig: Rig, state: str) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     if state != "ready":
         take(rig, "r1") if state == "running" else end(rig, "r1", "done")
     with pytest.raises(DetentError, match=f"r1 is {state}; only what is failed, blocked, cancelled can be tried again"):
@@ -238,7 +238,7 @@ def test_a_job_that_is_not_there_is_named(rig: Rig) -> None:
 
 @BOTH
 def test_failures_in_a_row_pause_the_queue_and_it_says_why(rig: Rig) -> None:
-    rig.queue.add([Job(f"r{n}", f"i{n}") for n in range(12)])
+    rig.queue.add([QueueJob(f"r{n}", f"i{n}") for n in range(12)])
     for n in range(MOST_FAILURES - 1):
         end(rig, f"r{n}", "failed", "tests fail")
     end(rig, "r8", "blocked")
@@ -253,7 +253,7 @@ def test_failures_in_a_row_pause_the_queue_and_it_says_why(rig: Rig) -> None:
 
 
 def test_one_success_ends_the_row(rig: Rig) -> None:
-    rig.queue.add([Job(f"r{n}") for n in range(9)])
+    rig.queue.add([QueueJob(f"r{n}") for n in range(9)])
     for n in range(9):
         end(rig, f"r{n}", "done" if n == 4 else "failed")
     assert not rig.queue.paused().reason
@@ -298,7 +298,7 @@ def test_of_much_output_the_newest_is_kept_and_how_much_was_let_go_is_known(rig:
 
 def test_pieces_end_where_lines_end_unless_nothing_else_can_be_done() -> None:
     kept: list[str] = []
-    output = Output(kept.append)
+    output = ExecutionOutput(kept.append)
     output.feed(b"one\ntwo\n\nthr")
     output.feed(b"x" * 70_000)
     assert kept == ["one\ntwo\n\n"], "what has no end yet waits for it"
@@ -310,7 +310,7 @@ def test_pieces_end_where_lines_end_unless_nothing_else_can_be_done() -> None:
 
 @BOTH
 def test_the_engine_forgets_ended_turns_and_the_queue_what_ended_long_ago(rig: Rig) -> None:
-    rig.queue.add([Job("r1"), Job("r2")])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
     rig.queue.store.write("r1", 1, "said")
     rig.queue.cancel("r1")
     assert rig.queue.engine.forget() == 0, "it ended just now"
@@ -322,7 +322,7 @@ def test_the_engine_forgets_ended_turns_and_the_queue_what_ended_long_ago(rig: R
 
 
 def test_what_is_handed_over_carries_a_form_that_no_source_changes(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     assert [w.app_version for w in rig.queue.engine.client.list_queued_workflows()] == [FORM]
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from detent.queue.queue_protocol import Job
+from detent.queue.queue_protocol import QueueJob
 from tests.patience import LONG
 from tests.queues import Rig, rig
 
@@ -15,8 +15,8 @@ __all__ = ["rig"]
 def chaos(rig: Rig, jobs: int, workers: int, kills: int, often: float = 0.3, seconds: float = 0.3) -> int:
     """Work off so many jobs, and kill one worker after another meanwhile; how many kills there were."""
     dice = random.Random(jobs)
-    rig.queue.add([Job(f"r{n:03}", f"i{n:03}", needs=(f"i{n - 1:03}",) if n % 10 == 9 else ()) for n in range(jobs)])
-    rig.queue.add([Job(f"r{n:03}", f"i{n:03}") for n in range(jobs) if n % 10 != 9])  # again: nothing happens
+    rig.queue.add([QueueJob(f"r{n:03}", f"i{n:03}", needs=(f"i{n - 1:03}",) if n % 10 == 9 else ()) for n in range(jobs)])
+    rig.queue.add([QueueJob(f"r{n:03}", f"i{n:03}") for n in range(jobs) if n % 10 != 9])  # again: nothing happens
     crew = [rig.work(str(seconds), slots=2, limit=3) for _ in range(workers)]
     killed = 0
     end = time.monotonic() + LONG + jobs * 10

@@ -20,7 +20,7 @@ import detent
 from detent.queue.database import lease_file
 from detent.queue.engine import FORM, QUEUE, WORKFLOW
 from detent.queue.lease import FENCED
-from detent.queue.queue_protocol import Job
+from detent.queue.queue_protocol import QueueJob
 from tests.patience import LONG
 from tests.queues import BOTH, Rig, rig
 
@@ -50,7 +50,9 @@ def all_ended(rig: Rig, state: str = "done") -> None:
 
 @BOTH
 def test_a_worker_runs_each_job_once_within_its_slots_and_what_is_needed_first(rig: Rig) -> None:
-    rig.queue.add([Job("rc", "c", needs=("a", "b")), Job("ra", "a"), Job("rb", "b"), Job("rd", "d"), Job("re", "e")])
+    rig.queue.add(
+        [QueueJob("rc", "c", needs=("a", "b")), QueueJob("ra", "a"), QueueJob("rb", "b"), QueueJob("rd", "d"), QueueJob("re", "e")]
+    )
     rig.work("0.3", slots=2, limit=3)
     all_ended(rig)
     assert sorted(rig.noted("ends")) == sorted(rig.noted("starts")) == ["ra", "rb", "rc", "rd", "re"]
@@ -61,7 +63,7 @@ def test_a_worker_runs_each_job_once_within_its_slots_and_what_is_needed_first(r
 
 
 def test_the_limit_over_all_workers_holds_on_the_embedded_database(rig: Rig) -> None:
-    rig.queue.add([Job(f"r{n:02}") for n in range(24)])
+    rig.queue.add([QueueJob(f"r{n:02}") for n in range(24)])
     for _ in range(3):
         rig.work("0.05", slots=3, limit=3, pace=(60, 0.3, 45, 0.02))  # however busy the machine is, nobody is taken for dead
     all_ended(rig)
@@ -70,7 +72,7 @@ def test_the_limit_over_all_workers_holds_on_the_embedded_database(rig: Rig) -> 
 
 
 def test_ends_are_kept_by_kind_and_failures_pause_the_worker(rig: Rig) -> None:
-    rig.queue.add([Job(f"r{n}", priority=n) for n in range(8)])
+    rig.queue.add([QueueJob(f"r{n}", priority=n) for n in range(8)])
     rig.work("r0=0.05,r1=blocked,r7=0.05,*=fail", slots=1, limit=1)
     rig.until(lambda: rig.queue.paused().reason, "the queue pauses")
     rig.until(lambda: not rig.queue.all(["running"]), "nothing runs")
@@ -86,7 +88,7 @@ def test_ends_are_kept_by_kind_and_failures_pause_the_worker(rig: Rig) -> None:
 
 @BOTH
 def test_a_cancel_ends_the_whole_tree_of_processes_and_frees_the_slot(rig: Rig) -> None:
-    rig.queue.add([Job("r1"), Job("r2")])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
     rig.work("r1=wait,r2=0.05", slots=1, limit=1)
     waits(rig, "r1")
     assert rig.queue.cancel("r1", "never mind").state == "cancelled"
@@ -97,7 +99,7 @@ def test_a_cancel_ends_the_whole_tree_of_processes_and_frees_the_slot(rig: Rig) 
 
 
 def test_a_program_that_takes_too_long_or_says_nothing_is_ended_with_all_its_processes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    rig.queue.add([Job("r1"), Job("r2")])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
     monkeypatch.setenv("QUEUE_TEST_LIMITS", json.dumps({"timeout": 3, "silence": 1}))
     rig.work("r1=silent,r2=wait", slots=2)
     all_ended(rig, "failed")
@@ -111,7 +113,7 @@ def test_a_program_that_takes_too_long_or_says_nothing_is_ended_with_all_its_pro
 
 @BOTH
 def test_a_killed_worker_leaves_no_process_and_another_takes_over_from_the_last_step(rig: Rig) -> None:
-    rig.queue.add([Job("r1"), Job("r2")])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
     first = rig.work("wait", slots=2)
     waits(rig, "r1", "r2")
     first.kill()
@@ -140,7 +142,7 @@ def holding(file: Path) -> Iterator[None]:
 
 
 def test_a_worker_that_is_stuck_is_ended_before_its_work_is_taken_over(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     first = rig.work("wait", slots=1)
     waits(rig, "r1")
     with holding(rig.file), holding(lease_file(rig.file)):  # it is not stopped in the middle of a write: then nobody could write any more
@@ -155,7 +157,7 @@ def test_a_worker_that_is_stuck_is_ended_before_its_work_is_taken_over(rig: Rig)
 
 @pytest.mark.slow
 def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     worker = rig.work("wait", slots=1)
     waits(rig, "r1")
     with sqlite3.connect(lease_file(rig.file), isolation_level=None) as other:
@@ -171,7 +173,7 @@ def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: 
 
 
 def test_a_database_that_is_away_for_a_moment_ends_nothing(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     worker = rig.work("wait", slots=1, pace=(20, 0.3, 15, 0.1))
     waits(rig, "r1")
     with sqlite3.connect(rig.file, isolation_level=None) as other:
@@ -188,7 +190,7 @@ def test_a_database_that_is_away_for_a_moment_ends_nothing(rig: Rig) -> None:
 @pytest.mark.slow
 @BOTH
 def test_a_worker_lives_on_while_somebody_changes_jobs_for_long(rig: Rig) -> None:
-    rig.queue.add([Job("r1")])
+    rig.queue.add([QueueJob("r1")])
     worker = rig.work("wait", slots=1)
     waits(rig, "r1")
     with rig.queue.store.changing():
@@ -202,7 +204,7 @@ def test_a_worker_lives_on_while_somebody_changes_jobs_for_long(rig: Rig) -> Non
 
 @BOTH
 def test_a_worker_that_leaves_takes_its_programs_along_and_gives_back_what_it_held(rig: Rig) -> None:
-    rig.queue.add([Job("r1"), Job("r2")])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
     first = rig.work("wait", slots=1)
     waits(rig, "r1")
     assert first.end() == 0, first.errors
@@ -214,14 +216,14 @@ def test_a_worker_that_leaves_takes_its_programs_along_and_gives_back_what_it_he
 
 
 def test_a_pause_holds_what_is_ready_and_lets_run_what_runs(rig: Rig) -> None:
-    rig.queue.add([Job("r1"), Job("r2", priority=3)])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2", priority=3)])
     rig.queue.pause("the office moves", "ada")
     worker = rig.work("wait", slots=2)
     rig.until(lambda: worker.kinds("up") and rig.queue.workers(), "the worker is up")
     rig.queue.resume()
     waits(rig, "r1", "r2")
     rig.queue.pause("again", "ada")
-    rig.queue.add([Job("r3", priority=0)])
+    rig.queue.add([QueueJob("r3", priority=0)])
     (rig.folder / "go").touch()
     rig.until(lambda: rig.states() == {"r1": "done", "r2": "done", "r3": "ready"}, "what ran has ended")
     rig.queue.resume()
@@ -241,7 +243,7 @@ def test_a_pickled_value_in_the_database_is_never_read(rig: Rig) -> None:
     bad = base64.b64encode(pickle.dumps({"args": (Plant(),), "kwargs": {}})).decode()
     assert pickle.loads(base64.b64decode(bad)) and trap.exists(), "the plant works where it is unpickled"
     trap.unlink()
-    rig.queue.add([Job("r1"), Job("r2", priority=3)])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2", priority=3)])
     with rig.queue.database.engine.begin() as c:
         c.execute(sa.text("UPDATE workflow_status SET serialization = 'py_pickle' WHERE workflow_uuid = 'r1~1~0'"))
         changed = c.execute(sa.text("UPDATE workflow_input SET inputs = :bad WHERE workflow_uuid = 'r1~1~0'"), {"bad": bad})
@@ -253,7 +255,7 @@ def test_a_pickled_value_in_the_database_is_never_read(rig: Rig) -> None:
 
 @pytest.mark.slow
 def test_a_worker_of_other_sources_takes_up_what_was_handed_over_and_what_was_begun(rig: Rig) -> None:
-    rig.queue.add([Job("r1"), Job("r2")])
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
     first = rig.work("wait", slots=1)
     waits(rig, "r1")
     first.kill()

@@ -13,12 +13,11 @@ from detent.door import Case, Door
 from detent.fakes import MemoryJudge, MemoryLook, MemoryWorld, run_tests, tree_id
 from detent.gates.item import WorkItem
 from detent.gates.judge import judge
-from detent.kernel.codec import from_entry
-from detent.kernel.holder import this_process
-from detent.kernel.journal import SqliteJournal
+from detent.journal.codec import from_entry
+from detent.journal.holder import this_process
+from detent.journal.journal import SqliteJournal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent
-from detent.workflows.execute.execute_data import ExecuteData
-from detent.workflows.execute.execute_data import Setup as ExecuteSetup
+from detent.workflows.execute.execute_data import ExecuteData, ExecuteSetup
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.task_data import is_prepared
 from detent.workflows.tdd.tdd_data import begin, completed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.kernel.journal import SqliteJournal
+from detent.journal.journal import SqliteJournal
 from tests.project import ROOT
 from tests.real_crash_child import PLAN, TITLE
 from tests.repos import PLAIN, make_repo, sh

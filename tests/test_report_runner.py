@@ -8,7 +8,7 @@ import pytest
 
 from detent.config import load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.formats.tap import Point, read_points
+from detent.evidence.formats.tap import TapPoint, read_points
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command, refuse
@@ -167,18 +167,18 @@ def test_the_file_of_a_test_is_found_by_its_path_or_its_name(words: str, file: s
     ("text", "points"),
     [
         ("1..0 # SKIP none here\n", []),
-        ("TAP version 14\n1..1\nok 1 - a # time=5ms\n", [Point(("a",), "passed", "", 0.005)]),
-        ("1..1\nok 1 a # in 2 sec\n", [Point(("a",), "passed", "", 2.0)]),
-        ("not ok 1 - a # TODO soon\n1..1\n", [Point(("a",), "skipped", "soon")]),
-        ("not ok - a \\# 1\n# why\n1..1\n", [Point(("a # 1",), "failed", "why")]),
-        ("not ok 1\n  ---\n  message: no\n  ...\n1..1\n", [Point(("(no name)",), "failed", "  message: no")]),
-        ("# Subtest: s\n    not ok 1 - a\n    1..1\nnot ok 1 - s\n1..1\n", [Point(("s", "a"), "failed")]),
-        ("# Subtest: s\n    ok 1 - a\n    1..1\nnot ok 1 - s\n1..1\n", [Point(("s", "a"), "passed"), Point(("s",), "failed")]),
-        ("ok 1 - s {\n    ok 1 - a\n    1..1\n}\n1..1\n", [Point(("s", "a"), "passed")]),
-        ("1..1\nhello\nok 1 - a\nokay\n", [Point(("a",), "passed")]),
+        ("TAP version 14\n1..1\nok 1 - a # time=5ms\n", [TapPoint(("a",), "passed", "", 0.005)]),
+        ("1..1\nok 1 a # in 2 sec\n", [TapPoint(("a",), "passed", "", 2.0)]),
+        ("not ok 1 - a # TODO soon\n1..1\n", [TapPoint(("a",), "skipped", "soon")]),
+        ("not ok - a \\# 1\n# why\n1..1\n", [TapPoint(("a # 1",), "failed", "why")]),
+        ("not ok 1\n  ---\n  message: no\n  ...\n1..1\n", [TapPoint(("(no name)",), "failed", "  message: no")]),
+        ("# Subtest: s\n    not ok 1 - a\n    1..1\nnot ok 1 - s\n1..1\n", [TapPoint(("s", "a"), "failed")]),
+        ("# Subtest: s\n    ok 1 - a\n    1..1\nnot ok 1 - s\n1..1\n", [TapPoint(("s", "a"), "passed"), TapPoint(("s",), "failed")]),
+        ("ok 1 - s {\n    ok 1 - a\n    1..1\n}\n1..1\n", [TapPoint(("s", "a"), "passed")]),
+        ("1..1\nhello\nok 1 - a\nokay\n", [TapPoint(("a",), "passed")]),
     ],
 )  # fmt: skip
-def test_tap_in_all_its_forms(text: str, points: list[Point]) -> None:
+def test_tap_in_all_its_forms(text: str, points: list[TapPoint]) -> None:
     assert read_points(text.encode()) == points
 
 

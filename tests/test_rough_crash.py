@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from detent.kernel.journal import SqliteJournal
+from detent.journal.journal import SqliteJournal
 from tests.project import BYTECODE, INI, QUICK, ROOT
 from tests.real_crash_child import Points
 from tests.repos import PLAIN, make_repo, sh

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell, DetentError
-from detent.sandbox import Limits, seccomp
+from detent.sandbox import ProcessLimits, seccomp
 from detent.sandbox.bubblewrap import Bubblewrap
 from detent.sandbox.guard import PLACEHOLDER, hold
-from detent.sandbox.limits import Group, find_places, size, unheld
-from detent.sandbox.limits import Place as GroupPlace
+from detent.sandbox.limits import ControlGroup, GroupPlace, find_places, size, unheld
 from detent.sandbox.visible import missing_inside, toolchains
 from tests.patience import LONG
 from tests.rooms import Place, isolated
@@ -297,7 +296,7 @@ except OSError as e:
 
 @pytest.mark.needs("groups")
 def test_a_fork_bomb_ends_at_the_limit_and_the_host_goes_on(place: Place, inside: Bubblewrap) -> None:
-    inside.limits = Limits(processes=40)
+    inside.limits = ProcessLimits(processes=40)
     ran = place.python(inside, BOMB)
     forked, error = map(int, ran.output.split())
     assert forked < 40 and error == errno.EAGAIN and ran.limit == "processes"
@@ -309,7 +308,7 @@ def test_a_fork_bomb_ends_at_the_limit_and_the_host_goes_on(place: Place, inside
 
 
 def test_a_memory_hog_ends_and_we_do_not(place: Place, inside: Bubblewrap) -> None:
-    inside.limits = Limits(memory=200 << 20)
+    inside.limits = ProcessLimits(memory=200 << 20)
     ran = place.python(inside, "a = bytearray(400 << 20)\nprint('got it')")
     assert "got it" not in ran.output and ran.exit_code != 0
     assert ran.limit == "memory" or "MemoryError" in ran.output
@@ -327,9 +326,9 @@ def test_sizes_are_read() -> None:
 
 
 LOWERED = """import resource, subprocess, sys
-from detent.sandbox.limits import Group, Limits
+from detent.sandbox.limits import ControlGroup, ProcessLimits
 resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))
-group = Group(Limits(8 << 30), ())
+group = ControlGroup(ProcessLimits(8 << 30), ())
 subprocess.run(["sh", "-c", "ulimit -d"], preexec_fn=group.join, check=True)
 """
 
@@ -350,13 +349,13 @@ def test_groups_are_made_where_controllers_are_passed_on(tmp_path: Path) -> None
         (folder / "cgroup.procs").touch()
     (found,) = find_places(tmp_path, tmp_path / "member")
     assert found == GroupPlace(own.parent, frozenset({"cpu", "memory", "pids"}), True)
-    assert unheld(Limits(), (found,)) == () and len(unheld(Limits(), ())) == 3
+    assert unheld(ProcessLimits(), (found,)) == () and len(unheld(ProcessLimits(), ())) == 3
     mine = f"detent-{os.stat('/proc/self/ns/pid').st_ino}"
     dead, elsewhere = own.parent / f"{mine}-999999999-0", own.parent / "detent-1-999999999-0"
     dead.mkdir()
     elsewhere.mkdir()
     with pytest.raises(FileNotFoundError):  # a plain folder does not get its own cgroup.procs
-        Group(Limits(1 << 30, 2, 99), (found,))
+        ControlGroup(ProcessLimits(1 << 30, 2, 99), (found,))
     assert not dead.exists() and elsewhere.exists(), "a process of another container may have that number, and be alive"
     (made,) = own.parent.glob(f"{mine}-{os.getpid()}-*")
     assert {f.name: f.read_text() for f in made.iterdir()} == {

@@ -15,8 +15,8 @@ from detent.errors import DetentError
 from detent.evidence.checks import check_all
 from detent.evidence.collect import Collector
 from detent.evidence.suite import Suite
-from detent.kernel.seal import KEY, keep, kept
-from detent.kernel.state import state_dir
+from detent.storage.seal import KEY, keep, kept
+from detent.storage.state import state_dir
 from detent.world.reviewer import kept_review
 from tests.cases import pass_all, project
 from tests.patience import LONG

@@ -12,7 +12,7 @@ from detent.evidence.look import Changed, Probed
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.gates.judge import judge
-from detent.gates.testlist import CurrentTest, Entry, read_list, read_reply
+from detent.gates.testlist import CurrentTest, ListedTest, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Evidence, Flag, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
@@ -25,7 +25,9 @@ LIST = "# Tests\n\n- [ ] adds two numbers\n- [ ] refuses text\n"
 ADDS = CurrentTest("adds two numbers", "tests/test_sum.py", "src/sum.py")
 NAMES_ADDS = '{"currentTest": {"description": "adds two numbers", "testFile": "tests/test_sum.py", "implFile": "src/sum.py"}}'
 NAMES_NONE = '{"currentTest": null}'
-DATA = TddData(entries=(Entry("adds two numbers"), Entry("refuses text")), current=ADDS, feature_request="sums", cycle=1, good_tree="t0")
+DATA = TddData(
+    entries=(ListedTest("adds two numbers"), ListedTest("refuses text")), current=ADDS, feature_request="sums", cycle=1, good_tree="t0"
+)
 PHASES = ("PLAN", "RED", "GREEN", "REFACTOR")
 CRASHED, NO_RED = Sent("agent-failed", by="system", output="no answer"), Found(failed=("no test fails",))
 
@@ -120,7 +122,7 @@ def test_a_whole_feature_goes_red_green_refactor_until_every_box_is_ticked() -> 
     assert [note_of(run_of(d)).cycle_number for d in (plan, red, green, refactor, end)] == [1, 1, 1, 1, 1]
     landed = said(run_of(end), Sent("outcome", by="system", outcome="offered"), Found())
     assert (landed.run.state, landed.owes, TDD.unproven(run_of(landed))) == ("COMPLETE", ("leave_workspace",), ())
-    assert data_of(end).entries == (Entry("adds two numbers", done=True, proof=refactor.run.seq),)
+    assert data_of(end).entries == (ListedTest("adds two numbers", done=True, proof=refactor.run.seq),)
 
 
 PASSING = [
@@ -138,7 +140,7 @@ def test_a_passed_phase_owes_exactly_one_commit_and_its_note_and_takes_over_the_
     longer = {"test-list.md": LIST + "- [ ] one more\n"}
     passed = said(a_run(state, counts={"retries": 2}), sent, Found(tree="t1", documents=longer))
     assert (passed.status, passed.owes, passed.run.counts) == ("SUCCESS", owes, {})
-    assert (data_of(passed).good_tree, data_of(passed).entries[-1]) == ("t1", Entry("one more"))
+    assert (data_of(passed).good_tree, data_of(passed).entries[-1]) == ("t1", ListedTest("one more"))
 
 
 # -- the list and the reply --------------------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def test_a_passed_phase_owes_exactly_one_commit_and_its_note_and_takes_over_the_
 
 def test_the_list_is_read_as_checkboxes_and_the_rest_is_prose() -> None:
     text = "# Tests\n\nSome words.\n- [ ] one\n  * [x]  two   words \n1. [X] three\n- a remark\n- [docs](x.md)\n```\n- [ ] fenced\n```\n"
-    assert read_list(text) == ((Entry("one"), Entry("two words", done=True), Entry("three", done=True)), ())
+    assert read_list(text) == ((ListedTest("one"), ListedTest("two words", done=True), ListedTest("three", done=True)), ())
 
 
 @pytest.mark.parametrize("line", ["- [] text", "-[ ] text", "- [y] text", "- [ ]", "- [x]text", "[ ] text"])
@@ -223,7 +225,7 @@ def test_a_persons_word_allows_rewording_an_open_entry(word: dict[str, Any]) -> 
 
 
 def test_a_proved_entry_stays_whatever_a_person_said() -> None:
-    proved = TddData(entries=(Entry("old", done=True, proof=3), Entry("adds two numbers")))
+    proved = TddData(entries=(ListedTest("old", done=True, proof=3), ListedTest("adds two numbers")))
     world = World(
         a_run("PLAN", proved, steers=("tidy up",)), Sent("submit", reply=NAMES_ADDS), files={"test-list.md": "- [ ] adds two numbers\n"}
     )
@@ -267,7 +269,7 @@ def test_plan_may_write_the_list_only() -> None:
     ],
 )
 def test_completion_is_judged_by_the_tests_too(now: TestReport, changes: tuple[Changed, ...], said_so: str) -> None:
-    done, ticked = TddData(entries=(Entry("adds", done=True, proof=3),)), {"test-list.md": "- [x] adds\n"}
+    done, ticked = TddData(entries=(ListedTest("adds", done=True, proof=3),)), {"test-list.md": "- [x] adds\n"}
     decision = judged(World(a_run("PLAN", done), Sent("submit", reply=NAMES_NONE), files=ticked, now=now, changes=changes))
     assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "PLAN", {"retries": 1})
     assert said_so in decision.run.last_error
@@ -276,7 +278,7 @@ def test_completion_is_judged_by_the_tests_too(now: TestReport, changes: tuple[C
 def test_the_machine_ticks_the_box_at_the_start_of_the_next_plan() -> None:
     decision = said(a_run("REFACTOR"), Sent("submit"), Found(tree="t9", documents={"test-list.md": LIST}))
     assert decision.owes == ("commit_judged_tree", "write_note", "tick_boxes")
-    assert data_of(decision).entries[0] == Entry("adds two numbers", done=True, proof=8)
+    assert data_of(decision).entries[0] == ListedTest("adds two numbers", done=True, proof=8)
     second = NAMES_ADDS.replace("adds two numbers", "refuses text")
     cleared = judged(World(run_of(decision), Sent("submit", reply=second)))
     assert "the box of 'adds two numbers' was cleared" in cleared.reasons[0]
@@ -286,12 +288,12 @@ def test_the_machine_ticks_the_box_at_the_start_of_the_next_plan() -> None:
 
 def test_boxes_that_stood_ticked_before_the_run_are_not_its_to_prove() -> None:
     data = begin("more sums", "- [x] old\n- [ ] new\n")
-    assert data.entries == (Entry("old", done=True, before=True), Entry("new"))
+    assert data.entries == (ListedTest("old", done=True, before=True), ListedTest("new"))
     assert TDD.unproven(a_run("PLAN", data)) == ("new",)
 
 
 def test_a_ticked_box_without_proof_is_unproven_and_so_is_an_empty_list() -> None:
-    assert TDD.unproven(a_run("PLAN", TddData(entries=(Entry("x", done=True),)))) == ("x",)
+    assert TDD.unproven(a_run("PLAN", TddData(entries=(ListedTest("x", done=True),)))) == ("x",)
     assert TDD.unproven(a_run("PLAN", TddData())) == ("test-list.md has no entry",)
 
 
@@ -500,7 +502,7 @@ def test_already_satisfied_closes_the_entry_from_the_second_try_on(reply: str) -
     sent = Sent("submit", reply=reply)
     decision = judged(World(a_run("RED", counts={"retries": 1}), sent, now=passing("old", "new"), changes=TEST_ADDED))
     assert (decision.status, decision.run.state, decision.run.counts) == ("SUCCESS", "PLAN", {})
-    assert data_of(decision).entries[0] == Entry("adds two numbers", done=True, proof=8)
+    assert data_of(decision).entries[0] == ListedTest("adds two numbers", done=True, proof=8)
     assert decision.owes == ("commit_judged_tree", "write_note", "tick_boxes")
     flag = the_flag(decision, "no-proof")
     assert (flag.place, flag.level, flag.stays) == ("tests/test_sum.py::new", "ask", True)

@@ -12,7 +12,7 @@ import pytest
 
 from detent.errors import DetentError
 from detent.git.place import find_place
-from detent.tracker import STATUSES, TRACKERS, Change, NewItem, Tracker, TrackerError, UnknownItem, open_of
+from detent.tracker import STATUSES, TRACKERS, NewItem, Tracker, TrackerChange, TrackerError, UnknownItem, open_of
 from tests.forge_server import served
 from tests.machine import need
 from tests.repos import make_repo, sh
@@ -46,7 +46,7 @@ def test_there_is_one_item_of_a_key(tracker: Tracker) -> None:
     again = tracker.add(NewItem("Tests fail", "another output", key="detent:it-1:tests", found_in=first.id))
     assert again == one and one.found_in == (first.id,) and one.depends_on == () and len(tracker.items()) == 2
     assert tracker.add(NewItem("no key")).id != tracker.add(NewItem("no key")).id
-    tracker.change(one.id, Change("closed"))
+    tracker.change(one.id, TrackerChange("closed"))
     assert tracker.add(NewItem("Tests fail", key="detent:it-1:tests")).id == one.id
 
 
@@ -56,9 +56,9 @@ def test_a_claim_is_for_one_alone_and_can_be_repeated_by_them(tracker: Tracker) 
     assert not tracker.claim(id, "detent/b")
     now = tracker.items(id)[0]
     assert (now.status, now.assignee) == ("in_progress", "detent/a")
-    tracker.change(id, Change("in_progress", assignee=""))
+    tracker.change(id, TrackerChange("in_progress", assignee=""))
     assert tracker.claim(id, "detent/b")
-    tracker.change(id, Change("closed", assignee=""))
+    tracker.change(id, TrackerChange("closed", assignee=""))
     assert not tracker.claim(id, "detent/c") or tracker.items(id)[0].status != "closed"
 
 
@@ -76,45 +76,45 @@ def test_of_many_that_claim_at_once_one_gets_it(tracker: Tracker) -> None:
 def test_a_change_changes_what_it_names_and_nothing_else(tracker: Tracker) -> None:
     id = tracker.add(NewItem("sums", "text", labels=("a",))).id
     for status in STATUSES:
-        assert tracker.change(id, Change(status)).status == status
-    now = tracker.change(id, Change("open", labels=("timeout",), note="the first note"))
+        assert tracker.change(id, TrackerChange(status)).status == status
+    now = tracker.change(id, TrackerChange("open", labels=("timeout",), note="the first note"))
     assert (now.status, now.labels, now.notes, now.description) == ("open", ("a", "timeout"), "the first note", "text")
-    again = tracker.change(id, Change("open", labels=("timeout",), note="the first note"))
+    again = tracker.change(id, TrackerChange("open", labels=("timeout",), note="the first note"))
     assert again == now
-    assert "the second" in tracker.change(id, Change(note="the second")).notes and "first" in tracker.items(id)[0].notes
+    assert "the second" in tracker.change(id, TrackerChange(note="the second")).notes and "first" in tracker.items(id)[0].notes
 
 
 def test_an_item_can_be_edited_and_reopened(tracker: Tracker) -> None:
     need, id = tracker.add(NewItem("need")).id, tracker.add(NewItem("sums", "text", 3, "bug", ("a", "b"), key="detent:k")).id
-    tracker.change(id, Change(depends_on=(need,)))
+    tracker.change(id, TrackerChange(depends_on=(need,)))
     now = tracker.change(
-        id, Change(title="Sums", description="more\ntext", priority=0, type="feature", labels=("c",), drop=("a", "nowhere"))
+        id, TrackerChange(title="Sums", description="more\ntext", priority=0, type="feature", labels=("c",), drop=("a", "nowhere"))
     )
     assert (now.title, now.description, now.priority, now.type, set(now.labels)) == ("Sums", "more\ntext", 0, "feature", {"b", "c"})
     assert (now.status, now.key, now.depends_on) == ("open", "detent:k", (need,)) and tracker.items(id) == [now]
-    now = tracker.change(id, Change("closed", description="", priority=2, type="task"))
+    now = tracker.change(id, TrackerChange("closed", description="", priority=2, type="task"))
     assert (now.status, now.description, now.priority, now.type, now.title) == ("closed", "", 2, "task", "Sums")
-    assert tracker.change(id, Change("open")).status == "open"
+    assert tracker.change(id, TrackerChange("open")).status == "open"
 
 
 def test_items_wait_for_each_other_and_never_in_a_circle(tracker: Tracker) -> None:
     a, b, c = (tracker.add(NewItem(name)).id for name in "abc")
-    assert tracker.change(b, Change(depends_on=(a,))).depends_on == (a,)
-    assert tracker.change(c, Change(depends_on=(a, b))).depends_on == (a, b)
+    assert tracker.change(b, TrackerChange(depends_on=(a,))).depends_on == (a,)
+    assert tracker.change(c, TrackerChange(depends_on=(a, b))).depends_on == (a, b)
     with pytest.raises(DetentError, match="cycle"):
-        tracker.change(a, Change(depends_on=(c,)))
+        tracker.change(a, TrackerChange(depends_on=(c,)))
     with pytest.raises(DetentError):
-        tracker.change(a, Change(depends_on=("nowhere",)))
+        tracker.change(a, TrackerChange(depends_on=("nowhere",)))
     assert tracker.items(a)[0].depends_on == ()
     assert open_of(tracker, (a, b)) == [a, b]
-    tracker.change(a, Change("closed"))
+    tracker.change(a, TrackerChange("closed"))
     assert open_of(tracker, tracker.items(c)[0].depends_on) == [b]
 
 
 @pytest.mark.parametrize("id", ["nowhere", "", "--all", "a b", "../x", "x\ny"])
 def test_an_item_that_is_not_there_is_an_error(tracker: Tracker, id: str) -> None:
     there = tracker.add(NewItem("sums")).id
-    for call in (lambda: tracker.items(there, id), lambda: tracker.claim(id, "w"), lambda: tracker.change(id, Change("closed"))):
+    for call in (lambda: tracker.items(there, id), lambda: tracker.claim(id, "w"), lambda: tracker.change(id, TrackerChange("closed"))):
         with pytest.raises(UnknownItem, match="there is no item"):
             call()
 
@@ -208,7 +208,7 @@ def test_what_we_do_not_know_of_an_issue_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "p" / ".beads" / "issues.jsonl"
     file.write_text('{"id":"bd-1","title":"a","design":"keep me","status":"hooked"}\n{"id":"bd-2","title":"gone","status":"tombstone"}\n')
     assert [(item.id, item.status) for item in tracker.items()] == [("bd-1", "deferred")]
-    tracker.change("bd-1", Change("closed"))
+    tracker.change("bd-1", TrackerChange("closed"))
     assert '"design": "keep me"' in file.read_text() and "tombstone" in file.read_text()
 
 
@@ -243,7 +243,7 @@ def test_the_real_bd_keeps_to_what_its_stand_in_does(tmp_path: Path) -> None:
     follow = tracker.add(NewItem("follow", found_in=first.id, key="detent:x"))
     assert tracker.add(NewItem("follow", key="detent:x")).id == follow.id and tracker.items(follow.id)[0].found_in == (first.id,)
     assert tracker.claim(first.id, "detent/a") and tracker.claim(first.id, "detent/a") and not tracker.claim(first.id, "detent/b")
-    assert tracker.change(follow.id, Change(depends_on=(first.id,))).depends_on == (first.id,)
-    assert tracker.change(first.id, Change("closed", assignee="", note="done", labels=("timeout",))).status == "closed"
+    assert tracker.change(follow.id, TrackerChange(depends_on=(first.id,))).depends_on == (first.id,)
+    assert tracker.change(first.id, TrackerChange("closed", assignee="", note="done", labels=("timeout",))).status == "closed"
     with pytest.raises(UnknownItem):
         tracker.items("bd-nowhere")

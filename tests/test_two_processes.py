@@ -13,8 +13,8 @@ import pytest
 
 from detent.door import Door
 from detent.fakes import ScriptedJudge
-from detent.kernel.codec import from_entry
-from detent.kernel.journal import SqliteJournal
+from detent.journal.codec import from_entry
+from detent.journal.journal import SqliteJournal
 from detent.kernel.model import Event, Found, Run, Sent, Status
 from tests.two_children import (
     PATIENCE,

@@ -8,7 +8,7 @@ import pytest
 
 from detent.app.verify_bare import NO_RED
 from detent.errors import DetentError
-from detent.evidence.claims import REF, Claim, Step, seal, written
+from detent.evidence.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.collect import Collector
 from detent.evidence.runners import Command
 from detent.evidence.suite import Suite
@@ -148,7 +148,7 @@ def of_another_commit(clone: Clone) -> str:
 def of_another_repository(clone: Clone) -> str:
     commit = clone.commits()[GREENS]
     foreign = git_at(make_repo(clone.root.parent / f"{clone.root.name}-foreign", {"b.py": "b = 1\n"})).tree("HEAD")
-    clone.put(commit, written(seal(Claim("tdd-000000", "tdd", (Step("green", "b", foreign),)), commit)))
+    clone.put(commit, written(seal(Claim("tdd-000000", "tdd", (ClaimedStep("green", "b", foreign),)), commit)))
     return commit
 
 

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from detent.app import open_app
-from detent.app.tally import Tally
-from detent.interfaces.http.runs_board import Board, runs
+from detent.app.tally import UsageTally
+from detent.interfaces.http.runs_board import RunsBoard, runs
 from detent.interfaces.http.shapes import RunsAsked
 from tests.driven import CYCLE, PLANS, REDS, running
 from tests.patience import LONG
@@ -266,7 +266,7 @@ def test_a_secret_that_a_test_prints_leaves_the_server_nowhere(tmp_path: Path) -
 def test_many_runs_are_paged_before_their_rows_are_built(tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     copies(p, p.task()["run"], 300)
-    app, board = open_app(p.root, env=p.env), Board(Tally())
+    app, board = open_app(p.root, env=p.env), RunsBoard(UsageTally())
     found = runs(app, board, RunsAsked(limit=10, sort="group"))
     assert (found.total, len(found.runs), found.next, found.counts["working"]) == (301, 10, 10, 301)
     assert len(board._rows) == 10, "a row is built when it is handed out"

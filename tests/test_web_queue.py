@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from detent.app.queueing import open_queue
-from detent.app.tally import Tally
+from detent.app.tally import UsageTally
 from detent.git.place import find_place
 from detent.interfaces.http.executing import Desk, executions
-from detent.interfaces.http.runs_board import Board
+from detent.interfaces.http.runs_board import RunsBoard
 from detent.interfaces.http.shapes_execute import ExecutionsAsked
-from detent.queue.queue_protocol import Job
+from detent.queue.queue_protocol import QueueJob
 from tests.driven import running, scripted
 from tests.executions import WORKS, Till
 from tests.patience import LONG
@@ -116,7 +116,7 @@ def test_a_long_log_is_shown_whole_and_many_executions_stay_quick(chromium: Brow
         for n in range(400):
             queue.store.write("execute-it-1-1", 1, f"line {n}\n\nand half")
             queue.store.write("execute-it-1-1", 1, " of it\n")
-        queue.add([Job(f"x-{n:04}", title=f"Job {n}") for n in range(300)])
+        queue.add([QueueJob(f"x-{n:04}", title=f"Job {n}") for n in range(300)])
         page = visit(chromium, to.link)
         page.goto(f"{to.url}queue/execute-it-1-1")
         expect(page.locator(".log .tools .num")).to_have_text("1,200 lines")
@@ -182,7 +182,7 @@ def test_executions_are_searched_at_the_server_and_what_happens_elsewhere_is_see
         assert to.get("/api/executions")["counts"] == {"waiting": 0, "ready": 0, "running": 0}, "asking makes no queue"
         two_queued(to)
         queue = open_queue(find_place(p.root), p.env)
-        queue.add([Job("x-1", title="Round 50% of ÄRGER"), Job("x-2", title="Round 500 prices")])
+        queue.add([QueueJob("x-1", title="Round 50% of ÄRGER"), QueueJob("x-2", title="Round 500 prices")])
         queue.close()
         assert found("q=round%20PRICES") == [("Round 500 prices", "ready")] and found("q=50%25") == [("Round 50% of ÄRGER", "ready")]
         assert found("q=%C3%84RGER") == [("Round 50% of ÄRGER", "ready")] and found("q=execute-it-1") == [("Add prices", "ready")]
@@ -204,7 +204,7 @@ def test_whoever_looks_at_the_queue_sees_what_happened_outside_of_it(tmp_path: P
     def seen(desk: Desk) -> list[tuple[str, str]]:
         return [(e.item, e.state) for e in executions(app, desk, ExecutionsAsked()).executions]
 
-    with till.app() as app, closing(Desk(Board(Tally()), 3600)) as once, closing(Desk(Board(Tally()), 0)) as again:
+    with till.app() as app, closing(Desk(RunsBoard(UsageTally()), 3600)) as once, closing(Desk(RunsBoard(UsageTally()), 0)) as again:
         assert seen(once) == seen(again) == [(one, "ready"), (two, "waiting")]
         till.change(one, status="closed")  # by a program that knows nothing of the queue
         assert seen(once)[1] == (two, "waiting"), "the tracker is not asked with every look"

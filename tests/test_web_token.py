@@ -10,7 +10,7 @@ import pytest
 
 from detent.app import open_app
 from detent.app.land_branches import _question
-from detent.app.land_flags import Seen, _recorded
+from detent.app.land_flags import BranchSeen, _recorded
 from detent.app.rolling_back import roll_back
 from detent.app.run_sandbox import RunSandbox, sandbox_of
 from detent.blocks.open_flags import told_in_briefing
@@ -151,8 +151,8 @@ def test_and_in_the_question_before_landing() -> None:
 
 def test_and_where_detent_lands_branches_of_executions() -> None:
     flag = Flag("no-proof", "no test needs this", "calc.py", level="ask")
-    assert _question(Seen("t", open=(flag,), said=(f"jo {LINE}",))).endswith(f"Said by people on the way: jo {LINE}.")
-    assert _question(Seen("t", open=(flag,))).endswith("Do you accept it?")
+    assert _question(BranchSeen("t", open=(flag,), said=(f"jo {LINE}",))).endswith(f"Said by people on the way: jo {LINE}.")
+    assert _question(BranchSeen("t", open=(flag,))).endswith("Do you accept it?")
     assert _recorded((), "", (f"jo {LINE}",)) == f"Said-By-People: jo {LINE}"
     assert _recorded((flag,), "by jo", (f"jo {LINE}",)).splitlines()[1] == f"Said-By-People: jo {LINE}" and _recorded((), "", ()) == ""
 

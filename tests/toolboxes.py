@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.sandbox.process import Ran, run
-from detent.tools import Answer, Toolbox
+from detent.tools import Toolbox, ToolResult
 from detent.tools.beneath import Opener, by_openat2, by_walk
 from detent.tools.search import ripgrep
 
@@ -21,7 +21,7 @@ class Bench(NamedTuple):
     outside: Path
     tools: Toolbox
 
-    def call(self, name: str, **arguments: object) -> Answer:
+    def call(self, name: str, **arguments: object) -> ToolResult:
         return self.tools.call(name, arguments)
 
     def told(self, name: str, **arguments: object) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 
 from detent.app.trackers import tracker_of
 from detent.config import Settings
-from detent.config.settings import Forge
-from detent.config.settings import Tracker as Wanted
+from detent.config.settings import Forge, TrackerSettings
 from detent.git.place import Place, find_place
 from detent.tracker import Tracker
 from tests import forge_github, forge_gitlab
@@ -41,7 +40,7 @@ def kind_at(kind: str, place: Place, env: dict[str, str], **wanted: str) -> Trac
     """The tracker of a kind for a checkout."""
     project = FORGES[kind][1] if kind in FORGES else ""
     more: dict[str, Any] = {"kind": kind, **wanted}
-    return tracker_of(Settings(tracker=Wanted(**more), forge=Forge(project=project)), place, env)
+    return tracker_of(Settings(tracker=TrackerSettings(**more), forge=Forge(project=project)), place, env)
 
 
 def at_forge(kind: str, folder: Path, url: str, token: str = "token-a", **wanted: str) -> Tracker:

@@ -14,8 +14,8 @@ from detent.blocks.common import DRIVEN, PEOPLE, count, driven, people
 from detent.door import AnyEvent, AnyRun, Case, Door
 from detent.errors import Busy, Moved
 from detent.fakes import ScriptedJudge
-from detent.kernel.holder import Holder, this_process
-from detent.kernel.journal import Entry, SqliteJournal
+from detent.journal.holder import Holder, this_process
+from detent.journal.journal import Entry, SqliteJournal
 from detent.kernel.model import Briefing, Data, Found, Run, Sent
 from detent.kernel.rows import STAY, Effect, Job, Row, State, by_agent, by_system, go
 from detent.kernel.table import Table

@@ -32,7 +32,7 @@ HEAVY = (
     "detent.interfaces.mcp",
     "detent.interfaces.http",
     "detent.queue",
-    "detent.kernel.journal_postgres",
+    "detent.journal.journal_postgres",
     "detent.__main__",
 )  # few calls need them
 

@@ -17,14 +17,14 @@ from bench.orchestrators.report import OURS, Found, in_json, table
 from bench.orchestrators.scene import left_out
 from detent import __version__
 from detent.errors import DetentError
-from detent.interfaces.gatebench import Agent, Language, languages
+from detent.interfaces.gatebench import BenchAgent, BenchLanguage, languages
 from detent.interfaces.gatebench.bench_report import line
-from detent.interfaces.gatebench.play import Outcome
+from detent.interfaces.gatebench.play import BenchResult
 
 ROOT = Path(__file__).parent.parent.parent
 ALONE = ("bwrap", "--dev-bind", "/", "/", "--unshare-net", "--unshare-pid", "--proc", "/proc", "--die-with-parent")
 SECONDS = 900
-Pair = tuple[Language, Agent]
+Pair = tuple[BenchLanguage, BenchAgent]
 
 # Without --all: some of each sort, so that a run takes minutes.
 CHOSEN = (
@@ -42,7 +42,7 @@ def pairs(spoken: Sequence[str], named: Sequence[str], everything: bool) -> list
     return [pair for pair in known if pair[1].name in named or (not named and (everything or pair[1].name in CHOSEN))]
 
 
-def alone(name: str, pair: Pair, folder: Path) -> Outcome | str:
+def alone(name: str, pair: Pair, folder: Path) -> BenchResult | str:
     """One agent against one orchestrator, without a network; a sentence if that could not be told."""
     language, agent = pair
     begun = time.monotonic()
@@ -54,7 +54,7 @@ def alone(name: str, pair: Pair, folder: Path) -> Outcome | str:
     if done.returncode:
         return f"{agent.name} ({(done.stderr.strip().splitlines() or ['no word'])[-1][:160]})"
     said = json.loads(done.stdout.splitlines()[-1])
-    return Outcome(agent.name, language.language, agent.sort, said["accepted"], "", said["words"], time.monotonic() - begun)
+    return BenchResult(agent.name, language.language, agent.sort, said["accepted"], "", said["words"], time.monotonic() - begun)
 
 
 def ours(chosen: Sequence[Pair], jobs: int) -> Found:
@@ -66,7 +66,7 @@ def ours(chosen: Sequence[Pair], jobs: int) -> Found:
     if done.returncode not in (0, 1):
         raise DetentError(f"detent bench gates ended with {done.returncode}", done.stderr[-400:])
     found = json.loads(done.stdout)
-    outcomes = [Outcome(**{name: value for name, value in each.items() if name in Outcome._fields}) for each in found["agents"]]
+    outcomes = [BenchResult(**{name: value for name, value in each.items() if name in BenchResult._fields}) for each in found["agents"]]
     return Found(__version__, outcomes, found["not_run"])
 
 
@@ -77,14 +77,14 @@ def measure(name: str, chosen: Sequence[Pair], folder: Path, jobs: int) -> Found
     row = ROWS[name]
     install(Package(row.package, row.version, row.source), folder / name)
 
-    def judge(pair: Pair) -> Outcome | str:
+    def judge(pair: Pair) -> BenchResult | str:
         result = alone(name, pair, folder / name)
         print(f"{name}: {result if isinstance(result, str) else line(result)}", file=sys.stderr)
         return result
 
     with ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(judge, chosen))
-    told = [each for each in results if isinstance(each, Outcome)]
+    told = [each for each in results if isinstance(each, BenchResult)]
     return Found(row.version, told, [each for each in results if isinstance(each, str)])
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from bench.orchestrators import ROWS
 from detent.interfaces.gatebench.bench_report import Rate, as_json, false_accepts, false_rejects
-from detent.interfaces.gatebench.play import Outcome
+from detent.interfaces.gatebench.play import BenchResult
 
 OURS = "detent"
 HEAD = ("orchestrator", "version", "says that it checks the work", "goes by", "false accepts", "false rejects")
@@ -17,7 +17,7 @@ class Found(NamedTuple):
     """All of one orchestrator: how the agents fared, and what could not be told."""
 
     version: str
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[BenchResult]
     not_run: Sequence[str] = ()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.interfaces.gatebench import Agent, Language, Step, Try
+from detent.interfaces.gatebench import BenchAgent, BenchLanguage, BenchTry, Step
 from detent.interfaces.gatebench.play import GIT
 
 STEPS: tuple[Step, ...] = ("RED", "GREEN", "REFACTOR")
@@ -32,7 +32,7 @@ LEFT_OUT = {
 }
 
 
-def left_out(agent: Agent) -> str:
+def left_out(agent: BenchAgent) -> str:
     """Why an agent is not played against other orchestrators; empty if it is."""
     rules = (
         (agent.name in LEFT_OUT, LEFT_OUT.get(agent.name, "")),
@@ -58,14 +58,14 @@ class Said(NamedTuple):
 class Scene:
     """A project in a folder, and the agent in it."""
 
-    def __init__(self, language: Language, agent: Agent, folder: Path) -> None:
+    def __init__(self, language: BenchLanguage, agent: BenchAgent, folder: Path) -> None:
         self.language, self.agent, self.repo, self.home = language, agent, folder / "project", folder / "home"
         kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         self.env = {**kept, "PATH": path, "HOME": str(self.home), "GIT_CONFIG_GLOBAL": os.devnull, "CI": "1"}
         for each in (self.repo, self.home):
             each.mkdir(parents=True)
-        self.sh(as_shell(Try(write={**language.files, **agent.setup})))
+        self.sh(as_shell(BenchTry(write={**language.files, **agent.setup})))
         for args in GIT:
             self.run("git", *args)
 
@@ -96,7 +96,7 @@ class Scene:
         for step in steps:
             usual = self.language.honest[step]
             for each in self.agent.steps.get(step) or usual:
-                yield as_shell(usual[-1] if each.honest else Try(), each)
+                yield as_shell(usual[-1] if each.honest else BenchTry(), each)
 
     def work(self, *steps: Step) -> None:
         for script in self.scripts(*(step for step in self.steps() if step in steps or not steps)):
@@ -107,12 +107,12 @@ class Scene:
         return self.sh(self.language.check) == 0
 
 
-def as_shell(*tries: Try) -> str:
+def as_shell(*tries: BenchTry) -> str:
     """What an agent does, as a script for the shell, so that it can be handed to a tool that only runs commands."""
     return "\n".join(line for each in tries for line in _lines(each)) or "true"
 
 
-def _lines(this: Try) -> Iterator[str]:
+def _lines(this: BenchTry) -> Iterator[str]:
     for path, text in this.write.items():
         folder, file = shlex.quote(str(Path(path).parent)), shlex.quote(path)
         yield f"mkdir -p {folder} && printf %s {shlex.quote(text)} > {file}"

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
-from detent.kernel.codec import from_entry, to_entry
+from detent.journal.codec import from_entry, to_entry
+from detent.journal.holder import Holder
+from detent.journal.journal import Journal, RunClaim
 from detent.kernel.decide import FLAGS, answer, decide, is_worn, refusal, told_flags
-from detent.kernel.holder import Holder
-from detent.kernel.journal import Claim, Journal
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
 from detent.kernel.rows import Child, Row
 from detent.kernel.table import Table
@@ -176,7 +176,7 @@ class Door:
         return self.tables[workflow]
 
     @contextmanager
-    def _claimed(self, run: str, doing: str) -> Iterator[Claim]:
+    def _claimed(self, run: str, doing: str) -> Iterator[RunClaim]:
         claim = self.journal.claim(run, self.holder(doing))
         try:
             yield claim
@@ -201,7 +201,7 @@ class Door:
             if not head.ended:
                 self._people(head.run, Sent("abort", by="human", channel=event.sent.channel, note=event.sent.note))
 
-    def _advance(self, run: str, claim: Claim) -> AnyEvent:
+    def _advance(self, run: str, claim: RunClaim) -> AnyEvent:
         """System moves, one event each, until someone must act or the run ends."""
         for _ in range(MOST_MOVES):
             self._settle(run)
@@ -280,7 +280,7 @@ class Door:
         """The run that a call to this one is meant for: itself, or the child at work."""
         return self.load(self._addressed(run, Sent("submit"))).run
 
-    def _apply(self, run: str, sent: Sent, claim: Claim | None, at: str = "") -> AnyEvent:
+    def _apply(self, run: str, sent: Sent, claim: RunClaim | None, at: str = "") -> AnyEvent:
         """Row, judge, decide, append (only `at` a state, where one is given). If a person spoke meanwhile and the state still stands, decide again on the same evidence."""
         if (earlier := self._earlier(run, sent)) is not None:
             return earlier  # answered between the first look and the claim

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
-class Group(NamedTuple):
+class ExtensionGroup(NamedTuple):
     """One sort of thing that a package may bring."""
 
     name: str  # of its entry points
     noun: str
 
 
-WORKFLOWS = Group("detent.workflows", "workflow")
-AGENTS = Group("detent.agents", "agent")
-RUNNERS = Group("detent.runners", "test runner")
-FLAGS = Group("detent.flags", "kind of flag")
+WORKFLOWS = ExtensionGroup("detent.workflows", "workflow")
+AGENTS = ExtensionGroup("detent.agents", "agent")
+RUNNERS = ExtensionGroup("detent.runners", "test runner")
+FLAGS = ExtensionGroup("detent.flags", "kind of flag")
 GROUPS = (WORKFLOWS, AGENTS, RUNNERS, FLAGS)
 
 
 @cache
-def installed(group: Group) -> "dict[str, tuple[EntryPoint, ...]]":
+def installed(group: ExtensionGroup) -> "dict[str, tuple[EntryPoint, ...]]":
     """The entry points of a group by name; several where packages use the same name."""
     from importlib.metadata import entry_points
 
@@ -43,18 +43,18 @@ def installed(group: Group) -> "dict[str, tuple[EntryPoint, ...]]":
     return found
 
 
-def names(group: Group, built_in: Collection[str] = ()) -> tuple[str, ...]:
+def names(group: ExtensionGroup, built_in: Collection[str] = ()) -> tuple[str, ...]:
     """What packages bring, by name. A built-in name stays Detent's own."""
     return tuple(name for name in installed(group) if name not in built_in)
 
 
-def shadowing(group: Group, built_in: Collection[str]) -> tuple[str, ...]:
+def shadowing(group: ExtensionGroup, built_in: Collection[str]) -> tuple[str, ...]:
     """A sentence for each name that a package uses although it is built in: nobody can get at what it means."""
     taken = [point for name, points in installed(group).items() if name in built_in for point in points]
     return tuple(f"the package {package_of(p)} names its {group.noun} '{p.name}', which is built in; it is not used" for p in taken)
 
 
-def load(group: Group, name: str, wrong: Callable[[Any], str]) -> Any:
+def load(group: ExtensionGroup, name: str, wrong: Callable[[Any], str]) -> Any:
     """What a package brings under a name; None if no package does. `wrong` says in a few words why a value does not fit, or nothing."""
     points = installed(group).get(name, ())
     if not points:
@@ -72,7 +72,7 @@ def load(group: Group, name: str, wrong: Callable[[Any], str]) -> Any:
 
 
 @contextmanager
-def blamed(group: Group, name: str) -> Iterator[None]:
+def blamed(group: ExtensionGroup, name: str) -> Iterator[None]:
     """Whatever goes wrong inside is the fault of the package that brings this, and is told as such."""
     try:
         yield

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from detent.agents.agent_protocol import DEFAULT_MODEL, AgentFailed, Answer, Budget, Progress, Reply, Toolbox, Turn, Usage
+from detent.agents.agent_protocol import DEFAULT_MODEL, AgentFailed, AgentTools, Budget, PlainAnswer, Progress, Reply, Turn, Usage
 from detent.agents.catalog import Catalog
 from detent.agents.meter import Meter
 from detent.agents.question import Asked
@@ -19,11 +19,11 @@ __all__ = [
     "BACKENDS",
     "FORMS",
     "AgentFailed",
-    "Answer",
+    "AgentTools",
     "Budget",
+    "PlainAnswer",
     "Progress",
     "Reply",
-    "Toolbox",
     "Turn",
     "Usage",
     "ask",

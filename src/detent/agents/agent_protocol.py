@@ -68,14 +68,14 @@ class Answered(Protocol):
     def failed(self) -> bool: ...
 
 
-class Answer(NamedTuple):
+class PlainAnswer(NamedTuple):
     """The plainest `Answered`."""
 
     text: str
     failed: bool = False
 
 
-class Toolbox(Protocol):
+class AgentTools(Protocol):
     """The tools of one turn. A call never raises for what a model got wrong: that is an answer that failed."""
 
     @property
@@ -121,7 +121,7 @@ class Turn(NamedTuple):
     prompt: str  # the briefing as markdown: what a model reads
     system: str  # the system prompt of the role
     workspace: Path
-    toolbox: Toolbox | None = None
+    toolbox: AgentTools | None = None
     env: Mapping[str, str] = MappingProxyType({})  # of child processes; never holds a key
     timeout: float = 1800.0  # wall seconds for the whole turn
     silence: float = 600.0  # seconds without any evidence of progress: then it counts as hung

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from detent.agents.agent_protocol import Reply, Usage
 from detent.agents.anthropic_cache import request
 from detent.agents.arguments import block_of, read_call
-from detent.agents.dialect import Block, Call, Ear, Heard, Talk
+from detent.agents.dialect import Block, Conversation, Ear, ModelMessage, ToolRequest
 from detent.agents.faults import Cut, Key, Trouble, trouble_of
-from detent.agents.loop import LIMITS, Limits, converse
+from detent.agents.loop import LIMITS, LoopLimits, converse
 from detent.agents.question import Asked
 from detent.agents.stream_reading import count
 from detent.agents.texts import whole
@@ -34,7 +34,7 @@ STOPS = {
 }
 
 
-def ask_anthropic(asked: Asked, limits: Limits = LIMITS) -> Reply:
+def ask_anthropic(asked: Asked, limits: LoopLimits = LIMITS) -> Reply:
     """One turn of a model with the tools of the turn. AgentFailed says how it failed; DetentError what a person has to do first."""
     return converse(asked, lambda: Messages(make_client(asked.outer)), asked.rest or asked.turn.model, limits)
 
@@ -68,10 +68,10 @@ class Messages:
     def __init__(self, client: "anthropic.Anthropic") -> None:
         self.client = client
 
-    def request(self, talk: Talk) -> Block:
+    def request(self, talk: Conversation) -> Block:
         return {"model": talk.model, "max_tokens": MAX_TOKENS, **request(talk.system, talk.tools, talk.history)}
 
-    def receive(self, request: Block, timeout: float, ear: Ear) -> Heard:
+    def receive(self, request: Block, timeout: float, ear: Ear) -> ModelMessage:
         """Tool arguments are kept as they came: the SDK takes half an object for a whole one."""
         arguments: dict[int, str] = {}
         ended, sent = False, dict[str, Any](request)
@@ -103,16 +103,18 @@ class Messages:
         self.client.close()
 
 
-def heard(message: Any, arguments: dict[int, str]) -> Heard:
+def heard(message: Any, arguments: dict[int, str]) -> ModelMessage:
     """The SDK's message as values of ours."""
     blocks: list[Block] = []
-    calls: list[Call] = []
+    calls: list[ToolRequest] = []
     texts: list[str] = []
     for index, block in enumerate(message.content):
         if block.type == "tool_use":
             text, name = arguments.get(index, ""), str(block.name)
             whole_input = block.input if isinstance(block.input, dict) else {}
-            calls.append(read_call(str(block.id or ""), name, text) if text.strip() else Call(str(block.id or ""), name, whole_input))
+            calls.append(
+                read_call(str(block.id or ""), name, text) if text.strip() else ToolRequest(str(block.id or ""), name, whole_input)
+            )
             blocks.append(block_of(calls[-1]))
         elif block.type == "text":
             texts.append(block.text)
@@ -120,7 +122,7 @@ def heard(message: Any, arguments: dict[int, str]) -> Heard:
         else:
             blocks.append(block.to_dict(mode="json"))
     stop = str(message.stop_reason or "")
-    return Heard(blocks, "".join(texts), calls, STOPS.get(stop, stop), str(message.model))
+    return ModelMessage(blocks, "".join(texts), calls, STOPS.get(stop, stop), str(message.model))
 
 
 def counted(usage: Any) -> Usage:

@@ -4,17 +4,17 @@ import json
 import math
 from typing import NoReturn
 
-from detent.agents.dialect import Block, Call, Heard
+from detent.agents.dialect import Block, ModelMessage, ToolRequest
 
 
-def read_call(id: str, name: str, text: str) -> Call:
+def read_call(id: str, name: str, text: str) -> ToolRequest:
     """The call as the model wrote it. No text is a call without arguments."""
     if not text.strip():
-        return Call(id, name, {})
+        return ToolRequest(id, name, {})
     try:
-        return Call(id, name, json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite))
+        return ToolRequest(id, name, json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite))
     except (ValueError, RecursionError) as e:
-        return Call(id, name, {}, f"the arguments are not valid JSON: {e}"[:500])
+        return ToolRequest(id, name, {}, f"the arguments are not valid JSON: {e}"[:500])
 
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -34,15 +34,15 @@ def finite(text: str) -> float:
     return number if math.isfinite(number) else no_number(text[:20])
 
 
-def block_of(call: Call) -> Block:
+def block_of(call: ToolRequest) -> Block:
     """A call as it is sent back."""
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments if isinstance(call.arguments, dict) else {}}
 
 
-def told_apart(message: Heard, taken: set[str]) -> Heard:
+def told_apart(message: ModelMessage, taken: set[str]) -> ModelMessage:
     """The message with an id of its own for each call: one that has none, or one that was there before, gets a new one. `taken` grows."""
     blocks, calls = [], iter(message.calls)
-    renamed: list[Call] = []
+    renamed: list[ToolRequest] = []
     for block in message.blocks:
         if block["type"] == "tool_use":
             call = next(calls)

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.agents.agent_protocol import AgentFailed, Reply
-from detent.agents.clients import CLIENTS, Access, Row, Wants
+from detent.agents.clients import CLIENTS, Access, ClientRow, Wants
 from detent.agents.clients import relay as relay_program
 from detent.agents.clients.client_faults import of_kind
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.talk import Heard, Opens, Prompted, Talk
+from detent.agents.clients.talk import ClientTalk, HeardLines, Opens, Prompted
 from detent.agents.command import Errors, Life
 from detent.agents.question import Asked
 from detent.errors import DetentError
@@ -29,14 +29,14 @@ SOCKET = "model"
 TAIL = 2000
 
 
-class Found(NamedTuple):
+class FoundClient(NamedTuple):
     """A client that can be asked: its program, and what pays for its models."""
 
     program: Path
     ways: tuple[Access, ...]
 
 
-def find(row: Row, outer: Mapping[str, str]) -> Found:
+def find(row: ClientRow, outer: Mapping[str, str]) -> FoundClient:
     """The client of a row. DetentError says what is missing, and how to get it."""
     program = find_program(row, outer)
     if program is None:
@@ -46,10 +46,10 @@ def find(row: Row, outer: Mapping[str, str]) -> Found:
     access = row.access(outer)
     if access is None:
         raise DetentError(f"{row.program} has neither a login nor a key", row.login)
-    return Found(program, (access,))
+    return FoundClient(program, (access,))
 
 
-def find_program(row: Row, outer: Mapping[str, str]) -> Path | None:
+def find_program(row: ClientRow, outer: Mapping[str, str]) -> Path | None:
     found = shutil.which(row.program, path=outer.get("PATH", os.defpath))
     return Path(found).absolute() if found else None
 
@@ -59,13 +59,13 @@ def ask_client(name: str, asked: Asked) -> Reply:
     row = CLIENTS[name]
 
     @contextmanager
-    def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[Talk]:
+    def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[ClientTalk]:
         yield Prompted(row, asked, wants.home.parent)
 
     return ask_program(row, find(row, asked.outer), asked, opened)
 
 
-def ask_program(row: Row, found: Found, asked: Asked, opens: Opens) -> Reply:
+def ask_program(row: ClientRow, found: FoundClient, asked: Asked, opens: Opens) -> Reply:
     """One turn of a client. AgentFailed says how it failed; DetentError what a person has to do first."""
     if asked.turn.budget.usd is not None and not row.costs:
         raise DetentError(
@@ -75,27 +75,27 @@ def ask_program(row: Row, found: Found, asked: Asked, opens: Opens) -> Reply:
         return _ask(row, found, asked, opens, Path(folder).resolve())
 
 
-def _ask(row: Row, found: Found, asked: Asked, opens: Opens, folder: Path) -> Reply:
+def _ask(row: ClientRow, found: FoundClient, asked: Asked, opens: Opens, folder: Path) -> Reply:
     life = Life(asked)
-    heard: Heard  # the gateway asks it before each call, and the first one comes long after it is there
+    heard: HeardLines  # the gateway asks it before each call, and the first one comes long after it is there
     gate = Gateway(found.ways, row.login, secrets.token_hex(24), lambda: may_call(heard), asked.meter.stir)
     with gate.at(folder if asked.turn.apart else None, SOCKET):
         wants = _wants(row, found, asked, folder, gate)
         lay(wants.home, row.files(wants))
         with opens(asked, wants, gate) as talk:
-            heard = Heard(asked, talk, gate)
+            heard = HeardLines(asked, talk, gate)
             ran, said = _run(row, found, asked, wants, heard, lambda: gate.ended is None and heard.goes_on() and life.goes_on())
     heard.end()
     return Reply(_text(row, asked, Went(ran, heard, life, gate, said)), asked.meter.usage, asked.meter.turns)
 
 
-def may_call(heard: Heard) -> None:
+def may_call(heard: HeardLines) -> None:
     """Asked before each call of the model, in the gateway's thread: AgentFailed if a limit is used up."""
     heard.count()
     heard.asked.meter.within_budget()
 
 
-def _wants(row: Row, found: Found, asked: Asked, folder: Path, gate: Gateway) -> Wants:
+def _wants(row: ClientRow, found: FoundClient, asked: Asked, folder: Path, gate: Gateway) -> Wants:
     turn, way = asked.turn, next(iter(found.ways), None)
     return Wants(
         system=turn.system,
@@ -110,7 +110,7 @@ def _wants(row: Row, found: Found, asked: Asked, folder: Path, gate: Gateway) ->
     )
 
 
-def _run(row: Row, found: Found, asked: Asked, wants: Wants, heard: Heard, wanted: Callable[[], bool]) -> tuple[Ran, str]:
+def _run(row: ClientRow, found: FoundClient, asked: Asked, wants: Wants, heard: HeardLines, wanted: Callable[[], bool]) -> tuple[Ran, str]:
     """Start it: its home and the way out can be written, its program is seen, the workspace is where it stands. With what it wrote beside."""
     turn, folder, errors = asked.turn, wants.home.parent, Errors(asked)
     argv, said = [str(found.program), *row.argv(wants)], ""
@@ -161,13 +161,13 @@ class Went(NamedTuple):
     """How a turn of a client went, from all sides."""
 
     ran: Ran
-    heard: Heard
+    heard: HeardLines
     life: Life
     gate: Gateway
     stderr: str
 
 
-def _text(row: Row, asked: Asked, went: Went) -> str:
+def _text(row: ClientRow, asked: Asked, went: Went) -> str:
     """Its last words, if everything says that the turn went well."""
     ran, talk, said = went.ran, went.heard.talk, went.heard.talk.said
     if ended := went.gate.ended or went.heard.broken:
@@ -184,7 +184,7 @@ def _text(row: Row, asked: Asked, went: Went) -> str:
     return said.text
 
 
-def _failed(row: Row, asked: Asked, went: Went) -> AgentFailed:
+def _failed(row: ClientRow, asked: Asked, went: Went) -> AgentFailed:
     """How it failed: by its own sort, else by what the service answered last, else by what it names itself."""
     said, ran = went.heard.talk.said, went.ran
     limit = f", at the limit on {ran.limit}" if ran.limit else ""

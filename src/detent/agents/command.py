@@ -15,7 +15,7 @@ from pathlib import Path
 
 from detent.agents.agent_protocol import AgentFailed, Progress, Reply, Usage
 from detent.agents.question import Asked
-from detent.agents.texts import Lines
+from detent.agents.texts import LineBuffer
 from detent.errors import DetentError
 from detent.sandbox.process import Bounded, Ran
 
@@ -69,7 +69,7 @@ class Life:
         self.meter, self.turn = asked.meter, asked.turn
         self.pulse = self.turn.pulse(self.turn.workspace)
         self.ended: AgentFailed | None = None
-        self.shown = Shown(asked)
+        self.shown = ShownStream(asked)
 
     def wrote(self, chunk: bytes) -> None:
         self.meter.stir()
@@ -87,13 +87,13 @@ class Life:
         return self.ended is None
 
 
-class Shown:
+class ShownStream:
     """A stream in the live view, line by line; a flood is shown for a while and then only counted."""
 
     MOST = 1_000_000  # bytes
 
     def __init__(self, asked: Asked) -> None:
-        self.asked, self.lines, self.size = asked, Lines(), 0
+        self.asked, self.lines, self.size = asked, LineBuffer(), 0
         self.decode = codecs.getincrementaldecoder("utf-8")("replace").decode
 
     def feed(self, chunk: bytes) -> None:
@@ -113,7 +113,7 @@ class Errors:
     """A program's second stream, read beside the first: shown as it comes, kept within bounds."""
 
     def __init__(self, asked: Asked) -> None:
-        self.meter, self.kept, self.shown = asked.meter, Bounded(), Shown(asked)
+        self.meter, self.kept, self.shown = asked.meter, Bounded(), ShownStream(asked)
         self.out, self.into = os.pipe()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

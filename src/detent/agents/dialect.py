@@ -12,7 +12,7 @@ Block = dict[str, object]
 Message = dict[str, object]
 
 
-class Talk(NamedTuple):
+class Conversation(NamedTuple):
     """A conversation so far: what the next message of the model is asked with."""
 
     model: str
@@ -21,7 +21,7 @@ class Talk(NamedTuple):
     history: list[Message]
 
 
-class Call(NamedTuple):
+class ToolRequest(NamedTuple):
     """One tool call that the model asks for. `fault` says why its arguments cannot be read."""
 
     id: str
@@ -30,12 +30,12 @@ class Call(NamedTuple):
     fault: str = ""
 
 
-class Heard(NamedTuple):
+class ModelMessage(NamedTuple):
     """A whole message: its blocks as they are sent back, its text, its calls, and why it stopped."""
 
     blocks: list[Block]
     text: str
-    calls: list[Call]
+    calls: list[ToolRequest]
     stop: str  # end, calls, length, context, refused, pause; else the service's own word
     model: str
 
@@ -51,7 +51,7 @@ class Ear(Protocol):
 class Dialect(Protocol):
     """One form of service, with the client of its SDK."""
 
-    def request(self, talk: Talk) -> Block: ...
-    def receive(self, request: Block, timeout: float, ear: Ear) -> Heard: ...
+    def request(self, talk: Conversation) -> Block: ...
+    def receive(self, request: Block, timeout: float, ear: Ear) -> ModelMessage: ...
     def trouble_of(self, error: Exception, model: str) -> Trouble: ...
     def close(self) -> None: ...

@@ -9,19 +9,19 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from detent.agents.agent_protocol import AgentFailed, Answer, Answered, Progress, Reply, Sort
+from detent.agents.agent_protocol import AgentFailed, Answered, PlainAnswer, Progress, Reply, Sort
 from detent.agents.arguments import told_apart
 from detent.agents.catalog import Price
-from detent.agents.dialect import Block, Call, Dialect, Heard, Message, Talk
+from detent.agents.dialect import Block, Conversation, Dialect, Message, ModelMessage, ToolRequest
 from detent.agents.faults import Trouble, later
 from detent.agents.prices import price_of, priced, same_model
 from detent.agents.question import Asked
-from detent.agents.stream_reading import Broken, Reading
+from detent.agents.stream_reading import MessageReading, StreamBroken
 from detent.agents.texts import whole
 from detent.errors import DetentError
 
 
-class Limits(NamedTuple):
+class LoopLimits(NamedTuple):
     """How patient the loop is."""
 
     retries: int = 5  # of one call
@@ -33,7 +33,7 @@ class Limits(NamedTuple):
     round: int = 12  # so many messages with no more than two different sets of calls: stuck
 
 
-LIMITS = Limits()
+LIMITS = LoopLimits()
 ENDINGS: dict[str, tuple[Sort, str]] = {
     "length": ("Truncated", "the model's message was cut at its length limit; nothing of it was carried out"),
     "context": ("Truncated", "the conversation no longer fits into the model's context"),
@@ -41,7 +41,7 @@ ENDINGS: dict[str, tuple[Sort, str]] = {
 }
 
 
-def converse(asked: Asked, make: Callable[[], Dialect], model: str, limits: Limits) -> Reply:
+def converse(asked: Asked, make: Callable[[], Dialect], model: str, limits: LoopLimits) -> Reply:
     """One turn of a model. A limit in dollars is refused where no price is known, before anything is sent."""
     price = price_of(model, asked.turn.catalog.prices)
     if price is None and asked.turn.budget.usd is not None:
@@ -61,13 +61,13 @@ def converse(asked: Asked, make: Callable[[], Dialect], model: str, limits: Limi
 class Loop:
     """One conversation, from the briefing to the final message."""
 
-    def __init__(self, asked: Asked, dialect: Dialect, model: str, price: Price | None, limits: Limits) -> None:
+    def __init__(self, asked: Asked, dialect: Dialect, model: str, price: Price | None, limits: LoopLimits) -> None:
         self.asked, self.dialect, self.model, self.price, self.limits = asked, dialect, model, price, limits
         self.tools: list[Block] = asked.turn.toolbox.schemas() if asked.turn.toolbox else []
         self.history: list[Message] = [{"role": "user", "content": [{"type": "text", "text": whole(asked.turn.prompt)}]}]
         self.asked_for: list[str] = []  # the calls of each message, as text
         self.ids: set[str] = set()  # of the calls so far
-        self.reading: Reading | None = None
+        self.reading: MessageReading | None = None
 
     def close(self) -> None:
         """Let go of the connections, unless a thread still waits on one: it lets go itself."""
@@ -93,12 +93,12 @@ class Loop:
             self.history.append({"role": "user", "content": results})
             asked.log.add("results", content=results)
 
-    def _finish(self, message: Heard) -> Reply:
+    def _finish(self, message: ModelMessage) -> Reply:
         if not message.text.strip():
             raise AgentFailed("Stuck", "the model ended its turn without a word")
         return Reply(message.text, self.asked.meter.usage, self.asked.meter.turns)
 
-    def _guard(self, message: Heard) -> None:
+    def _guard(self, message: ModelMessage) -> None:
         """Calls are run only from a message that stopped for them, and not for ever the same."""
         if message.stop != "calls" or not message.calls:
             raise AgentFailed(
@@ -113,31 +113,31 @@ class Loop:
 
     # -- one call, tried until it works or cannot ------------------------------------------------------------------------------
 
-    def _say(self) -> Heard:
+    def _say(self) -> ModelMessage:
         """The model's next message. The budget is looked at before each try, and every try is paid for."""
-        request = self.dialect.request(Talk(self.model, whole(self.asked.turn.system), self.tools, self.history))
+        request = self.dialect.request(Conversation(self.model, whole(self.asked.turn.system), self.tools, self.history))
         for tried in range(self.limits.retries + 1):
             self.asked.meter.before_call()
             self.asked.meter.stir()
             timeout = self.limits.read * 2 ** min(tried, 3)  # a network that was too slow gets longer
-            reading = Reading(self.dialect, request, timeout, self.asked)
+            reading = MessageReading(self.dialect, request, timeout, self.asked)
             self.reading = reading
             try:
                 return self._of_the_model(reading.message())
-            except Broken as e:
+            except StreamBroken as e:
                 trouble = self.dialect.trouble_of(e.error, self.model)
             finally:
                 self._pay(reading)
             self._wait(trouble, tried)
         raise AssertionError("the last try waits for nothing")
 
-    def _of_the_model(self, message: Heard) -> Heard:
+    def _of_the_model(self, message: ModelMessage) -> ModelMessage:
         """The message, if the model that was asked for wrote it: there is no fallback, not even a quiet one."""
         if not same_model(self.model, message.model):
             raise AgentFailed("ModelUnavailable", f"{self.model} was asked, but {message.model[:100]} answered")
         return message
 
-    def _pay(self, reading: Reading) -> None:
+    def _pay(self, reading: MessageReading) -> None:
         usage, budget = priced(reading.usage(), self.price), self.asked.turn.budget
         self.asked.spend(usage, int(reading.stream is not None))
         if usage.tokens:
@@ -169,19 +169,19 @@ class Loop:
 
     # -- tools -----------------------------------------------------------------------------------------------------------------
 
-    def _run(self, calls: list[Call]) -> list[Block]:
+    def _run(self, calls: list[ToolRequest]) -> list[Block]:
         """Every call of a message answered, in order, in one message."""
         return [self._result(call, self._call(call, number)) for number, call in enumerate(calls)]
 
-    def _call(self, call: Call, number: int) -> Answered:
+    def _call(self, call: ToolRequest, number: int) -> Answered:
         self.asked.meter.check()
         box = self.asked.turn.toolbox
         if box is None:
-            return Answer("there are no tools in this turn; answer in words", True)
+            return PlainAnswer("there are no tools in this turn; answer in words", True)
         if number >= self.limits.calls:
-            return Answer(f"not run: one message may make at most {self.limits.calls} calls", True)
+            return PlainAnswer(f"not run: one message may make at most {self.limits.calls} calls", True)
         if call.fault:
-            return Answer(call.fault, True)
+            return PlainAnswer(call.fault, True)
         shown = json.dumps(call.arguments, ensure_ascii=False, default=str)[:200]
         self.asked.tell(Progress("tool", f"{call.name} {shown}"))
         answer = box.call(call.name, call.arguments)
@@ -189,6 +189,6 @@ class Loop:
         self.asked.tell(Progress("result", ("failed: " if answer.failed else "") + answer.text[:200]))
         return answer
 
-    def _result(self, call: Call, answer: Answered) -> Block:
+    def _result(self, call: ToolRequest, answer: Answered) -> Block:
         text = whole(answer.text) or "(no output)"
         return {"type": "tool_result", "tool_use_id": call.id, "content": [{"type": "text", "text": text}], "is_error": answer.failed}

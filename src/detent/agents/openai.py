@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from detent.agents.agent_protocol import Reply
 from detent.agents.catalog import SERVICES, Address, Catalog
 from detent.agents.faults import Key
-from detent.agents.loop import LIMITS, Limits, converse
+from detent.agents.loop import LIMITS, LoopLimits, converse
 from detent.agents.openai_chat import Chat
 from detent.agents.question import Asked
 from detent.errors import DetentError
@@ -32,7 +32,7 @@ class Asks(NamedTuple):
     address: Address
 
 
-def ask_openai(asked: Asked, limits: Limits = LIMITS) -> Reply:
+def ask_openai(asked: Asked, limits: LoopLimits = LIMITS) -> Reply:
     """One turn of a model with the tools of the turn. AgentFailed says how it failed; DetentError what a person has to do first."""
     asks = read_spec(asked.rest, asked.turn.model, asked.outer, asked.turn.catalog)
     variable, cache_key = asks.address.key, asks.address.cache_key

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from detent.agents.agent_protocol import Usage
 from detent.agents.arguments import block_of, read_call
-from detent.agents.dialect import Block, Ear, Heard, Message, Talk
+from detent.agents.dialect import Block, Conversation, Ear, Message, ModelMessage
 from detent.agents.faults import Cut, Key, Trouble, trouble_of
 from detent.agents.stream_reading import count
 from detent.agents.texts import whole
@@ -28,7 +28,7 @@ class Chat:
     def __init__(self, client: "openai.OpenAI", key: Key, usage: bool = True, cache_key: bool = False) -> None:
         self.client, self.key, self.usage, self.cache_key = client, key, usage, cache_key
 
-    def request(self, talk: Talk) -> Block:
+    def request(self, talk: Conversation) -> Block:
         """No limit on its length: the services do not agree on its name, and all have one of their own."""
         system: list[Message] = [{"role": "system", "content": talk.system}] if talk.system.strip() else []
         messages = [*system, *(sent for message in talk.history for sent in messages_of(message))]
@@ -42,7 +42,7 @@ class Chat:
             request["prompt_cache_key"] = hashlib.sha256(begins.encode()).hexdigest()[:32]
         return request
 
-    def receive(self, request: Block, timeout: float, ear: Ear) -> Heard:
+    def receive(self, request: Block, timeout: float, ear: Ear) -> ModelMessage:
         coming, sent = Coming(), dict[str, Any](request)
         with self.client.chat.completions.create(**sent, timeout=timeout) as stream:
             ear.begins(stream)
@@ -147,7 +147,7 @@ class Coming:
         into.extra = getattr(piece, EXTRA, None) or into.extra
         return name + text
 
-    def heard(self) -> Heard:
+    def heard(self) -> ModelMessage:
         """The whole message. Some services say stop where they mean tool_calls."""
         text = "".join(self.texts)
         calls = [read_call(each.id, each.name or NAMELESS, each.text) for each in self.calls]
@@ -155,7 +155,7 @@ class Coming:
         for call, each in zip(calls, self.calls, strict=True):
             blocks.append({**block_of(call), **({EXTRA: each.extra} if each.extra else {})})
         stop = "refused" if self.refused else "calls" if calls and self.stop == "stop" else STOPS.get(self.stop, self.stop)
-        return Heard(blocks, text, calls, stop, self.model)
+        return ModelMessage(blocks, text, calls, stop, self.model)
 
 
 def is_whole(text: str) -> bool:

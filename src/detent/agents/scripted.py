@@ -25,7 +25,7 @@ class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Refuses what it does not know."""
 
 
-class ToolCall(Strict, frozen=True):
+class ScriptedToolCall(Strict, frozen=True):
     tool: str
     arguments: dict[str, object] = {}
 
@@ -36,7 +36,7 @@ class Failure(Strict, frozen=True):
     not_before: str = ""
 
 
-class Spent(Strict, frozen=True):
+class ScriptedSpent(Strict, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
@@ -44,7 +44,7 @@ class Spent(Strict, frozen=True):
     usd: float = 0.0
 
 
-class Entry(Strict, frozen=True):
+class ScriptEntry(Strict, frozen=True):
     """One turn: when it fits, then what it does, in this order."""
 
     state: str | list[str] = []
@@ -56,14 +56,14 @@ class Entry(Strict, frozen=True):
     write: dict[str, str] = {}
     append: dict[str, str] = {}
     delete: list[str] = []
-    call: list[ToolCall] = []
+    call: list[ScriptedToolCall] = []
     wait: float = 0.0
-    usage: Spent = Spent()
+    usage: ScriptedSpent = ScriptedSpent()
     reply: str | dict[str, object] | list[object] = ""
     fail: Failure | None = None
 
 
-class Where(msgspec.Struct, frozen=True):
+class TurnFacts(msgspec.Struct, frozen=True):
     """What a briefing says about the turn; everything else in it is left alone."""
 
     run: str = ""
@@ -96,7 +96,7 @@ def ask_scripted(asked: Asked) -> Reply:
     return Reply(text, asked.meter.usage, asked.meter.turns)
 
 
-def play(asked: Asked, entry: Entry) -> None:
+def play(asked: Asked, entry: ScriptEntry) -> None:
     """Do what an entry says."""
     for text in entry.say:
         asked.tell(Progress("text", text))
@@ -114,7 +114,7 @@ def play(asked: Asked, entry: Entry) -> None:
     asked.tell(Progress("usage", f"{asked.meter.usage.tokens} tokens", asked.meter.usage))
 
 
-def call_tool(asked: Asked, call: ToolCall) -> None:
+def call_tool(asked: Asked, call: ScriptedToolCall) -> None:
     if asked.turn.toolbox is None:
         raise DetentError(f"the script calls {call.tool}, but this turn has no tools", "write files with `write:` instead")
     asked.meter.check()
@@ -124,7 +124,7 @@ def call_tool(asked: Asked, call: ToolCall) -> None:
     asked.tell(Progress("result", ("failed: " if answer.failed else "") + answer.text[:200]))
 
 
-def fits(entry: Entry, where: Where) -> bool:
+def fits(entry: ScriptEntry, where: TurnFacts) -> bool:
     step = (where.step or {}).get("description", "")
     return (
         _one_of(entry.state, where.state)
@@ -139,13 +139,13 @@ def _one_of(wanted: str | list[str], value: str) -> bool:
     return not names or value in names
 
 
-def where_of(asked: Asked) -> Where:
+def where_of(asked: Asked) -> TurnFacts:
     """State and role from the briefing, or else from the variables that every agent gets."""
     env = asked.turn.env
     try:
-        where = msgspec.json.decode(asked.turn.briefing, type=Where)
+        where = msgspec.json.decode(asked.turn.briefing, type=TurnFacts)
     except msgspec.MsgspecError:
-        where = Where()
+        where = TurnFacts()
     return msgspec.structs.replace(
         where,
         run=where.run or env.get("DETENT_RUN", ""),
@@ -154,11 +154,11 @@ def where_of(asked: Asked) -> Where:
     )
 
 
-def read(path: Path) -> list[Entry]:
+def read(path: Path) -> list[ScriptEntry]:
     """The entries of a script, YAML or JSON; what is wrong is named with its place, such as `$[1].write`."""
     try:
         loaded = yaml.load(path.read_text("utf-8"), Loader=Once)
-        return msgspec.convert(loaded, list[Entry])
+        return msgspec.convert(loaded, list[ScriptEntry])
     except OSError as e:
         raise DetentError(f"the script {path} cannot be read: {e.strerror}", "write scripted:FILE") from e
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as e:

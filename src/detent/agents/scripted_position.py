@@ -16,7 +16,7 @@ from detent.errors import DetentError
 FILE = "scripted.json"
 
 
-class Played(msgspec.Struct, forbid_unknown_fields=True):
+class PlayedEntries(msgspec.Struct, forbid_unknown_fields=True):
     """By attempt, the number of its entry; and the entries whose failure was delivered."""
 
     taken: dict[str, int] = {}
@@ -28,7 +28,7 @@ def choose(transcript: Path | None, script: str, attempt: str, fitting: list[tup
     if transcript is None:
         return fitting[0][0] if fitting else None
     with _kept(transcript.parent) as all_played:
-        played = all_played.setdefault(script, Played())
+        played = all_played.setdefault(script, PlayedEntries())
         had = played.taken.get(attempt)
         if had is not None and had not in played.failed:
             return had
@@ -43,18 +43,18 @@ def spend_entry(transcript: Path | None, script: str, attempt: str, number: int)
     """A failure was played: the same attempt goes on with the next entry."""
     if transcript is not None:
         with _kept(transcript.parent) as all_played:
-            all_played.setdefault(script, Played()).failed.append(number)
+            all_played.setdefault(script, PlayedEntries()).failed.append(number)
 
 
 @contextmanager
-def _kept(folder: Path) -> Iterator[dict[str, Played]]:
+def _kept(folder: Path) -> Iterator[dict[str, PlayedEntries]]:
     """What is kept, under a lock; written back whole."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / FILE
     with (folder / (FILE + ".lock")).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            played = msgspec.json.decode(file.read_bytes(), type=dict[str, Played]) if file.exists() else {}
+            played = msgspec.json.decode(file.read_bytes(), type=dict[str, PlayedEntries]) if file.exists() else {}
         except msgspec.MsgspecError as e:
             raise DetentError(f"{file} cannot be read: {e}", "remove it to play the script from its beginning") from e
         yield played

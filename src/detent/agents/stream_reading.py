@@ -12,9 +12,9 @@ import threading
 from typing import Any
 
 from detent.agents.agent_protocol import Progress, Usage
-from detent.agents.dialect import Block, Dialect, Heard
+from detent.agents.dialect import Block, Dialect, ModelMessage
 from detent.agents.question import Asked
-from detent.agents.texts import Lines
+from detent.agents.texts import LineBuffer
 
 TICK = 0.1  # seconds between two looks at the clock
 READER = "detent-reader"
@@ -22,7 +22,7 @@ MOST = 8_000_000  # characters of one message
 PER_TOKEN = 4  # characters of a token, where the service never came to its count
 
 
-class Broken(Exception):
+class StreamBroken(Exception):
     """The message did not come; `error` is what the SDK raised."""
 
     def __init__(self, error: Exception) -> None:
@@ -30,21 +30,21 @@ class Broken(Exception):
         self.error = error
 
 
-class Reading:
+class MessageReading:
     """A message on its way."""
 
     def __init__(self, dialect: Dialect, request: Block, read_timeout: float, asked: Asked) -> None:
         self.dialect, self.request, self.read_timeout, self.asked = dialect, request, read_timeout, asked
-        self.came: queue.SimpleQueue[str | Heard | Exception] = queue.SimpleQueue()
+        self.came: queue.SimpleQueue[str | ModelMessage | Exception] = queue.SimpleQueue()
         self.counted: Usage | None = None
         self.size, self.whole = 0, False
         self.stream: Any = None  # the SDK's own; only its socket is touched from here
         self.thread = threading.Thread(target=self._read, name=READER, daemon=True)
 
-    def message(self) -> Heard:
+    def message(self) -> ModelMessage:
         """Wait for the whole message. Broken if it did not come, AgentFailed once the turn is over."""
         self.thread.start()
-        lines = Lines()
+        lines = LineBuffer()
         try:
             while True:
                 self.asked.meter.check()
@@ -52,9 +52,9 @@ class Reading:
                     item = self.came.get(timeout=TICK)
                     self.asked.meter.stir()
                     if isinstance(item, Exception):
-                        raise Broken(item)
+                        raise StreamBroken(item)
                     self._show(lines.feed(item) if isinstance(item, str) else lines.end())
-                    if isinstance(item, Heard):
+                    if isinstance(item, ModelMessage):
                         self.whole = True
                         return item
         finally:

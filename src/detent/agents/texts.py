@@ -19,7 +19,7 @@ def spelled(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-class Lines:
+class LineBuffer:
     """Pieces of text in, whole lines out: a key that comes in two pieces is still seen as one."""
 
     LONGEST = 2000

@@ -12,7 +12,7 @@ from detent.app.shared import open_journal
 from detent.door import AnyRun, Door, always
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place, find_place
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.kernel.table import Table
 
 if TYPE_CHECKING:

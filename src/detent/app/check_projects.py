@@ -15,7 +15,7 @@ from detent.config import Settings
 from detent.config.settings import TestProject
 from detent.evidence.card import Change
 from detent.evidence.document_paths import is_document
-from detent.evidence.projects import Outside, chain, is_manifest, manifest_folders, nearest, owner
+from detent.evidence.projects import OutsideFiles, chain, is_manifest, manifest_folders, nearest, owner
 from detent.evidence.runners import Command, Files, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.site import Installed, Site, above
@@ -41,7 +41,7 @@ class Affected(NamedTuple):
         return self.site.folder
 
 
-class Finding(NamedTuple):
+class ProjectSearch(NamedTuple):
     """What is needed to find them."""
 
     git: Git
@@ -68,7 +68,7 @@ class Finding(NamedTuple):
 def affected(git: Git, change: Change, settings: Settings, env: Mapping[str, str], installed: Installs) -> list[Affected]:
     """The projects, by their folders; what lies in none comes last."""
     names = {tree: frozenset(git.run("ls-tree", "-r", "-z", "--name-only", tree).items) for tree in (change.before, change.after)}
-    finding = Finding(git, change, settings, env, installed, names)
+    finding = ProjectSearch(git, change, settings, env, installed, names)
     shares = _shares(finding)
     folders = sorted(shares, key=lambda folder: (not folder, folder))
     return [_affected(finding, folder, tuple(shares[folder]), [each for each in folders if each]) for folder in folders]
@@ -77,7 +77,7 @@ def affected(git: Git, change: Change, settings: Settings, env: Mapping[str, str
 # -- whose file is whose ---------------------------------------------------------------------------------------------------------
 
 
-def _shares(finding: Finding) -> dict[str, list[str]]:
+def _shares(finding: ProjectSearch) -> dict[str, list[str]]:
     """The changed paths by the folder of their project; empty: the root."""
     rows, paths = finding.settings.test.project, finding.change.paths
     if rows:
@@ -98,7 +98,7 @@ def _shares(finding: Finding) -> dict[str, list[str]]:
     return shares
 
 
-def _owners(finding: Finding, touched: Iterable[str], folders: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _owners(finding: ProjectSearch, touched: Iterable[str], folders: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Each folder with a manifest that was touched, and the folder of the project that it belongs to: by the base, and by the change where that is new."""
     change = finding.change
     with ExitStack() as stack:
@@ -111,7 +111,7 @@ def _owners(finding: Finding, touched: Iterable[str], folders: frozenset[str]) -
             yield folder, owner(folder, views)
 
 
-def _view(finding: Finding, tree: str, whole: Path, folder: str, folders: Iterable[str]) -> Files:
+def _view(finding: ProjectSearch, tree: str, whole: Path, folder: str, folders: Iterable[str]) -> Files:
     """The files of a folder as its runner would see them, without those of projects in it."""
     here = finding.site(folder).of(tree).furnished(whole)
     inner = [
@@ -119,13 +119,13 @@ def _view(finding: Finding, tree: str, whole: Path, folder: str, folders: Iterab
         for each in folders
         if each != folder and each.startswith(f"{folder}/" if folder else "")
     ]
-    return Outside(Folder(here, finding.search), inner)
+    return OutsideFiles(Folder(here, finding.search), inner)
 
 
 # -- how each is tested ------------------------------------------------------------------------------------------------------------
 
 
-def _affected(finding: Finding, folder: str, paths: tuple[str, ...], others: list[str]) -> Affected:
+def _affected(finding: ProjectSearch, folder: str, paths: tuple[str, ...], others: list[str]) -> Affected:
     git, change = finding.git, finding.change
     inner = tuple(each for each in others if each != folder and each.startswith(f"{folder}/" if folder else ""))
     before, after = (part_of(git, tree, folder, inner) for tree in (change.before, change.after))
@@ -142,7 +142,7 @@ def _affected(finding: Finding, folder: str, paths: tuple[str, ...], others: lis
 
 
 def _command(
-    finding: Finding, site: Site, trees: tuple[str, ...], row: TestProject | None, inner: tuple[str, ...]
+    finding: ProjectSearch, site: Site, trees: tuple[str, ...], row: TestProject | None, inner: tuple[str, ...]
 ) -> tuple[Command | None, tuple[str, ...]]:
     """How it is tested, and which files are tests: as configured, or else as the first of its trees that has tests shows."""
     test = finding.settings.test
@@ -152,7 +152,7 @@ def _command(
         return None, files  # what lies outside the projects that are named has tests only if a command is
     for tree in trees:
         with site.checkout(finding.git, tree) as here:
-            seen = Outside(Folder(here, finding.search), _not_its_own(finding, site.folder, inner))
+            seen = OutsideFiles(Folder(here, finding.search), _not_its_own(finding, site.folder, inner))
             command = find_command(seen, configured, report)
             patterns = patterns_at(command, seen, files)
         if command is not None:
@@ -160,14 +160,14 @@ def _command(
     return command, patterns
 
 
-def _not_its_own(finding: Finding, folder: str, inner: tuple[str, ...]) -> list[str]:
+def _not_its_own(finding: ProjectSearch, folder: str, inner: tuple[str, ...]) -> list[str]:
     """The folders in a project's folder whose tests are not its own. A root without a manifest has none of what lies below one."""
     if folder or finding.settings.test.project:
         return [each.removeprefix(f"{folder}/") if folder else each for each in inner]
     return list(inner) if any(is_manifest(path) for path in finding.every if "/" not in path) else [*manifest_folders(finding.every)]
 
 
-def _cell(finding: Finding, folder: str) -> RunSandbox:
+def _cell(finding: ProjectSearch, folder: str) -> RunSandbox:
     """What programs of the project are kept in: they see what is installed for it, in its folder and above."""
     root = finding.git.place.root
     inside = sandbox_of(finding.settings, False, finding.env, root)

@@ -22,7 +22,7 @@ from detent.app.preload import preload
 from detent.app.suite_at import main_at, reader_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
-from detent.evidence.branch_look import Span
+from detent.evidence.branch_look import BranchSpan
 from detent.evidence.cannot_run import way_on
 from detent.evidence.card import Card, Change, Checked
 from detent.evidence.collect import Collector
@@ -39,7 +39,7 @@ from detent.kernel.own_gate import CHECK, commands_of, gates_at
 from detent.kernel.redact import keys_of
 from detent.sandbox.sandbox_protocol import always
 from detent.world.furnish import lay_copies, named_in
-from detent.world.whole_branch import Kept, card_file, known_card, new_card
+from detent.world.whole_branch import CardPlace, card_file, known_card, new_card
 
 Say = Callable[[str], None]
 Wanted = Callable[[], bool]
@@ -187,11 +187,11 @@ def _toolchain(said: str) -> str:
     return f"{said} (toolchain)" if said else ""
 
 
-def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: float) -> Span:
+def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: float) -> BranchSpan:
     """What is looked at, and with what."""
     commands = asked.settings.preflight.commands
     found = default_preflight(reader_at(asked.git, project.before), collector.home, asked.env.get("PATH", os.defpath))
-    return Span(
+    return BranchSpan(
         project.before,
         project.after,
         collector,
@@ -206,7 +206,7 @@ def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: floa
     )
 
 
-def kept_by(file: Path, env: Mapping[str, str]) -> Kept:
+def kept_by(file: Path, env: Mapping[str, str]) -> CardPlace:
     """Where a card is kept, and the key of its seal: here, or in a folder that machines of CI carry from one to the next.
 
     Who can write that folder can put anything there. Without a key that these machines share, only what this very machine sealed is believed.
@@ -216,7 +216,7 @@ def kept_by(file: Path, env: Mapping[str, str]) -> Kept:
         raise DetentError(
             f"DETENT_CHECK_SECRET has {len(key)} characters, and at least {SHORTEST_KEY} are needed", "make one: openssl rand -hex 32"
         )
-    return Kept(Path(folder) / file.name, key) if folder else Kept(file)
+    return CardPlace(Path(folder) / file.name, key) if folder else CardPlace(file)
 
 
 # -- what a change says of itself ------------------------------------------------------------------------------------------------

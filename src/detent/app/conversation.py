@@ -11,7 +11,7 @@ from detent.app.plain_text import shown
 from detent.app.registry import FOR_PLANS
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
-from detent.kernel.journal import Hot
+from detent.journal.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
 

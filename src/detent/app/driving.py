@@ -10,7 +10,7 @@ import msgspec
 from detent.app.opened import App
 from detent.app.run_configs import CONFIGURED
 from detent.config import Settings, load
-from detent.config.settings import Agents, Limits
+from detent.config.settings import Agents, LimitSettings
 from detent.kernel.model import Value
 
 
@@ -18,7 +18,7 @@ class Renewed(Value, frozen=True):
     """The sections that count as they stand when a person resumes a run."""
 
     agents: Agents = Agents()
-    limits: Limits = Limits()
+    limits: LimitSettings = LimitSettings()
 
 
 class Driving(NamedTuple):

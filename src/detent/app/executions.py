@@ -7,7 +7,7 @@ from detent.app.registry import FOR_ITEMS, usable, workflow_of
 from detent.app.workflow import Items
 from detent.door import AnyRun
 from detent.git.commits import short
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 
 
 def the_items() -> Items:

@@ -8,7 +8,7 @@ from pathlib import Path
 from detent.app.clock import now
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.forge import PULLS, Api, Pulls, Where, token_of, where_of
+from detent.forge import PULLS, Api, ForgeProject, Pulls, token_of, where_of
 from detent.git.place import Place
 from detent.git.remote import remote_url
 from detent.git.repo import Git
@@ -30,7 +30,7 @@ HOSTS = {"github.com": "github", "gitlab.com": "gitlab"}
 HINT = 'set [forge] kind = "github" or "gitlab" in detent.toml'
 
 
-def forge_of(kind: str, settings: Settings, place: Place, outer: Mapping[str, str]) -> tuple[Api, Where]:
+def forge_of(kind: str, settings: Settings, place: Place, outer: Mapping[str, str]) -> tuple[Api, ForgeProject]:
     """The forge of a kind, and the project there. Without a kind: the one that [forge] names, or that the remote's host is known as."""
     remote = remote_url(Git(place, outer), settings.git.remote)
     where = where_of(kind or kind_of(settings, remote), remote, settings.forge.project, outer)

@@ -14,7 +14,7 @@ from detent.app import App, now
 from detent.app.executions import completed, executions, is_completed, the_items
 from detent.app.forges import must_take_pushes
 from detent.app.land_asked import Left, ask_about, forget
-from detent.app.land_flags import Accepts, Seen, look_at
+from detent.app.land_flags import Accepts, BranchSeen, look_at
 from detent.app.project import BranchData, items_of, project_settings, stand_in
 from detent.app.run_configs import CONFIGURED
 from detent.blocks.open_flags import question_of
@@ -28,7 +28,7 @@ from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Sent
 from detent.kernel.own_gate import LAND
-from detent.tracker import CLOSES, Change, Item, UnknownItem
+from detent.tracker import CLOSES, Item, TrackerChange, UnknownItem
 
 MOST_DIFF = 20_000  # characters of a branch's change that the next agent is shown
 PRIORITY = 2  # of a branch without an item
@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
     item: str = ""
 
 
-class Told(NamedTuple):
+class LandedBranch(NamedTuple):
     """What became of a branch."""
 
     branch: str
@@ -62,9 +62,9 @@ class Told(NamedTuple):
     flags: tuple[Flag, ...] = ()
 
 
-class Report(NamedTuple):
+class LandReport(NamedTuple):
     main: str
-    branches: tuple[Told, ...]
+    branches: tuple[LandedBranch, ...]
     error: str = ""
 
 
@@ -95,7 +95,7 @@ class Back(NamedTuple):
     accepts: Accepts = Accepts()
 
 
-def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -> Report:
+def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -> LandReport:
     """Land branches: those named, or all of completed executions. What cannot be told stops it; the rest is untouched then."""
     git: Git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
@@ -105,7 +105,7 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
     with only_landing(app):
         found = [_named(app, name, ways.remote) for name in names] if names else list(finished(app, ref, ways.remote))
         prove = _prover(app) if found else None
-        told: list[Told] = []
+        told: list[LandedBranch] = []
         for at, each in enumerate(ordered := sorted(found)):
             if prove is None or (not names and git.resolve(f"{GIVEN_BACK}/{each.branch}") == each.tip):
                 told.append(_waits(app, each))
@@ -115,27 +115,27 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
                 seen = _looked(app, each, ref, back, partial(watch, each.branch))
                 if seen.open:
                     ask_about(app, Left(each.branch, seen.tree, question := _question(seen), seen.open, now()))
-                    told.append(Told(each.branch, each.item, "flagged", reason=question, tree=seen.tree, flags=seen.open))
+                    told.append(LandedBranch(each.branch, each.item, "flagged", reason=question, tree=seen.tree, flags=seen.open))
                     continue
                 seen = seen._replace(note=_closing(settings.tracker.kind, each.item, seen.note))
                 done = _landed(git, each, seen, ways, prove, partial(watch, each.branch))
             except CannotTell as e:
-                rest = [Told(left.branch, left.item, "untouched") for left in ordered[at:]]
-                return Report(short(ref), (*told, *rest), str(e))
+                rest = [LandedBranch(left.branch, left.item, "untouched") for left in ordered[at:]]
+                return LandReport(short(ref), (*told, *rest), str(e))
             told.append(_outcome(app, each, done, back, sent))
-        return Report(short(ref), tuple(told))
+        return LandReport(short(ref), tuple(told))
 
 
-def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str], None]) -> Seen:
+def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str], None]) -> BranchSeen:
     """What the whole branch comes to. One that main has already is not looked at."""
     git: Git = app.world.git
     if git.is_ancestor(each.tip, git.resolve(ref)):
-        return Seen(git.tree(each.tip))
+        return BranchSeen(git.tree(each.tip))
     say("looking at the whole branch")
     return look_at(app, each.branch, each.tip, git.resolve(ref), back.accepts)
 
 
-def _question(seen: Seen) -> str:
+def _question(seen: BranchSeen) -> str:
     """What a person is asked, with what was said in people's names on the way."""
     return question_of(seen.open) + (f" Said by people on the way: {'; '.join(seen.said)}." if seen.said else "")
 
@@ -146,7 +146,7 @@ def _closing(tracker: str, item: str, note: str) -> str:
     return "\n\n".join(part for part in (closes, note) if part)
 
 
-def _landed(git: Git, each: Candidate, seen: Seen, ways: Ways, prove: Prove, say: Callable[[str], None]) -> Landing:
+def _landed(git: Git, each: Candidate, seen: BranchSeen, ways: Ways, prove: Prove, say: Callable[[str], None]) -> Landing:
     if seen.failed:
         first, _, rest = seen.failed.partition("\n")
         return Landing("red", git.resolve(main_branch(git, ways.main)), f"the branch does not hold: {first}", rest)
@@ -217,9 +217,9 @@ def _item(app: App, id: str) -> Item | None:
         return None
 
 
-def _waits(app: App, each: Candidate) -> Told:
+def _waits(app: App, each: Candidate) -> LandedBranch:
     last = the_items().last_of(app, each.item) if each.item else None
-    return Told(each.branch, each.item, "waits", "", "it went back to an agent and has not changed since", last.run if last else "")
+    return LandedBranch(each.branch, each.item, "waits", "", "it went back to an agent and has not changed since", last.run if last else "")
 
 
 # -- proving -------------------------------------------------------------------------------------------------------------------
@@ -254,29 +254,29 @@ def _wrong(report: TestReport) -> str:
 # -- what cannot land ----------------------------------------------------------------------------------------------------------
 
 
-def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -> Told:
+def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -> LandedBranch:
     if done.outcome in ("landed", "already"):
         forget(app, each.branch)
-        return Told(each.branch, each.item, done.outcome, done.commit)
+        return LandedBranch(each.branch, each.item, done.outcome, done.commit)
     if back.to == "person" or _item(app, each.item) is None:
-        return Told(each.branch, each.item, "person", "", done.reason)
+        return LandedBranch(each.branch, each.item, "person", "", done.reason)
     try:
         note = f"The branch {each.branch} could not be landed: {done.reason}"
         execution = give_back(app, each, note, _briefing(app.world.git, each, done), back.agent, sent)
     except DetentError as e:
-        return Told(each.branch, each.item, "person", "", f"{done.reason}; it cannot go back to an agent: {e.message}")
-    return Told(each.branch, each.item, "agent", "", done.reason, execution)
+        return LandedBranch(each.branch, each.item, "person", "", f"{done.reason}; it cannot go back to an agent: {e.message}")
+    return LandedBranch(each.branch, each.item, "agent", "", done.reason, execution)
 
 
 def give_back(app: App, each: Candidate, note: str, context: str, agent: str, sent: Sent) -> str:
     """A new execution of the branch's item, told what happened; the branch stays. Done twice, it is the same execution."""
-    from detent.app.queueing import Asked, add, open_queue
+    from detent.app.queueing import QueueRequest, add, open_queue
     from detent.blocks.terms import Terms
 
-    items_of(app).change(each.item, Change(status="open", assignee="", note=note))
+    items_of(app).change(each.item, TrackerChange(status="open", assignee="", note=note))
     with closing(open_queue(app.place, app.world.outer)) as queue:
         terms = Terms("", agent=agent, context=context, again=True)
-        execution = add(app, queue, [each.item], False, Asked(terms, sent, each.priority))[0].id
+        execution = add(app, queue, [each.item], False, QueueRequest(terms, sent, each.priority))[0].id
     app.world.git.run("update-ref", f"{GIVEN_BACK}/{each.branch}", each.tip)
     return execution
 

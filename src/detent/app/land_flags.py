@@ -29,7 +29,7 @@ class Accepts(NamedTuple):
     channel: str = ""
 
 
-class Seen(NamedTuple):
+class BranchSeen(NamedTuple):
     """What the look at a branch came to: why it fails, the flags that are open, and what is written of those that were accepted."""
 
     tree: str
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
     said: tuple[str, ...] = ()  # what people said on the way, for whoever is asked
 
 
-def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> Seen:
+def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> BranchSeen:
     """Look at a branch from where it left main to its tip."""
     git: Git = app.world.git
     tree, before = git.tree(tip), _execution(app, branch)
@@ -50,19 +50,19 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> See
     if card.unclear:
         raise CannotTell(card.unclear)
     if card.failed:
-        return Seen(tree, failed="\n".join(card.failed))
+        return BranchSeen(tree, failed="\n".join(card.failed))
     said = before.said if before is not None else ()
     if not card.asks:
-        return Seen(tree, note=_recorded((), "", said))
+        return BranchSeen(tree, note=_recorded((), "", said))
     if before is not None and before.accepted == tree:
-        return Seen(tree, note=_recorded(card.asks, f"before it was pushed ({before.id})", said))
+        return BranchSeen(tree, note=_recorded(card.asks, f"before it was pushed ({before.id})", said))
     by_tree = any(len(name) >= SHORTEST and tree.startswith(name) for name in accepts.trees)
     if by_tree or {flag.kind for flag in card.asks} <= set(accepts.kinds):
-        return Seen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}", said))
+        return BranchSeen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}", said))
     asked = asked_about(app, branch)
     if asked is not None and asked.tree == tree and asked.accepted:
-        return Seen(tree, note=_recorded(card.asks, asked.accepted, said))
-    return Seen(tree, open=card.asks, said=said)
+        return BranchSeen(tree, note=_recorded(card.asks, asked.accepted, said))
+    return BranchSeen(tree, open=card.asks, said=said)
 
 
 def _execution(app: App, branch: str) -> AnyRun | None:

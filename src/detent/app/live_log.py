@@ -17,7 +17,7 @@ LARGEST = 64_000_000  # bytes of one file; what comes after that is not kept
 LONGEST_READ = 1_000_000
 
 
-class Chunk(NamedTuple):
+class LogChunk(NamedTuple):
     """A piece of the output, and where the next one begins."""
 
     text: str
@@ -67,7 +67,7 @@ def append(file: Path, text: str) -> None:
         os.close(fd)
 
 
-def read_from(file: Path, after: int, most: int = LONGEST_READ) -> Chunk:
+def read_from(file: Path, after: int, most: int = LONGEST_READ) -> LogChunk:
     """Whole lines from an offset on; a negative offset counts from the end. A last line without its end is left for the next reading."""
     try:
         with file.open("rb") as source:
@@ -76,6 +76,6 @@ def read_from(file: Path, after: int, most: int = LONGEST_READ) -> Chunk:
             source.seek(start)
             data = source.read(most)
     except FileNotFoundError:
-        return Chunk("", 0, 0)
+        return LogChunk("", 0, 0)
     whole = data[: data.rfind(b"\n") + 1] or (data if len(data) >= most else b"")
-    return Chunk(whole.decode("utf-8", "replace"), start + len(whole), size)
+    return LogChunk(whole.decode("utf-8", "replace"), start + len(whole), size)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Union
 from detent.door import AnyEvent, AnyRun, Door
 from detent.errors import DetentError
 from detent.git.place import Place
-from detent.kernel.journal import Head, SqliteJournal
+from detent.journal.journal import Head, SqliteJournal
 
 if TYPE_CHECKING:
-    from detent.kernel.journal_postgres import PostgresJournal
+    from detent.journal.journal_postgres import PostgresJournal
     from detent.world.work_tree import RepoWorld
 from detent.world.known_runs import Runs
 

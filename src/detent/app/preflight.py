@@ -21,7 +21,7 @@ SCRIPTS = {"lint": ("lint",), "typecheck": ("typecheck", "type-check")}  # of pa
 MENDS = ("--fix", "--write")  # a script that changes files checks nothing
 
 
-class Found(NamedTuple):
+class FoundTool(NamedTuple):
     """One tool that the project configures: its program, and the words after it."""
 
     program: str
@@ -38,15 +38,15 @@ def missing_preflight(read: Read, root: Path, path: str) -> tuple[str, ...]:
     return tuple(each.program for each in _configured(read) if not _program(root, path, each.program))
 
 
-def _configured(read: Read) -> Iterator[Found]:
+def _configured(read: Read) -> Iterator[FoundTool]:
     try:
         tools = tomllib.loads(read("pyproject.toml") or "").get("tool", {})
     except tomllib.TOMLDecodeError:
         tools = {}
     if "ruff" in tools or any(read(name) is not None for name in ("ruff.toml", ".ruff.toml")):
-        yield Found("ruff", "check --no-cache .")
+        yield FoundTool("ruff", "check --no-cache .")
     if (options := _mypy(read, tools)) is not None:
-        yield Found("mypy", "--cache-dir=/dev/null" + ("" if {"files", "packages", "modules"} & options else " ."))
+        yield FoundTool("mypy", "--cache-dir=/dev/null" + ("" if {"files", "packages", "modules"} & options else " ."))
     yield from _javascript(read)
 
 
@@ -64,7 +64,7 @@ def _mypy(read: Read, tools: Mapping[str, object]) -> set[str] | None:
     return set(ours) if isinstance(ours, Mapping) else None
 
 
-def _javascript(read: Read) -> Iterator[Found]:
+def _javascript(read: Read) -> Iterator[FoundTool]:
     """A script of the project's own, or else the tool whose configuration lies there."""
     try:
         scripts = json.loads(read("package.json") or "{}").get("scripts", {})
@@ -72,10 +72,10 @@ def _javascript(read: Read) -> Iterator[Found]:
         return
     sound = {name for name, text in scripts.items() if isinstance(text, str) and not any(word in text for word in MENDS)}
     own = {what: next((name for name in names if name in sound), "") for what, names in SCRIPTS.items()}
-    tools = {"lint": (ESLINT, Found("eslint", ".")), "typecheck": (("tsconfig.json",), Found("tsc", "--noEmit"))}
+    tools = {"lint": (ESLINT, FoundTool("eslint", ".")), "typecheck": (("tsconfig.json",), FoundTool("tsc", "--noEmit"))}
     for what, (files, tool) in tools.items():
         if own[what]:
-            yield Found("npm", f"run --silent {own[what]}")
+            yield FoundTool("npm", f"run --silent {own[what]}")
         elif any(read(name) is not None for name in files):
             yield tool
 

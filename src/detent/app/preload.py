@@ -14,7 +14,7 @@ from typing import NoReturn
 import detent
 from detent.errors import DetentError
 
-ROOMS = ("errors", "kernel", "git", "sandbox", "evidence", "gates", "config")  # all that judging may need
+ROOMS = ("errors", "kernel", "storage", "journal", "git", "sandbox", "evidence", "gates", "config")  # all that judging may need
 NOT = ("__main__", ".reporters", ".journal_postgres")  # programs of their own; and a journal that is loaded already where there is one
 
 
@@ -43,7 +43,7 @@ class Uncached(SourceFileLoader):
         raise OSError("no bytecode is read or written")
 
 
-class Late:
+class LateFinder:
     """Refuses to load a source that was written since a moment, and reads no bytecode that was."""
 
     def __init__(self, moment: int) -> None:
@@ -73,4 +73,4 @@ def _changed(file: Path) -> int:
 
 def nothing_newer() -> None:
     """From now on this process loads no code that is written from now on."""
-    sys.meta_path.insert(0, Late(time.time_ns()))
+    sys.meta_path.insert(0, LateFinder(time.time_ns()))

@@ -18,12 +18,12 @@ from detent.app.project import project_settings
 from detent.app.queueing import task_of
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
-from detent.forge import Pull, Pulls, Word
+from detent.forge import Pull, PullComment, Pulls
 from detent.git.commits import main_branch
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.kernel.model import Sent
-from detent.queue.queue_protocol import Task
+from detent.queue.queue_protocol import WorkerTask
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
@@ -34,17 +34,17 @@ EVERY = 60.0  # seconds between two looks
 LONGEST = 20_000  # characters of what people said that the next agent reads
 
 
-class Asked(NamedTuple):
+class ReturnedPull(NamedTuple):
     """A pull request that goes back to an agent."""
 
     branch: str
     item: str
     url: str
     execution: str
-    words: tuple[Word, ...]
+    words: tuple[PullComment, ...]
 
 
-def bring_back(app: App, sent: Sent) -> list[Asked]:
+def bring_back(app: App, sent: Sent) -> list[ReturnedPull]:
     """Look at every open pull request of a completed execution; those on which changes are asked for go back to an agent."""
     git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
@@ -58,12 +58,12 @@ def bring_back(app: App, sent: Sent) -> list[Asked]:
         if last is not None and pull is not None and any(word.asks for word in words):
             agent = app.door.load(last.run).run.data.setup.agent
             note, context = f"Changes were asked for on {pull.url}", _context(git, each, words, git.resolve(main))
-            found.append(Asked(each.branch, each.item, pull.url, give_back(app, each, note, context, agent, sent), words))
+            found.append(ReturnedPull(each.branch, each.item, pull.url, give_back(app, each, note, context, agent, sent), words))
             pulls.say(pull, _mark(found[-1]))
     return found
 
 
-def listening(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> Task:
+def listening(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> WorkerTask:
     """The task of a worker that also looks at the pull requests, now and then. What cannot be asked now is asked the next time."""
     task = task_of(place, env, settings, queue)
     looked = float("-inf")
@@ -82,7 +82,7 @@ def listening(place: Place, env: Mapping[str, str], settings: Settings, queue: "
     return task._replace(tend=tend) if settings.git.merge == "pull-request" else task
 
 
-def unheard(pulls: Pulls, pull: Pull) -> tuple[Word, ...]:
+def unheard(pulls: Pulls, pull: Pull) -> tuple[PullComment, ...]:
     """What people said since it was last looked at."""
     words = pulls.words(pull)
     heard = {id for word in words for mark in HEARD.findall(word.text) for id in _ids(mark)}
@@ -96,7 +96,7 @@ def _ids(mark: str) -> list[str]:
         return []
 
 
-def _context(git: Git, each: Candidate, words: tuple[Word, ...], main: str) -> str:
+def _context(git: Git, each: Candidate, words: tuple[PullComment, ...], main: str) -> str:
     said = "\n\n".join(
         f"{word.who}{f' at {word.place}' if word.place else ''}: {word.text.strip() or '(asks for changes)'}" for word in words
     )
@@ -106,6 +106,6 @@ def _context(git: Git, each: Candidate, words: tuple[Word, ...], main: str) -> s
     )
 
 
-def _mark(asked: Asked) -> str:
+def _mark(asked: ReturnedPull) -> str:
     ids = json.dumps([word.id for word in asked.words])
     return f"Detent has given this back to an agent, as `{asked.execution}`.\n\n<!-- detent:heard {ids} -->"

@@ -24,7 +24,7 @@ STUCK = ("HALTED", "BLOCKED")  # where a run waits to be released by a person
 OUTCOMES = {"proved": "done", "stopped": "aborted"}
 
 
-class Commit(NamedTuple):
+class PushedCommit(NamedTuple):
     hash: str
     phase: str
     subject: str
@@ -89,17 +89,17 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
     }
 
 
-def commits_of(app: App, run: AnyRun) -> list[Commit]:
+def commits_of(app: App, run: AnyRun) -> list[PushedCommit]:
     """The commits that the machine made for a run, in order, with the phase that each ended."""
     found = []
     for each in app.worlds.runs.family(run.id):
         made = phase_commits(app.world, each.id)
         by_event = {event.run.seq: event for event in app.worlds.runs.history(each.id) if event.run.seq in made}
-        found += [Commit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
+        found += [PushedCommit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
     return _in_order(app, run, found)
 
 
-def _in_order(app: App, run: AnyRun, commits: list[Commit]) -> list[Commit]:
+def _in_order(app: App, run: AnyRun, commits: list[PushedCommit]) -> list[PushedCommit]:
     """Commits of several runs, as they stand on the branch; those that do not, last."""
     if len({c.hash for c in commits}) < 2 or not run.data.base:
         return commits

@@ -10,7 +10,7 @@ from detent.door import AnyRun
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
-    from detent.gates.human import Decision
+    from detent.gates.human import PersonDecision
 
 CHANGES = "changes-requested: TEXT"
 ANSWER = "answer with the note"
@@ -31,7 +31,7 @@ def asked_of(app: App, run: str) -> list[dict[str, object]]:
     return found
 
 
-def _words(run: AnyRun, asked: "Decision") -> dict[str, str]:
+def _words(run: AnyRun, asked: "PersonDecision") -> dict[str, str]:
     """The question about flags lists them; any other stands as it was asked."""
     return {"question": _flagged(run)} if asked.kind == "flags" and asked.status == "pending" else {}
 

@@ -22,7 +22,7 @@ from detent.config import Settings
 from detent.errors import CannotTell, DetentError, Unreached
 from detent.git.place import Place
 from detent.kernel.model import Sent
-from detent.queue.queue_protocol import AGAIN, LIVE, Child, Execution, Job, Outcome, Task
+from detent.queue.queue_protocol import AGAIN, LIVE, Execution, ExecutionEnd, ExecutionProcess, QueueJob, WorkerTask
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
@@ -42,7 +42,7 @@ LETS_GO = 20.0  # seconds to wait until a cancelled execution has left its worke
 PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
 
-class Asked(NamedTuple):
+class QueueRequest(NamedTuple):
     """What a person asks of the queue beside the items."""
 
     terms: Terms
@@ -68,7 +68,7 @@ def queue_file(place: Place) -> Path:
 # -- people ------------------------------------------------------------------------------------------------------------------
 
 
-def add(app: App, queue: "DurableQueue", ids: Sequence[str], ready: bool, asked: Asked) -> list[Execution]:
+def add(app: App, queue: "DurableQueue", ids: Sequence[str], ready: bool, asked: QueueRequest) -> list[Execution]:
     """Queue items: each gets a journaled run, and its place behind what it needs."""
     from detent.app.executions import the_items
     from detent.app.project import items_of
@@ -81,7 +81,7 @@ def add(app: App, queue: "DurableQueue", ids: Sequence[str], ready: bool, asked:
     _can_be_met(queue, needs)
     begin = the_items().starter(app, asked.sent, asked.terms)
     jobs = [
-        Job(begin(item.id), item.id, item.title, item.priority if asked.priority is None else asked.priority, needs[item.id])
+        QueueJob(begin(item.id), item.id, item.title, item.priority if asked.priority is None else asked.priority, needs[item.id])
         for item in items
     ]
     return [_wanted_again(app, queue, added) for added in queue.add(jobs)]
@@ -134,7 +134,7 @@ def retry(app: App, queue: "DurableQueue", id: str, sent: Sent) -> Execution:
         return queue.retry(found.id)
     before = app.door.load(found.id).run.data
     terms = Terms("", agent=before.setup.agent, context=before.context, again=True, policies=policies_of(before.setup.accepts))
-    return add(app, queue, [found.item], False, Asked(terms, sent))[0]
+    return add(app, queue, [found.item], False, QueueRequest(terms, sent))[0]
 
 
 # -- what happens outside of the queue ---------------------------------------------------------------------------------------
@@ -205,14 +205,14 @@ def go_on(app: App, run: str) -> bool:
 # -- workers -----------------------------------------------------------------------------------------------------------------
 
 
-def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> Task:
+def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> WorkerTask:
     """What a worker does for each execution: drive its run in a process of its own, and read its end from the journal."""
 
-    def child(run: str) -> Child:
+    def child(run: str) -> ExecutionProcess:
         words = ["-C", str(place.root), "run", "--run", run, "--park", "--events"]
-        return Child([sys.executable, "-I", "-m", "detent", *words], place.root, dict(env))
+        return ExecutionProcess([sys.executable, "-I", "-m", "detent", *words], place.root, dict(env))
 
-    def judge(run: str, code: int | None) -> Outcome:
+    def judge(run: str, code: int | None) -> ExecutionEnd:
         return ended(place.root, run, code)
 
     def tend() -> None:
@@ -221,35 +221,35 @@ def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "Du
             with closing(app.journal):
                 reconcile(app, queue)
 
-    return Task(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE, tend)
+    return WorkerTask(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE, tend)
 
 
-def ended(root: Path, run: str, code: int | None) -> Outcome:
+def ended(root: Path, run: str, code: int | None) -> ExecutionEnd:
     """How an execution ended, as its journal has it; an exit code alone says nothing."""
     with closing(journal_at(root)) as journal:  # one of this thread's own
         if not journal.heads(run):
-            return Outcome("failed", f"there is no run {run} in this repository")
+            return ExecutionEnd("failed", f"there is no run {run} in this repository")
         if (outcome := _end_of(journal, run)) is not None:
             return outcome
         if code == PERSON:
-            return Outcome("blocked", _waits(journal, run))
+            return ExecutionEnd("blocked", _waits(journal, run))
         if code == PARKED and (until := _parked(journal, run)):
-            return Outcome("again", f"a usage limit holds it until {until}", max(1.0, seconds_until(until)))
+            return ExecutionEnd("again", f"a usage limit holds it until {until}", max(1.0, seconds_until(until)))
         if code == PARKED:
-            return Outcome("again", AWAY.format(run=run), LATER)
+            return ExecutionEnd("again", AWAY.format(run=run), LATER)
     if code in TROUBLE:
-        return Outcome("failed", f"it could not be driven (exit code {code}); its output says why. Then: detent queue retry {run}")
-    return Outcome("again")
+        return ExecutionEnd("failed", f"it could not be driven (exit code {code}); its output says why. Then: detent queue retry {run}")
+    return ExecutionEnd("again")
 
 
-def _end_of(journal: AnyJournal, run: str) -> Outcome | None:
+def _end_of(journal: AnyJournal, run: str) -> ExecutionEnd | None:
     """How a run ended, and what a person can do about it; None if it has not ended."""
     heads = journal.heads(run)
     if not heads or not heads[0].ended:
         return None
     state = ENDS.get(heads[0].state, "failed")
     said = {"done": "", "blocked": f"{_reason(journal, run)}. Once that is over: detent queue retry {run}"}
-    return Outcome(state, said.get(state, _reason(journal, run)))
+    return ExecutionEnd(state, said.get(state, _reason(journal, run)))
 
 
 def _waits(journal: AnyJournal, run: str) -> str:

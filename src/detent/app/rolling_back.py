@@ -12,7 +12,7 @@ from detent.errors import DetentError
 from detent.git.commits import bring_to, marker, switch
 from detent.git.repo import ZERO, Git
 from detent.git.snapshot import take
-from detent.kernel.codec import from_entry
+from detent.journal.codec import from_entry
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
 

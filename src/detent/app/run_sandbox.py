@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.git.snapshot import BORROWED
-from detent.sandbox import Limits, Room, Sandbox, choose
+from detent.sandbox import ProcessLimits, Room, Sandbox, choose
 from detent.sandbox.limits import size
 from detent.sandbox.mounts import SYSTEM, closed
 from detent.sandbox.process import Ran
@@ -176,7 +176,7 @@ def _auto(outer: frozenset[tuple[str, str]]) -> Sandbox:
 
 @cache
 def _chosen(level: str, home: str, memory: str, cpus: int, image: str) -> Sandbox:
-    return choose(level, {"HOME": home} if home else {}, Limits(memory=size(memory), cpus=cpus), image)
+    return choose(level, {"HOME": home} if home else {}, ProcessLimits(memory=size(memory), cpus=cpus), image)
 
 
 def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place
-from detent.kernel.journal import SqliteJournal
-from detent.kernel.journal_file import accept
+from detent.journal.journal import SqliteJournal
+from detent.journal.journal_file import accept
 
 if TYPE_CHECKING:
     from detent.config import Settings
-    from detent.kernel.journal_postgres import PostgresJournal
+    from detent.journal.journal_postgres import PostgresJournal
 
 FILES = ("detent.toml", "pyproject.toml")
 
@@ -72,7 +72,7 @@ def _opened(place: Place, env: Mapping[str, str] | None, create: bool, accepted:
     if not url:
         return SqliteJournal(place.journal, create)
     try:
-        from detent.kernel.journal_postgres import PostgresJournal
+        from detent.journal.journal_postgres import PostgresJournal
     except ModuleNotFoundError as e:
         raise DetentError(
             f"a journal in PostgreSQL needs the package {e.name}", "install it, in Detent's checkout: pip install '.[queue]'"

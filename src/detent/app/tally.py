@@ -11,8 +11,8 @@ from detent.app import App
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive.spent import Spent, spent_in
-from detent.kernel.codec import from_entry
-from detent.kernel.journal import Head
+from detent.journal.codec import from_entry
+from detent.journal.journal import Head
 
 PAGE = 500
 GRANTS = ("resume", "guided")  # what a person says by which the same budget is given again
@@ -29,7 +29,7 @@ class Sum(NamedTuple):
     turns: dict[str, int] = {}  # each turn of an agent by its transcript, with the event it ended in; never changed in place
 
 
-class Budget(NamedTuple):
+class BudgetUse(NamedTuple):
     """A limit that is set, and what was used of it."""
 
     name: str
@@ -41,7 +41,7 @@ def add(one: Spent, other: Spent) -> Spent:
     return Spent(one.usage + other.usage, one.seconds + other.seconds, one.turns + other.turns)
 
 
-class Tally:
+class UsageTally:
     """The sums of all runs that were asked about. Threads may ask at once: the worst is that an event is read twice."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ def turn_of(event: AnyEvent) -> str:
     return event.sent.facts.get("transcript", "").rpartition("/")[2].removesuffix(".jsonl")
 
 
-def budget_of(app: App, tally: Tally, run: AnyRun, family: Iterable[Head]) -> tuple[Budget, ...]:
+def budget_of(app: App, tally: UsageTally, run: AnyRun, family: Iterable[Head]) -> tuple[BudgetUse, ...]:
     """Each limit that is set, and what the run and its children used of it since a person released it last."""
     limits = msgspec.json.decode(run.data.setup.settings or b"{}", type=Settings).limits
     spent = reduce(add, (tally.of(app, h.run, h.seq).granted for h in family))
@@ -83,7 +83,7 @@ def budget_of(app: App, tally: Tally, run: AnyRun, family: Iterable[Head]) -> tu
         ("turns", spent.turns, limits.turns),
         ("files", _changed(app, run) if limits.files else 0, limits.files),
     )
-    return tuple(Budget(name, round(used, 4), most) for name, used, most in rows if most)
+    return tuple(BudgetUse(name, round(used, 4), most) for name, used, most in rows if most)
 
 
 def _changed(app: App, run: AnyRun) -> int:

@@ -8,10 +8,10 @@ from detent.app.clock import now
 from detent.app.forges import finder, forge_of
 from detent.app.shared import shared_url
 from detent.config import Settings
-from detent.forge import Api, Where
+from detent.forge import Api, ForgeProject
 from detent.git.place import Place
 from detent.sandbox.process import run
-from detent.tracker import TRACKERS, Means, Said, Tracker, TrackerError
+from detent.tracker import TRACKERS, Means, Tracker, TrackerError, TrackerSaid
 
 KEPT = ("HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK")  # what a tracker's program may see
 PATIENCE = 120.0  # seconds for one call
@@ -21,18 +21,18 @@ def tracker_of(settings: Settings, place: Place, outer: Mapping[str, str]) -> Tr
     """The tracker that the settings name, for a checkout."""
     url, wanted, find, call = shared_url(place, outer), settings.tracker, finder(place, outer), _caller(place, outer)
 
-    def forge(kind: str) -> tuple[Api, Where]:
+    def forge(kind: str) -> tuple[Api, ForgeProject]:
         return forge_of(kind, settings, place, outer)
 
     means = Means(place.root, place.common_dir / "detent", now, find, call, url, forge, wanted.query, wanted.ready)
     return TRACKERS[wanted.kind](means)
 
 
-def _caller(place: Place, outer: Mapping[str, str]) -> Callable[[Sequence[str], Mapping[str, str]], Said]:
+def _caller(place: Place, outer: Mapping[str, str]) -> Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]:
     """How a tracker's program is run: in the person's checkout, in bounded time, its two streams apart."""
     env = {k: v for k, v in outer.items() if k in KEPT or k.startswith(("BD_", "BEADS_"))}
 
-    def call(argv: Sequence[str], more: Mapping[str, str]) -> Said:
+    def call(argv: Sequence[str], more: Mapping[str, str]) -> TrackerSaid:
         with tempfile.TemporaryFile() as errors:
             try:
                 ran = run(argv, place.root, {**env, **more}, PATIENCE, stderr=errors.fileno())
@@ -42,6 +42,6 @@ def _caller(place: Place, outer: Mapping[str, str]) -> Callable[[Sequence[str], 
             said = errors.read(100_000).decode("utf-8", "replace")
         if ran.timed_out:
             raise TrackerError(f"`{os.path.basename(argv[0])} {argv[1]}` did not end within {PATIENCE:.0f} s", "try it by hand")
-        return Said(ran.exit_code, ran.output, said)
+        return TrackerSaid(ran.exit_code, ran.output, said)
 
     return call

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from detent.app.verify_span import Broken
-from detent.app.verify_steps import Ground, Judged
+from detent.app.verify_span import BrokenCheck
+from detent.app.verify_steps import Judged, ReplaySetup
 from detent.errors import CannotTell
 from detent.evidence.eyes import RepoLook
 from detent.gates.judge import name_of
@@ -14,7 +14,7 @@ NO_RED = "no RED shows a test failing for it, and no test notices it"
 ALREADY = "its tests passed at once; no test was seen failing for it"
 
 
-def new_without_red(ground: Ground, steps: list[Judged]) -> tuple[str, ...]:
+def new_without_red(ground: ReplaySetup, steps: list[Judged]) -> tuple[str, ...]:
     """New tests that came with a step that is no RED, and tests that work changed: nobody saw them failing before the code was there."""
     free = [step for step in steps if step.found in ("tests", "work") and step.link.phase != "verify"]
     pairs = [(ground.apart.known(step.link.start), ground.apart.known(step.link.step.tree)) for step in free]
@@ -23,22 +23,22 @@ def new_without_red(ground: Ground, steps: list[Judged]) -> tuple[str, ...]:
     return tuple(sorted(new.union(*({each.place for each in look.rewritten()} for look in work))))
 
 
-def bare_of(ground: Ground, steps: list[Judged], jobs: int) -> tuple[Broken, ...]:
+def bare_of(ground: ReplaySetup, steps: list[Judged], jobs: int) -> tuple[BrokenCheck, ...]:
     """Everything that changed, that no RED shows a test failing for, and that no test fails for now either; and what else work leaves in doubt."""
     with ThreadPoolExecutor(jobs) as pool:
         return tuple(each for found in pool.map(lambda step: list(_bare(step)), steps) for each in found)
 
 
-def _bare(step: Judged) -> Iterator[Broken]:
+def _bare(step: Judged) -> Iterator[BrokenCheck]:
     link = step.link
     if step.found in ("work", "green"):
         for place in step.look.untested(step.found == "work"):
-            yield Broken("failed", link.commit.hash, link.name, "code_without_red", f"{place}: {NO_RED}")
+            yield BrokenCheck("failed", link.commit.hash, link.name, "code_without_red", f"{place}: {NO_RED}")
     if step.found == "work":
         for check, said in _doubts(step.look):
-            yield Broken("failed", link.commit.hash, link.name, check, said)
+            yield BrokenCheck("failed", link.commit.hash, link.name, check, said)
     if link.phase == "already":
-        yield Broken("failed", link.commit.hash, link.name, "code_without_red", f"{link.step.about or link.commit.subject}: {ALREADY}")
+        yield BrokenCheck("failed", link.commit.hash, link.name, "code_without_red", f"{link.step.about or link.commit.subject}: {ALREADY}")
 
 
 def _doubts(look: RepoLook) -> Iterator[tuple[str, str]]:

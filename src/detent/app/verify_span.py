@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from detent.errors import DetentError
-from detent.evidence.claims import REF, Claim, Step, read
+from detent.evidence.claims import REF, Claim, ClaimedStep, read
 from detent.git.commit_history import Commit, commits_between
 from detent.git.commits import main_branch
 from detent.git.notes import list_notes
@@ -15,7 +15,7 @@ FULL = f"refs/notes/{REF}"
 FETCH = f"git fetch origin {FULL}:{FULL}"
 
 
-class Broken(NamedTuple):
+class BrokenCheck(NamedTuple):
     """One thing that does not hold: where, which check, and what it says."""
 
     sort: Sort
@@ -25,7 +25,7 @@ class Broken(NamedTuple):
     says: str
 
 
-class Span(NamedTuple):
+class CommitSpan(NamedTuple):
     """A range, settled: everything that `tip` has over `base`, the oldest commit first."""
 
     base: str
@@ -40,7 +40,7 @@ class Link(NamedTuple):
     at: int  # which step of the commit, from 1
     run: str
     workflow: str
-    step: Step
+    step: ClaimedStep
     phase: str  # as the claim says, and `merge` for a merge; what it is, its trees say
     start: str
 
@@ -52,7 +52,7 @@ class Link(NamedTuple):
 # -- the range ---------------------------------------------------------------------------------------------------------------
 
 
-def span_of(git: Git, text: str, main: str) -> Span:
+def span_of(git: Git, text: str, main: str) -> CommitSpan:
     """The range that a person means: `A..B`, one commit, or else what this branch has over main."""
     if text and ".." not in text:
         tip = commit_named(git, text)
@@ -69,7 +69,7 @@ def span_of(git: Git, text: str, main: str) -> Span:
         raise DetentError(
             f"there is no commit in {text or 'this branch'} that {base[:12]} does not have", "name a range: detent verify A..B"
         )
-    return Span(base, tip, commits)
+    return CommitSpan(base, tip, commits)
 
 
 def commit_named(git: Git, name: str, otherwise: str = "") -> str:
@@ -120,17 +120,21 @@ def main_commit(git: Git, configured: str) -> str:
 # -- the claims --------------------------------------------------------------------------------------------------------------
 
 
-def links_of(git: Git, span: Span) -> tuple[list[Link], list[Broken], frozenset[str]]:
+def links_of(git: Git, span: CommitSpan) -> tuple[list[Link], list[BrokenCheck], frozenset[str]]:
     """The steps to be replayed in order, what breaks before any test is run, and the failures that are claimed to be known."""
     if not git.resolve(FULL):
-        return [], [Broken("not-verifiable", span.tip, "", "evidence", f"{FULL} is not here, so nothing is claimed; {FETCH}")], frozenset()
+        return (
+            [],
+            [BrokenCheck("not-verifiable", span.tip, "", "evidence", f"{FULL} is not here, so nothing is claimed; {FETCH}")],
+            frozenset(),
+        )
     notes, trees = list_notes(git, REF), git.trees([f"{p}^{{tree}}" for c in span.commits for p in c.parents[:1]])
-    links, broken, baseline, earlier = list[Link](), list[Broken](), frozenset[str](), set[str]()
+    links, broken, baseline, earlier = list[Link](), list[BrokenCheck](), frozenset[str](), set[str]()
     for commit in span.commits:
         start = trees.get(f"{commit.parents[0]}^{{tree}}", "") if commit.parents else ""
         earlier.add(start)
         if len(commit.parents) > 1:
-            links.append(Link(commit, 1, "", "", Step("complete", commit.subject, commit.tree), "merge", start))
+            links.append(Link(commit, 1, "", "", ClaimedStep("complete", commit.subject, commit.tree), "merge", start))
             broken += _merge(git, commit)
             continue
         claim, wrong = _claim(git, notes, commit)
@@ -143,13 +147,13 @@ def links_of(git: Git, span: Span) -> tuple[list[Link], list[Broken], frozenset[
     return links, broken, baseline
 
 
-def _claim(git: Git, notes: Mapping[str, str], commit: Commit) -> tuple[Claim | None, Broken]:
+def _claim(git: Git, notes: Mapping[str, str], commit: Commit) -> tuple[Claim | None, BrokenCheck]:
     blob = notes.get(commit.hash, "")
     if not blob:
-        return None, Broken("not-verifiable", commit.hash, "", "claim", f"no claim is made for it{_elsewhere(git, notes, commit)}")
+        return None, BrokenCheck("not-verifiable", commit.hash, "", "claim", f"no claim is made for it{_elsewhere(git, notes, commit)}")
     out = git.call("cat-file", "blob", blob)
     claim, wrong = read(out.raw.decode("utf-8", "surrogateescape"), commit.hash) if out.code == 0 else (None, "the claim is not here")
-    return claim, Broken("failed", commit.hash, "", "claim", wrong)
+    return claim, BrokenCheck("failed", commit.hash, "", "claim", wrong)
 
 
 def _elsewhere(git: Git, notes: Mapping[str, str], commit: Commit) -> str:
@@ -165,11 +169,11 @@ def _chain(commit: Commit, claim: Claim, start: str) -> list[Link]:
     return [Link(commit, n, claim.run, claim.workflow, step, step.phase, starts[n - 1]) for n, step in enumerate(claim.steps, 1)]
 
 
-def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier: frozenset[str]) -> list[Broken]:
+def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier: frozenset[str]) -> list[BrokenCheck]:
     """The trees are here, the last is the commit's own, and a verification, or a RED that came again, is over a tree that was passed on the way."""
     links, seen = _chain(commit, claim, start), git.trees([step.tree for step in claim.steps])
     found = [
-        Broken("failed", commit.hash, link.name, "tree", f"the tree {link.step.tree[:12]} that the claim names is not here; {FETCH}")
+        BrokenCheck("failed", commit.hash, link.name, "tree", f"the tree {link.step.tree[:12]} that the claim names is not here; {FETCH}")
         for link in links
         if seen.get(link.step.tree) != link.step.tree
     ]
@@ -177,21 +181,21 @@ def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier:
         passed = {start, *(step.tree for step in claim.steps[: link.at - 1])} | (earlier if link.phase == "red" else frozenset())
         if link.step.over not in passed and (link.phase == "verify" or (link.phase == "red" and link.step.over)):
             says = f"it is claimed over {link.step.over[:12]}, which no step before it ended with"
-            found.append(Broken("failed", commit.hash, link.name, "tree", says))
+            found.append(BrokenCheck("failed", commit.hash, link.name, "tree", says))
     last = claim.steps[-1].tree if claim.steps else ""
     if last != commit.tree:
         says = f"its tree is {commit.tree[:12]}, and the claim ends with {last[:12] or 'no step'}"
-        found.append(Broken("failed", commit.hash, links[-1].name if links else "", "tree", says))
+        found.append(BrokenCheck("failed", commit.hash, links[-1].name if links else "", "tree", says))
     return found
 
 
-def _merge(git: Git, commit: Commit) -> list[Broken]:
+def _merge(git: Git, commit: Commit) -> list[BrokenCheck]:
     """A merge needs no claim if it is what git makes of its parents."""
     out = git.call("merge-tree", "--write-tree", "--no-messages", *commit.parents) if len(commit.parents) == 2 else None
     if out is not None and out.code == 0 and out.text.splitlines()[:1] == [commit.tree]:
         return []
     return [
-        Broken(
+        BrokenCheck(
             "not-verifiable",
             commit.hash,
             "1 merge",

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from detent.app.registry import is_workflow, workflow_of
-from detent.app.verify_span import Broken, Link, Sort
+from detent.app.verify_span import BrokenCheck, Link, Sort
 from detent.config import Settings
 from detent.errors import CannotTell
 from detent.evidence.apart import Apart
@@ -14,14 +14,14 @@ from detent.evidence.bite import Marks
 from detent.evidence.eyes import RepoLook
 from detent.evidence.subject import Subject
 from detent.gates.judge import name_of
-from detent.gates.plan import ActivePr, PlanData, Step, Task
+from detent.gates.plan import ActivePr, PlanData, PlannedStep, PlanTask
 from detent.gates.replay import found, gates_of
 from detent.git.repo import Git, GitError
 from detent.kernel.model import Data, Run, Sent
 from detent.kernel.own_gate import commands_of
 
 
-class Ground(NamedTuple):
+class ReplaySetup(NamedTuple):
     """With what a range is replayed."""
 
     git: Git
@@ -46,10 +46,10 @@ class Judged(NamedTuple):
     link: Link
     look: RepoLook
     found: str
-    broken: Broken | None
+    broken: BrokenCheck | None
 
 
-def judged(ground: Ground, links: tuple[Link, ...], jobs: int, seen: Callable[[str], None]) -> list[Judged]:
+def judged(ground: ReplaySetup, links: tuple[Link, ...], jobs: int, seen: Callable[[str], None]) -> list[Judged]:
     """Every step, judged."""
     done = []
     with ThreadPoolExecutor(jobs) as pool:
@@ -65,12 +65,12 @@ def judged(ground: Ground, links: tuple[Link, ...], jobs: int, seen: Callable[[s
     return done
 
 
-def _step(ground: Ground, links: tuple[Link, ...], n: int) -> Judged:
+def _step(ground: ReplaySetup, links: tuple[Link, ...], n: int) -> Judged:
     """What breaks first of one step, judged by the gates of what it is and of what it is called."""
     link, look, check, by_trees = links[n], RepoLook(_scene(ground, links, n)), "tests", "work"
 
     def broke(sort: Sort, says: str) -> Judged:
-        return Judged(link, look, by_trees, Broken(sort, link.commit.hash, link.name, check, says))
+        return Judged(link, look, by_trees, BrokenCheck(sort, link.commit.hash, link.name, check, says))
 
     try:
         red = bool(ground.bad_at(link.start) - ground.baseline - ground.bad_at(ground.git.tree(ground.base)))
@@ -85,7 +85,7 @@ def _step(ground: Ground, links: tuple[Link, ...], n: int) -> Judged:
     return Judged(link, look, by_trees, None)
 
 
-def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Subject:
+def _scene(ground: ReplaySetup, links: tuple[Link, ...], n: int) -> Subject:
     link = links[n]
     run: Run[Any] = Run("verify", link.workflow, "", 0, _about(link))
     over = link.step.over if link.phase == "red" and link.step.over else link.start
@@ -108,8 +108,8 @@ def _scene(ground: Ground, links: tuple[Link, ...], n: int) -> Subject:
 
 def _about(link: Link) -> Data:
     """What a step is known to be about: the pull request whose title is the subject of the commit."""
-    step = Step("RED", link.step.about)
-    return PlanData(plan=ActivePr("", link.commit.subject, "", "", (Task("", (step,)),))) if _as_one(link) else Data()
+    step = PlannedStep("RED", link.step.about)
+    return PlanData(plan=ActivePr("", link.commit.subject, "", "", (PlanTask("", (step,)),))) if _as_one(link) else Data()
 
 
 def _as_one(link: Link) -> bool:

@@ -16,12 +16,11 @@ from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
 from detent.app.suite_at import main_at, suite_at
 from detent.app.verify_bare import bare_of, new_without_red
-from detent.app.verify_span import Broken, Link, Sort, Span, links_of, span_of
-from detent.app.verify_steps import Ground, Judged, judged
+from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
+from detent.app.verify_steps import Judged, ReplaySetup, judged
 from detent.errors import CannotTell, DetentError
 from detent.evidence.apart import Apart
-from detent.evidence.branch_look import OF_PROBES, look_over
-from detent.evidence.branch_look import Span as Trees
+from detent.evidence.branch_look import OF_PROBES, BranchSpan, look_over
 from detent.evidence.collect import Collector
 from detent.gates.judge import weighed
 from detent.git import fingerprint
@@ -34,15 +33,15 @@ PROMISES = ("feat", "fix")  # a commit that says so brings something that a test
 ORDER: tuple[Sort, ...] = ("failed", "could-not-verify", "not-verifiable")
 
 
-class Proof(NamedTuple):
+class ReplayResult(NamedTuple):
     """What came of a replay. Without anything broken, every claim holds again."""
 
-    span: Span
+    span: CommitSpan
     links: tuple[Link, ...]
-    broken: tuple[Broken, ...]
+    broken: tuple[BrokenCheck, ...]
     known: tuple[str, ...]  # failures that were there before the range and are accepted by its claims
     without_red: tuple[str, ...]  # new or changed tests that no RED step shows failing
-    code_without_red: tuple[Broken, ...]  # what changed without a RED, and no test fails for either: code, and files of any kind
+    code_without_red: tuple[BrokenCheck, ...]  # what changed without a RED, and no test fails for either: code, and files of any kind
     flags: tuple[Flag, ...]  # what a person should look at over the whole range
     command: str
     sandbox: str
@@ -56,7 +55,7 @@ class Proof(NamedTuple):
         return next((sort for sort in ORDER if any(b.sort == sort for b in self.broken)), "verified")
 
 
-def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool = False) -> Proof:
+def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool = False) -> ReplayResult:
     """Prove a range again in the repository that a folder is in. `require_red`: code that nothing proves is a failure."""
     preload()  # whatever is needed later is loaded before the first test runs
     begun, place = time.monotonic(), find_place(start)
@@ -68,19 +67,21 @@ def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Wat
         )
     span = span_of(git, text, main_at(git, env))
     links, broken, claimed = links_of(git, span)
-    proof = Proof(span, tuple(links), tuple(broken), (), (), (), (), "", "none", 0, 0.0)
+    proof = ReplayResult(span, tuple(links), tuple(broken), (), (), (), (), "", "none", 0, 0.0)
     if not broken:
         proof = _replayed(git, proof, claimed, jobs, env, watch, require_red)
     return proof._replace(seconds=time.monotonic() - begun)
 
 
-def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool) -> Proof:
+def _replayed(
+    git: Git, proof: ReplayResult, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool
+) -> ReplayResult:
     """Run the tests of every tree, then let the gates of every step judge what was seen."""
     base = proof.span.base
     try:
         suite, settings = suite_at(git, base, env)
     except (CannotTell, GitError) as e:
-        return proof._replace(broken=(Broken("could-not-verify", base, "", "tests", str(e)),))
+        return proof._replace(broken=(BrokenCheck("could-not-verify", base, "", "tests", str(e)),))
     trees = list(dict.fromkeys((git.tree(base), *(t for link in proof.links for t in (link.start, link.step.over, link.step.tree) if t))))
     total, done, stop = len(trees) + len(proof.links), list[str](), threading.Event()
 
@@ -93,7 +94,7 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
         collector.store = Path(store)  # nothing that was kept before is read
         collector.began = git.tree(base)
         before = judges_now(collector)
-        ground = Ground(git, Apart(collector), settings, base, frozenset(), stop)
+        ground = ReplaySetup(git, Apart(collector), settings, base, frozenset(), stop)
         ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
         ground = ground._replace(baseline=known)
@@ -113,8 +114,8 @@ def _replayed(git: Git, proof: Proof, claimed: frozenset[str], jobs: int, env: M
 
 
 def _weighed(
-    ground: Ground, proof: Proof, steps: list[Judged], jobs: int, require_red: bool, seen: Callable[[], tuple[Flag, ...]]
-) -> Proof:
+    ground: ReplaySetup, proof: ReplayResult, steps: list[Judged], jobs: int, require_red: bool, seen: Callable[[], tuple[Flag, ...]]
+) -> ReplayResult:
     """What broke; and if nothing did, what no RED speaks for, and what is flagged of the range as a whole."""
     broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
     mutation = ground.settings.evidence.mutation
@@ -130,31 +131,33 @@ def _weighed(
     )
 
 
-def _touched(span: Span, said: str) -> list[Broken]:
+def _touched(span: CommitSpan, said: str) -> list[BrokenCheck]:
     """What judged must not have been written while tests ran."""
-    return [Broken("failed", span.tip, "", "toolchain", said)] if said else []
+    return [BrokenCheck("failed", span.tip, "", "toolchain", said)] if said else []
 
 
-def _ends_green(ground: Ground, proof: Proof) -> list[Broken]:
+def _ends_green(ground: ReplaySetup, proof: ReplayResult) -> list[BrokenCheck]:
     """A range does not end between RED and GREEN; one commit by itself may be a RED."""
     bad = ground.bad_at(proof.span.commits[-1].tree) - ground.baseline if len(proof.span.commits) > 1 else frozenset()
     return (
-        [Broken("failed", proof.span.tip, "", "ends_green", f"{min(bad)} fails where the range ends: its RED has no GREEN")] if bad else []
+        [BrokenCheck("failed", proof.span.tip, "", "ends_green", f"{min(bad)} fails where the range ends: its RED has no GREEN")]
+        if bad
+        else []
     )
 
 
-def _flags(ground: Ground, collector: Collector, proof: Proof, jobs: int) -> tuple[Flag, ...]:
+def _flags(ground: ReplaySetup, collector: Collector, proof: ReplayResult, jobs: int) -> tuple[Flag, ...]:
     """What is flagged of the whole range, as where a branch lands; small changes of the code were tried step by step."""
     settings = ground.settings.flat() | {f"flags.{kind}": "allow" for kind in OF_PROBES}
     trees = ground.git.tree(ground.base), proof.span.commits[-1].tree
-    card = look_over(Trees(*trees, collector, settings, ground.wanted, jobs=jobs, commit=ground.base, known=ground.baseline))
+    card = look_over(BranchSpan(*trees, collector, settings, ground.wanted, jobs=jobs, commit=ground.base, known=ground.baseline))
     wrong = [Flag("branch", sentence, level="fail") for sentence in card.failed]
     told = [Flag("weak-evidence", f"the range as a whole could not be looked at: {card.unclear}", level="note")] if card.unclear else []
     return (*wrong, *told, *(flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None))
 
 
-def _failing(span: Span, flags: tuple[Flag, ...], asked: bool) -> tuple[Broken, ...]:
+def _failing(span: CommitSpan, flags: tuple[Flag, ...], asked: bool) -> tuple[BrokenCheck, ...]:
     """The flags that fail a range: by their level; and where a RED is required, a feature or a fix that no test needs."""
     promised = any(commit.subject.startswith(PROMISES) for commit in span.commits)
     bad = (flag for flag in flags if flag.level == "fail" or (asked and promised and flag.kind == "no-proof"))
-    return tuple(Broken("failed", span.tip, "", flag.kind, flag.sentence) for flag in bad)
+    return tuple(BrokenCheck("failed", span.tip, "", flag.kind, flag.sentence) for flag in bad)

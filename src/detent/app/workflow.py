@@ -17,8 +17,8 @@ from detent.blocks.plan_parts import Part
 from detent.blocks.proved import Fold, claims_nothing
 from detent.door import STOP_CHILDREN, AnyRun
 from detent.gates.human import DecisionData
+from detent.journal.journal import Head
 from detent.kernel.decide import ERRORS
-from detent.kernel.journal import Head
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.rows import Child, T
 from detent.kernel.table import Table

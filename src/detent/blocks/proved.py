@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from detent.evidence.claims import Phase, Step
+from detent.evidence.claims import ClaimedStep, Phase
 from detent.kernel.model import Event
 
 AnyEvent = Event[Any]
@@ -15,7 +15,7 @@ class Proved(NamedTuple):
 
     run: str
     workflow: str
-    steps: tuple[Step, ...]
+    steps: tuple[ClaimedStep, ...]
     base: str
     baseline: tuple[str, ...]
     seq: int
@@ -27,7 +27,7 @@ class Chain:
     """The steps of the pull request that is at work."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[ClaimedStep] = []
         self.red: AnyEvent | None = None
 
 
@@ -55,11 +55,11 @@ def whole_work(event: AnyEvent, about: str) -> list[Proved]:
     return [claim(event, (step_of(event, "work", about, tree),), "phase")]
 
 
-def claim(event: AnyEvent, steps: tuple[Step, ...], made: str, commit: str = "") -> Proved:
+def claim(event: AnyEvent, steps: tuple[ClaimedStep, ...], made: str, commit: str = "") -> Proved:
     run = event.run
     return Proved(run.id, run.workflow, steps, run.data.base, tuple(run.data.setup.baseline), run.seq, made, commit)
 
 
-def step_of(event: AnyEvent, phase: Phase, about: str, tree: str) -> Step:
+def step_of(event: AnyEvent, phase: Phase, about: str, tree: str) -> ClaimedStep:
     seen = event.found.evidence
-    return Step(phase, about, tree, seen.command if seen else "", seen.counts if seen else None)
+    return ClaimedStep(phase, about, tree, seen.command if seen else "", seen.counts if seen else None)

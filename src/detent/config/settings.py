@@ -15,7 +15,7 @@ ROWS = "gate"  # what is written as rows, [[gate]], and not as a section
 LEVEL = Literal["", "allow", "note", "ask", "fail"]  # of a kind of flag; unset: its own default
 
 
-class Project(Value, frozen=True):
+class ProjectSettings(Value, frozen=True):
     name: str = ""
     tech_stack: Texts = ()
 
@@ -57,7 +57,7 @@ class Tdd(Value, frozen=True):
     retries: int = 3
 
 
-class Git(Value, frozen=True):
+class GitSettings(Value, frozen=True):
     main: str = ""
     branching: bool = True
     checkpoint: Literal["auto", "agent"] = "auto"
@@ -75,7 +75,7 @@ class Debug(Value, frozen=True):
     escalate: int = 10
 
 
-class Review(Value, frozen=True):
+class ReviewSettings(Value, frozen=True):
     agent: str = ""
     block_at: Literal["CRITICAL", "MAJOR", "MINOR", "SUGGESTION", "INFO"] = "MINOR"
     max_rounds: int = 5
@@ -99,7 +99,7 @@ class Agents(Value, frozen=True):
         return self.roles.get(role.lower(), "")
 
 
-class Evidence(Value, frozen=True):
+class EvidenceSettings(Value, frozen=True):
     mutation: Literal["off", "warn", "require"] = "warn"
     clean: bool = False
     seconds: int = 60
@@ -114,7 +114,7 @@ class Flags(Value, frozen=True):
     levels: dict[str, str] = {}  # every other key of the section is a kind of flag; unset: the kind's own default
 
 
-class Limits(Value, frozen=True):
+class LimitSettings(Value, frozen=True):
     tokens: int = 0
     usd: float = 0.0
     minutes: int = 0
@@ -122,7 +122,7 @@ class Limits(Value, frozen=True):
     files: int = 0
 
 
-class Sandbox(Value, frozen=True):
+class SandboxSettings(Value, frozen=True):
     level: Literal["auto", "", "none", "bubblewrap", "podman", "docker", "container", "outer"] = "auto"  # empty is auto, in older runs
     pull: Literal["auto", "none"] = "auto"
     cpus: int = 4
@@ -137,7 +137,7 @@ class Workspace(Value, frozen=True):
     copy: Texts = ()
 
 
-class Queue(Value, frozen=True):
+class QueueSettings(Value, frozen=True):
     url: str = ""
     slots: int = 3
     timeout: int = 21600
@@ -145,7 +145,7 @@ class Queue(Value, frozen=True):
     strategy: Literal["plain", "tdd", "pr"] = "plain"
 
 
-class Tracker(Value, frozen=True):
+class TrackerSettings(Value, frozen=True):
     kind: Literal["builtin", "beads", "github", "gitlab"] = "builtin"
     query: str = ""
     ready: str = ""
@@ -156,7 +156,7 @@ class Forge(Value, frozen=True):
     project: str = ""  # unset: as the remote's URL says
 
 
-class Decisions(Value, frozen=True):
+class DecisionSettings(Value, frozen=True):
     require: Literal["", "terminal", "anywhere"] = ""  # unset: see docs/configuration.md
 
 
@@ -180,26 +180,26 @@ class TokenPrice(Value, frozen=True):
 class Settings(Value, frozen=True):
     """Every setting, checked."""
 
-    project: Project = Project()
+    project: ProjectSettings = ProjectSettings()
     test: Test = Test()
     bash: Bash = Bash()
     preflight: Preflight = Preflight()
     gate: tuple[OwnGate, ...] = ()  # every [[gate]]
     pr: Pr = Pr()
     tdd: Tdd = Tdd()
-    git: Git = Git()
+    git: GitSettings = GitSettings()
     debug: Debug = Debug()
-    review: Review = Review()
+    review: ReviewSettings = ReviewSettings()
     agents: Agents = Agents()
-    evidence: Evidence = Evidence()
+    evidence: EvidenceSettings = EvidenceSettings()
     flags: Flags = Flags()
-    limits: Limits = Limits()
-    sandbox: Sandbox = Sandbox()
+    limits: LimitSettings = LimitSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     workspace: Workspace = Workspace()
-    queue: Queue = Queue()
-    tracker: Tracker = Tracker()
+    queue: QueueSettings = QueueSettings()
+    tracker: TrackerSettings = TrackerSettings()
     forge: Forge = Forge()
-    decisions: Decisions = Decisions()
+    decisions: DecisionSettings = DecisionSettings()
     services: dict[str, Endpoint] = {}  # by their names
     prices: dict[str, TokenPrice] = {}  # by models
 

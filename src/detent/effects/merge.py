@@ -13,7 +13,7 @@ from detent.git.land_merge import build_merge, fetch_main, go_to_main, move_main
 from detent.git.notes import HANDOFFS
 from detent.git.notes_remote import push_notes
 from detent.git.repo import Git
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 TRIES = 5
 

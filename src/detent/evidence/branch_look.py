@@ -14,10 +14,10 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks, Teeth
-from detent.evidence.branch_probes import Branch, examples_in_code, look_beside
+from detent.evidence.branch_probes import ProbedBranch, examples_in_code, look_beside
 from detent.evidence.cannot_run import hint_for, left_behind, not_fetched
 from detent.evidence.card import Card, Trial
-from detent.evidence.card_trials import Ran, places, trials, without_the_change
+from detent.evidence.card_trials import TrialRun, places, trials, without_the_change
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook
 from detent.evidence.generated import is_generated
@@ -46,7 +46,7 @@ MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth 
 Say = Callable[[str], None]
 
 
-class Span(NamedTuple):
+class BranchSpan(NamedTuple):
     """What is looked at, and with what."""
 
     base: str  # trees
@@ -69,7 +69,7 @@ class Span(NamedTuple):
 Tried = list[Trial]
 
 
-def look_over(span: Span) -> Card:
+def look_over(span: BranchSpan) -> Card:
     """The card of a branch. What cannot be told is said on it, never left out."""
     begun, runs, tried = time.monotonic(), span.collector.runs, Tried()
     try:
@@ -80,7 +80,7 @@ def look_over(span: Span) -> Card:
     return msgspec.structs.replace(card, seconds=took, suites=float(span.collector.runs - runs), tried=kept)
 
 
-def _card(span: Span, tried: Tried) -> Card:
+def _card(span: BranchSpan, tried: Tried) -> Card:
     look = _eyes(span)
     base = span.collector.suite.base
     if base is None and span.run is None:
@@ -102,12 +102,12 @@ def _card(span: Span, tried: Tried) -> Card:
     flags += examples_in_code(look.teeth(span.seconds), look.changes.patch())
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
-        branch = Branch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
+        branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
     flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by)))
     pins = (seen.pins & mixed.having("passed")) - proved
-    tried += trials(look, Ran(mixed, tip, old.report), proved | pins, flags)
+    tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
     return Card(
         span.base,
         span.tip,
@@ -125,7 +125,7 @@ def _teeth(look: RepoLook, seconds: float, tried: Tried) -> Teeth:
     return look.teeth(seconds)._replace(tried=tried.append)
 
 
-def _probed(span: Span, look: RepoLook, branch: Branch, tried: Tried) -> tuple[list[Flag], Noticed]:
+def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried) -> tuple[list[Flag], Noticed]:
     """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
     begun = time.monotonic()
     span.say(f"4 of 5: running the new tests under other names, and putting back what was removed (at most {span.seconds / 2:.0f} s)")
@@ -147,7 +147,7 @@ def is_probed(settings: Mapping[str, str]) -> bool:
     return any(settings.get(f"flags.{kind}") != "allow" for kind in OF_PROBES)
 
 
-def _eyes(span: Span) -> RepoLook:
+def _eyes(span: BranchSpan) -> RepoLook:
     """Eyes on the tip, compared with the base, in clean checkouts. What is known of the two trees is not run again."""
     collector = span.collector
     collector.began = span.base
@@ -183,14 +183,14 @@ def _whole(collector: Collector, tree: str) -> TestReport | None:
     return known if known is not None and not known.partial else None
 
 
-def _without_tests(span: Span, look: RepoLook) -> Card:
+def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
     """No test framework is recognised: whatever changed is proved by nothing."""
     flags = (*no_proof(look, frozenset(), span.about), *_judged_by(look), *look.read_through())
     said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
     return Card(span.base, span.tip, flags=(said, *flags))
 
 
-def _by_exit_code(span: Span, look: RepoLook, tried: Tried) -> Card:
+def _by_exit_code(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
     """Only an exit code can be read: no test can be told from another, and that is said. Where no run has, the command is run on all three trees."""
     said = "only an exit code is read of the tests, so they count as one"
     flags = (Flag("weak-evidence", said, level="note"), *can_end_itself(look.changes), *_judged_by(look), *look.read_through())
@@ -216,7 +216,7 @@ def _by_exit_code(span: Span, look: RepoLook, tried: Tried) -> Card:
     )
 
 
-def _helpless(span: Span, look: RepoLook, before: TestReport, tip: TestReport) -> str:
+def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestReport) -> str:
     """Why the tests say nothing of a change, where no run began it: none passes on either side, or what they need was not fetched."""
     bad = before.bad & tip.bad
     if span.run is not None or not bad:
@@ -231,7 +231,7 @@ def _helpless(span: Span, look: RepoLook, before: TestReport, tip: TestReport) -
     return "\n".join([said, hint_for(behind) if behind else "install what they need first, or give --install CMD"])
 
 
-def _without_files(span: Span, seen: Outcomes, before: TestReport) -> list[Flag]:
+def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list[Flag]:
     """A word on tests that fail on both sides for files that only the person's checkout has."""
     behind = left_behind(span.collector, span.tip, (before,), seen.still_failing) if span.run is None and seen.still_failing else []
     return [Flag("weak-evidence", f"{min(seen.still_failing)} fails on both sides: {hint_for(behind)}", level="note")] if behind else []
@@ -240,7 +240,7 @@ def _without_files(span: Span, seen: Outcomes, before: TestReport) -> list[Flag]
 # -- what the tests say ----------------------------------------------------------------------------------------------------------
 
 
-def _mixed(span: Span, look: RepoLook, before: TestReport) -> TestReport:
+def _mixed(span: BranchSpan, look: RepoLook, before: TestReport) -> TestReport:
     """The base with the tests of the tip laid over it: what they say without the change."""
     overlay = look.changes.overlay(span.base)
     if not overlay:
@@ -281,7 +281,7 @@ class Old(NamedTuple):
     report: TestReport = TestReport()
 
 
-def _old_tests(span: Span, look: RepoLook, before: TestReport) -> Old:
+def _old_tests(span: BranchSpan, look: RepoLook, before: TestReport) -> Old:
     """Whether what older tests asked for still holds: only where lines of theirs were taken out."""
     touched = {each.place.rpartition(":")[0] for each in look.rewritten()}
     gone = {file_of(before, test) for test in look.outcomes().lost}

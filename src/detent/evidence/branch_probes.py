@@ -27,7 +27,7 @@ MOST_ASKED = 200  # texts of the code that older tests are asked for
 MOST_READ = 100  # of their files
 
 
-class Branch(NamedTuple):
+class ProbedBranch(NamedTuple):
     """What is known of a branch when its probes begin."""
 
     base: str  # its tree
@@ -40,7 +40,7 @@ class Branch(NamedTuple):
     reds: tuple[str, ...]  # the trees of the RED steps, where there were any
 
 
-def look_beside(teeth: Teeth, collector: Collector, branch: Branch, allowed: Callable[[str], bool], jobs: int) -> list[Flag]:
+def look_beside(teeth: Teeth, collector: Collector, branch: ProbedBranch, allowed: Callable[[str], bool], jobs: int) -> list[Flag]:
     """The flags of all these looks, but for kinds that are allowed."""
     until = time.monotonic() + teeth.seconds / 2
     new = frozenset(test for test in branch.tip.having("passed") if test in branch.proved or test not in branch.before.ids)

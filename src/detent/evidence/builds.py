@@ -17,15 +17,15 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
 
-from detent.kernel import seal
-from detent.kernel.state import state_dir
+from detent.storage import seal
+from detent.storage.state import state_dir
 
 OWN = "run-"
 MOST_OWN = 8  # folders of runs that are kept for the next ones
 RENEWED = 30 * 24 * 3600.0  # seconds after which the base rebuilds all of it: nothing else removes what is no longer needed
 
 
-class Look(NamedTuple):
+class KeptStamp(NamedTuple):
     """What a kept file looks like. Who writes to it, or puts another in its place, changes that: nobody sets the last of its times."""
 
     here: str
@@ -37,28 +37,28 @@ class Look(NamedTuple):
     touched: int
 
 
-def looks(folder: Path) -> dict[str, Look]:
+def looks(folder: Path) -> dict[str, KeptStamp]:
     """Every file below a folder, by its path in it."""
     found = {}
     for here, path in _files(folder):
         seen = os.lstat(here)
         to = os.readlink(here) if stat.S_ISLNK(seen.st_mode) else ""
-        found[path] = Look(here, to, seen.st_size, seen.st_mode, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns)
+        found[path] = KeptStamp(here, to, seen.st_size, seen.st_mode, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns)
     return found
 
 
-def digest(seen: Mapping[str, Look]) -> str:
+def digest(seen: Mapping[str, KeptStamp]) -> str:
     return sha256(os.fsencode(repr(sorted((path, *look[1:]) for path, look in seen.items())))).hexdigest()
 
 
-class Piece(NamedTuple):
+class BuildPiece(NamedTuple):
     """A file of what is kept, as a run gets it."""
 
     here: str
     to: str  # where a link leads; empty for a copy
 
 
-Pieces = Mapping[str, Piece]  # by their paths
+Pieces = Mapping[str, BuildPiece]  # by their paths
 
 
 class Build:
@@ -120,7 +120,7 @@ class Build:
     def _look(self) -> tuple[Pieces, str]:
         """Every file, and a digest of what they look like."""
         seen = looks(self.folder)
-        pieces = {path: Piece(look.here, look.to or (look.here if self._is_finished(path) else "")) for path, look in seen.items()}
+        pieces = {path: BuildPiece(look.here, look.to or (look.here if self._is_finished(path) else "")) for path, look in seen.items()}
         return pieces, digest(seen)
 
     def _is_finished(self, path: str) -> bool:
@@ -225,7 +225,7 @@ def strip(own: Path, pieces: Pieces) -> None:
             os.rmdir(own / path)
 
 
-def _is(here: str, piece: Piece | None) -> bool:
+def _is(here: str, piece: BuildPiece | None) -> bool:
     """Whether a file of a run's folder is just this piece."""
     try:
         seen = os.lstat(here)

@@ -14,9 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 
-from detent.kernel import seal
-from detent.kernel.state import state_dir
 from detent.sandbox.process import run
+from detent.storage import seal
+from detent.storage.state import state_dir
 
 PREFIX, NEVER = "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"
 MOST = 8000

@@ -15,7 +15,7 @@ from detent.evidence.generated import is_generated
 from detent.evidence.look import Changed
 from detent.evidence.mutate import MOST, bodies_on, spots_on
 from detent.evidence.mutate.same_kind import other_answers
-from detent.evidence.mutate.spot import Body, Spot
+from detent.evidence.mutate.spot import FunctionBody, Spot
 
 LARGEST = 400_000  # characters of a file whose changed lines are looked for
 TOOLING = re.compile(
@@ -94,7 +94,7 @@ def _by_turns(spots: Iterator[Spot]) -> Iterator[Spot]:
     return (spot for turn in zip_longest(*lines.values()) for spot in turn if spot is not None)
 
 
-def _place(bodies: Collection[Body], line: int) -> str:
+def _place(bodies: Collection[FunctionBody], line: int) -> str:
     around = [body for body in bodies if body.first <= line <= body.last]
     return max(around, key=lambda body: body.first).name if around else OUTSIDE
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from detent.evidence.card import Checked
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 
 def keep_card(common: Path, run: str, found: Checked) -> None:

@@ -14,7 +14,7 @@ from detent.evidence.trials import came_of, said_of, trial_of
 from detent.kernel.model import Flag
 
 
-class Ran(NamedTuple):
+class TrialRun(NamedTuple):
     """What was run from base to tip."""
 
     mixed: TestReport  # the base with the tests of the tip
@@ -22,7 +22,7 @@ class Ran(NamedTuple):
     old: TestReport  # the tip with older tests as the base has them
 
 
-def trials(look: RepoLook, ran: Ran, tests: frozenset[str], flags: Iterable[Flag]) -> list[Trial]:
+def trials(look: RepoLook, ran: TrialRun, tests: frozenset[str], flags: Iterable[Flag]) -> list[Trial]:
     """What was tried for the tests that prove or pin something, for those that fail, and for what was rewritten."""
     found = [without_the_change(look, look.changes.overlay(look.changes.good), ran.mixed, tests, flags)]
     seen = look.outcomes()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.evidence.collect import Collector, Wanted
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 SHOWN = 4000  # characters of a failing command's output that are kept
 NOT_THERE = (126, 127)  # what a shell says of a program that it cannot start

@@ -17,7 +17,7 @@ LARGEST = 4_000_000
 Phase = Literal["plan", "red", "verify", "already", "green", "refactor", "complete", "entry", "work", "adopted"]
 
 
-class Step(Value, frozen=True, omit_defaults=False):
+class ClaimedStep(Value, frozen=True, omit_defaults=False):
     """One accepted step: the tree that it ended with, and what was seen there."""
 
     phase: Phase
@@ -35,7 +35,7 @@ class Claim(Value, frozen=True, omit_defaults=False):
 
     run: str
     workflow: str
-    steps: tuple[Step, ...]
+    steps: tuple[ClaimedStep, ...]
     base: str = ""  # the commit that the work started from
     baseline: tuple[str, ...] = ()  # failures that a person accepted when the run started
     version: int = VERSION

@@ -30,9 +30,9 @@ from detent.evidence.site import Site
 from detent.evidence.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
 from detent.git.repo import Git
 from detent.git.snapshot import looked_over, stamp, untracked
-from detent.kernel import seal
 from detent.kernel.redact import redactor, secrets_of
 from detent.sandbox.process import Ran
+from detent.storage import seal
 
 MOST_KEPT = 500  # reports of one repository
 Wanted = Callable[[], bool]
@@ -65,7 +65,7 @@ class Collects(Protocol):
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptReport(msgspec.Struct, frozen=True):
     """A report as it is kept."""
 
     key: str
@@ -148,14 +148,14 @@ class Collector:
             return None
         return kept.report if kept.key == self.key(tree) else None
 
-    def _kept(self, tree: str) -> Kept | None:
+    def _kept(self, tree: str) -> KeptReport | None:
         try:
             data = (self.store / f"{tree}.json").read_bytes()
             digest = sha256(data).hexdigest()
             if self.digests.get(tree) != digest and not self.stands(tree, digest):
                 return None
             self.digests[tree] = digest
-            return msgspec.json.decode(data, type=Kept)
+            return msgspec.json.decode(data, type=KeptReport)
         except (OSError, msgspec.DecodeError):
             return None
 
@@ -166,7 +166,7 @@ class Collector:
         version = version_of(base, self.of(tree).home, self.env, self.store) if base and base.runner else ""
         report = msgspec.structs.replace(report, tree=tree, version=version)
         self.store.mkdir(parents=True, exist_ok=True)
-        data, scratch = msgspec.json.encode(Kept(self.key(tree), report, clean)), self.store / f".{tree}.{os.getpid()}.{get_ident()}"
+        data, scratch = msgspec.json.encode(KeptReport(self.key(tree), report, clean)), self.store / f".{tree}.{os.getpid()}.{get_ident()}"
         scratch.write_bytes(data)
         os.replace(scratch, self.store / f"{tree}.json")
         self.digests[tree] = sha256(data).hexdigest()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from detent.evidence.document_paths import is_document
-from detent.evidence.literals import Known, constants, known_of, put_together, read, values_in
+from detent.evidence.literals import KnownExamples, constants, known_of, put_together, read, values_in
 from detent.evidence.rewritten import Hunk, hunks
 
 TEXT = r'"(?:[^"\\\n]|\\.)*"'
@@ -91,7 +91,7 @@ SHORT = 5  # the same, where something is compared with them
 MOST_KNOWN = 20_000
 
 
-class Case(NamedTuple):
+class ExampleCase(NamedTuple):
     """One case of the code: what is asked for, and the answer to it."""
 
     asked: frozenset[str]
@@ -103,7 +103,7 @@ class Case(NamedTuple):
     sure: bool = False  # it is an example, whatever is answered
 
 
-class Question(NamedTuple):
+class ExampleQuestion(NamedTuple):
     """What a line asks for."""
 
     asked: frozenset[str]
@@ -120,11 +120,11 @@ class Example(NamedTuple):
     cases: int
 
 
-class Tests(NamedTuple):
+class ChangedTests(NamedTuple):
     """What the tests of a change say."""
 
     near: list[frozenset[str]]  # values that stand together
-    known: Known
+    known: KnownExamples
 
 
 Held = Callable[[frozenset[str]], frozenset[str]]  # of these texts: those that stand in tests that were there before
@@ -147,7 +147,7 @@ def examples(
         )
         ours = [case for case in cases if _is_asked(case, tests)]
         if _is_telling(ours, cases) or _is_copied(path, of, tests.known):
-            ours = ours or [Case(frozenset(), frozenset(), True, of[0].at, "\n".join(of[0].new))]
+            ours = ours or [ExampleCase(frozenset(), frozenset(), True, of[0].at, "\n".join(of[0].new))]
             said = "\n".join(dict.fromkeys(line for case in ours for line in case.said.split("\n")))
             places.append(Example(f"{path}:{ours[0].line}", "\n".join(said.split("\n")[:SHOWN]), len(ours)))
     return places
@@ -160,7 +160,7 @@ def _long(code: dict[str, list[Hunk]], named: dict[str, str]) -> frozenset[str]:
     return frozenset(value for values in plain for value in values if is_long(value, SHORT))
 
 
-def _tests(found: list[Hunk], held: frozenset[str], code: str) -> Tests:
+def _tests(found: list[Hunk], held: frozenset[str], code: str) -> ChangedTests:
     near, values = list[frozenset[str]](), set(held)
     for hunk in found:
         text = "\n".join(hunk.new)
@@ -169,7 +169,9 @@ def _tests(found: list[Hunk], held: frozenset[str], code: str) -> Tests:
         if not hunk.path.endswith(PROGRAM):
             values |= {text, f"{text}\n", *(line.strip() for line in hunk.new)}
         near += [_values(line for _, line in w) | _outcomes([hunk.new[n] for n, _ in w], hunk.path) for w in _windows(lines)]
-    return Tests([each | {f"len:{len(value)}" for value in each} for each in near], known_of([*held, *sorted(values)[:MOST_KNOWN]], code))
+    return ChangedTests(
+        [each | {f"len:{len(value)}" for value in each} for each in near], known_of([*held, *sorted(values)[:MOST_KNOWN]], code)
+    )
 
 
 def _outcomes(window: list[str], path: str) -> frozenset[str]:
@@ -183,7 +185,7 @@ def _outcomes(window: list[str], path: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_telling(ours: list[Case], cases: list[Case]) -> bool:
+def _is_telling(ours: list[ExampleCase], cases: list[ExampleCase]) -> bool:
     """Whether the examples are too many to be there by chance, or the one there is says enough."""
     if any(case.sure for case in ours):
         return True
@@ -214,7 +216,7 @@ def is_long(value: str, least: int = LONG) -> bool:
     return len(value.strip()) >= least and _is_odd(value) and not re.fullmatch(r"[\d.,:/+-]+", value)
 
 
-def _is_asked(case: Case, tests: Tests) -> bool:
+def _is_asked(case: ExampleCase, tests: ChangedTests) -> bool:
     """Whether one test has both the question and the answer."""
     if case.sure:
         return True
@@ -222,7 +224,7 @@ def _is_asked(case: Case, tests: Tests) -> bool:
     return any(case.asked <= values and case.answers & values - rest for values in tests.near)
 
 
-def _is_copied(path: str, of: list[Hunk], known: Known) -> bool:
+def _is_copied(path: str, of: list[Hunk], known: KnownExamples) -> bool:
     """Whether a file of data that the product got is what the tests have."""
     if path.endswith(PROGRAM) or is_document(path):
         return False
@@ -235,12 +237,12 @@ def _is_copied(path: str, of: list[Hunk], known: Known) -> bool:
 # -- cases of the code ---------------------------------------------------------------------------------------------------------------------
 
 
-def _cases(hunk: Hunk, known: Known, named: dict[str, str]) -> Iterator[Case]:
+def _cases(hunk: Hunk, known: KnownExamples, named: dict[str, str]) -> Iterator[ExampleCase]:
     """The cases of new code: something is compared with a value, or has it for a key, and a value is answered."""
     text = "\n".join("" if COMMENT.match(line) and '"""' not in line else line for line in hunk.new)
     seen = read(text, hunk.at, known, named)
     for each in seen.hidden:
-        yield Case(frozenset({each.value}), frozenset(), False, each.line, _said(hunk, each.line), sure=True)
+        yield ExampleCase(frozenset({each.value}), frozenset(), False, each.line, _said(hunk, each.line), sure=True)
     yield from _members(hunk, seen.lines, known)
     yield from _together(hunk, seen.lines, known)
     for n, (number, line) in enumerate(seen.lines):
@@ -252,7 +254,7 @@ def _cases(hunk: Hunk, known: Known, named: dict[str, str]) -> Iterator[Case]:
                 yield case._replace(line=number, said=_said(hunk, number) + more)
 
 
-def _case(question: Question, after: str, line: str, known: Known) -> Case | None:
+def _case(question: ExampleQuestion, after: str, line: str, known: KnownExamples) -> ExampleCase | None:
     asked, answer, in_table, least = question
     answers = _values([answer]) | _words(answer)
     if not in_table and (not answers or NOT.search(line)):
@@ -266,7 +268,7 @@ def _case(question: Question, after: str, line: str, known: Known) -> Case | Non
         value for value in telling if not weak or (len(value) > 2 and not NUMBER.fullmatch(value) and not NAMELIKE.fullmatch(value))
     )
     if sure or (left and (telling or (not weak and asked and all(map(NUMBER.fullmatch, asked | left))))):
-        return Case(asked, left, in_table, 0, "", bool(telling), sure)
+        return ExampleCase(asked, left, in_table, 0, "", bool(telling), sure)
     return None
 
 
@@ -284,7 +286,7 @@ def _said(hunk: Hunk, line: int, more: int = 0) -> str:
     return rest[0] if rest else ""
 
 
-def _members(hunk: Hunk, lines: list[tuple[int, str]], known: Known) -> Iterator[Case]:
+def _members(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> Iterator[ExampleCase]:
     """Texts of a collection that something is looked up in."""
     text = "\n".join(line for _, line in lines)
     for found in COLLECTION.finditer(text):
@@ -294,54 +296,54 @@ def _members(hunk: Hunk, lines: list[tuple[int, str]], known: Known) -> Iterator
         ours = [value for value in values if known.has(value) and _is_odd(value, 3)]
         if any(map(is_long, ours)) or (len(ours) > 1 and len(ours) >= MOSTLY * len(values)):
             line = lines[text.count("\n", 0, found.start())][0]
-            yield from (Case(frozenset({value}), frozenset(), False, line, _said(hunk, line), sure=True) for value in sorted(ours))
+            yield from (ExampleCase(frozenset({value}), frozenset(), False, line, _said(hunk, line), sure=True) for value in sorted(ours))
 
 
-def _together(hunk: Hunk, lines: list[tuple[int, str]], known: Known) -> Iterator[Case]:
+def _together(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> Iterator[ExampleCase]:
     """Examples that the code has in pieces."""
     pieces = [(number, _plain(text)) for number, line in lines for text in re.findall(TEXT, line)]
     for n, whole in put_together([piece for _, piece in pieces], known):
         if _is_odd(whole, 5):
-            yield Case(frozenset({whole}), frozenset(), False, pieces[n][0], _said(hunk, pieces[n][0]), sure=True)
+            yield ExampleCase(frozenset({whole}), frozenset(), False, pieces[n][0], _said(hunk, pieces[n][0]), sure=True)
 
 
-def _asked(line: str, known: Known) -> Iterator[Question]:
+def _asked(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
     pairs, row = list(PAIR.finditer(line)), ROW.match(line)
     if inline := INLINE.search(line):
-        yield Question(_values([inline["key"]]), inline["answer"])
+        yield ExampleQuestion(_values([inline["key"]]), inline["answer"])
     if len(pairs) > 1 or (pairs and pairs[0]["first"] and pairs[0][0] == line.strip().rstrip(",")):
-        yield from (Question(_values([p["key"] or p["first"]]), p["answer"] or p["second"], True, LONG) for p in pairs)
+        yield from (ExampleQuestion(_values([p["key"] or p["first"]]), p["answer"] or p["second"], True, LONG) for p in pairs)
         if row and row["key"].strip("([ ") != (pairs[0]["key"] or pairs[0]["first"]):
-            yield Question(_values([row["key"]]), row["answer"], True, LONG)
+            yield ExampleQuestion(_values([row["key"]]), row["answer"], True, LONG)
         return
     if row:
-        yield Question(_values([row["key"]]), row["answer"], True, LONG)
+        yield ExampleQuestion(_values([row["key"]]), row["answer"], True, LONG)
         return
     for found in LENGTH.finditer(line):
-        yield Question(frozenset({f"len:{found['length']}"}), _rest(line, found.end()))
+        yield ExampleQuestion(frozenset({f"len:{found['length']}"}), _rest(line, found.end()))
     yield from _compared(LENGTH.sub("", line))
     for found in (*PART.finditer(line), *LISTED.finditer(line)):
         whole = (_whole(value, known) for value in _values([found["values"] or found.groupdict().get("first") or ""]))
-        yield from (Question(frozenset({each}), _rest(line, found.end())) for each in whole if _is_odd(each, 3))
+        yield from (ExampleQuestion(frozenset({each}), _rest(line, found.end())) for each in whole if _is_odd(each, 3))
     yield from _used(line, known)
 
 
-def _used(line: str, known: Known) -> Iterator[Question]:
+def _used(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
     """Examples that something is done with, whatever that is; what is only said, answered or kept is not."""
     head = found.end() if (found := BEFORE.match(line)) else 0
     for found in USED.finditer(KEPT.sub(lambda kept: " " * len(kept[0]), line)):
         value = _plain(found[1] or found[2])
         if _is_odd(value) and known.has(value) and not SAID.search(line[head : found.start()]):
-            yield Question(frozenset({value}), _rest(line, found.end()), least=LONG)
+            yield ExampleQuestion(frozenset({value}), _rest(line, found.end()), least=LONG)
 
 
-def _compared(line: str) -> Iterator[Question]:
+def _compared(line: str) -> Iterator[ExampleQuestion]:
     for found in COMPARED.finditer(line):
         rest = _rest(line, found.end())
         if found["op"] == "in" and found["open"]:
-            yield from (Question(frozenset({value}), rest) for value in _values([found["values"]]))
+            yield from (ExampleQuestion(frozenset({value}), rest) for value in _values([found["values"]]))
         elif found["op"] != "in":
-            yield Question(_values([found["values"] or found["first"]]), rest)
+            yield ExampleQuestion(_values([found["values"] or found["first"]]), rest)
 
 
 def _rest(line: str, end: int) -> str:
@@ -352,7 +354,7 @@ def _rest(line: str, end: int) -> str:
     return rest if ANSWERS.search(rest) or FAILS.search(rest) or ":" in rest else ""
 
 
-def _whole(part: str, known: Known) -> str:
+def _whole(part: str, known: KnownExamples) -> str:
     """The example that a text is most of."""
     if known.has(part):
         return part

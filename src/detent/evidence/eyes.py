@@ -13,7 +13,7 @@ from detent.evidence.changes import Changes
 from detent.evidence.ids import behind_links, selects
 from detent.evidence.look import Branch, Changed, Probed
 from detent.evidence.outcomes import Outcomes, compare, laid_over
-from detent.evidence.own_checks import Asked, own_checks
+from detent.evidence.own_checks import ChecksAsked, own_checks
 from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten, rewritten
@@ -26,7 +26,7 @@ from detent.git.repo import GitError
 from detent.kernel.model import Evidence, Flag, Record, Tally
 from detent.kernel.own_gate import OwnGate, commands_of, gates_at
 from detent.kernel.rows import Said
-from detent.kernel.seal import drawing_key
+from detent.storage.seal import drawing_key
 
 QUICK = 3.0  # seconds for a probe while someone waits
 STARTS, USUAL_START = 4, 1.0  # runs of a probe that there is time for, where one start takes longer than this
@@ -285,7 +285,7 @@ class RepoLook:
         """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
         subject = self.subject
         seen = own_checks(
-            Asked(subject.preflight, subject.red_preflight, {c.path for c in self.changed()}),
+            ChecksAsked(subject.preflight, subject.red_preflight, {c.path for c in self.changed()}),
             lambda commands: subject.collect.preflight(self.tree, commands, subject.wanted),
         )
         self._passing, self._said = seen.passing, seen.output or self._said

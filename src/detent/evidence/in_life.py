@@ -16,7 +16,7 @@ from detent.evidence.bite import Teeth
 from detent.evidence.card import Trial
 from detent.evidence.collect import Collector
 from detent.evidence.installed import python_behind
-from detent.evidence.mutate.called import Asked, asked, others
+from detent.evidence.mutate.called import TestCall, asked, others
 from detent.evidence.mutate.lot import Lot
 from detent.kernel.model import Flag
 
@@ -46,7 +46,7 @@ print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
 """
 
 
-class Answer(NamedTuple):
+class CallResult(NamedTuple):
     """What a call came to."""
 
     right: bool
@@ -74,7 +74,7 @@ def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[
     return flags[:MOST_SHOWN]
 
 
-def _note(teeth: Teeth, collector: Collector, flag: Flag, call: Asked) -> None:
+def _note(teeth: Teeth, collector: Collector, flag: Flag, call: TestCall) -> None:
     """The call as a plain Python makes it. What is asked stands in the flag: as the test asks, or with other values."""
     base = collector.suite.base
     python = python_behind(base, collector.home, collector.env) if base is not None else None
@@ -83,19 +83,19 @@ def _note(teeth: Teeth, collector: Collector, flag: Flag, call: Asked) -> None:
     teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
 
 
-def _otherwise(path: str, call: Asked, answer: Answer) -> Flag:
+def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
     said = f"{call.call} is {call.wanted} in {call.test}, and something else where no test runs: the code looks at who asks"
     return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.said)
 
 
-def _by_function(every: list[tuple[str, Asked]]) -> dict[str, list[tuple[str, Asked]]]:
-    found = dict[str, list[tuple[str, Asked]]]()
+def _by_function(every: list[tuple[str, TestCall]]) -> dict[str, list[tuple[str, TestCall]]]:
+    found = dict[str, list[tuple[str, TestCall]]]()
     for path, call in every:
         found.setdefault(f"{call.imports}\n{call.function}", []).append((path, call))
     return found
 
 
-def _drawn(of: list[tuple[str, Asked]], lot: Lot) -> list[tuple[str, str, str]]:
+def _drawn(of: list[tuple[str, TestCall]], lot: Lot) -> list[tuple[str, str, str]]:
     """Calls with other values, where the tests show that the answer hangs on them; none where it is only yes or no."""
     wanted = {call.wanted for _, call in of}
     if (
@@ -115,7 +115,7 @@ def _drawn(of: list[tuple[str, Asked]], lot: Lot) -> list[tuple[str, str, str]]:
     return made if len(made) == DRAWN else []
 
 
-def _same(function: str, of: list[tuple[str, Asked]], made: list[tuple[str, str, str]], seen: list[Answer | None]) -> list[Flag]:
+def _same(function: str, of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
     """One answer to everything else. An error says nothing: other values may be wrong ones."""
     said = {answer.said for answer in seen if answer is not None}
     if not made or None in seen or len(said) != 1 or next(iter(said)).startswith("raises "):
@@ -126,7 +126,7 @@ def _same(function: str, of: list[tuple[str, Asked]], made: list[tuple[str, str,
     return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
 
 
-def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float) -> list[Answer | None]:
+def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float) -> list[CallResult | None]:
     """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
     base, collector = collector.suite.base, collector.of(teeth.tree)
     python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
@@ -145,7 +145,7 @@ def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], 
     line = next((line for line in reversed(ran.output.splitlines()) if line.startswith(mark)), "")
     try:
         said = json.loads(line.removeprefix(mark)) if line else []
-        return [Answer(bool(each[0]), str(each[1])) if each else None for each in said]
+        return [CallResult(bool(each[0]), str(each[1])) if each else None for each in said]
     except (ValueError, TypeError, IndexError):
         return []
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from detent.evidence.insource_part import PROMPT, Part, without
+from detent.evidence.insource_part import PROMPT, TestPart, without
 
 
-class Language(NamedTuple):
+class InsourceLanguage(NamedTuple):
     """How a language keeps tests in its code."""
 
-    parts: Callable[[str], list[Part] | None]  # None: it cannot be taken apart
-    lay: Callable[[str, str, list[Part], list[Part]], str | None]  # code and tests, with the parts of both
+    parts: Callable[[str], list[TestPart] | None]  # None: it cannot be taken apart
+    lay: Callable[[str, str, list[TestPart], list[TestPart]], str | None]  # code and tests, with the parts of both
 
 
 def split(path: str, text: str) -> tuple[str, str]:
@@ -71,27 +71,27 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-def _language(path: str) -> Language | None:
+def _language(path: str) -> InsourceLanguage | None:
     suffix = PurePosixPath(path).suffix
     if suffix == ".rs":
         from detent.evidence import insource_rust as rust
 
-        return Language(rust.parts, rust.lay)
+        return InsourceLanguage(rust.parts, rust.lay)
     if suffix in (".py", ".pyi"):
         from detent.evidence import insource_python as python
 
-        return Language(python.parts, python.lay)
+        return InsourceLanguage(python.parts, python.lay)
     if suffix in (".js", ".mjs", ".jsx", ".ts", ".mts", ".tsx"):
         from detent.evidence import insource_javascript as javascript
 
-        return Language(javascript.parts, javascript.lay)
-    return Language(_page, _lay_page) if suffix in (".md", ".rst", ".txt") else None
+        return InsourceLanguage(javascript.parts, javascript.lay)
+    return InsourceLanguage(_page, _lay_page) if suffix in (".md", ".rst", ".txt") else None
 
 
-def _page(text: str) -> list[Part]:
+def _page(text: str) -> list[TestPart]:
     """A page of words has no code: with an example in it, all of it is a test."""
-    return [Part(0, len(text), "page", PROMPT in text)]
+    return [TestPart(0, len(text), "page", PROMPT in text)]
 
 
-def _lay_page(code: str, tests: str, before: list[Part], after: list[Part]) -> str | None:
+def _lay_page(code: str, tests: str, before: list[TestPart], after: list[TestPart]) -> str | None:
     return tests if PROMPT in tests else code

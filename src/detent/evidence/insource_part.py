@@ -6,7 +6,7 @@ from typing import NamedTuple
 PROMPT = ">>> "  # how an example of Python begins
 
 
-class Part(NamedTuple):
+class TestPart(NamedTuple):
     """One piece of the test part: where it stands, and what it belongs to, which is how it is found again in another version."""
 
     start: int
@@ -15,7 +15,7 @@ class Part(NamedTuple):
     is_test: bool = True  # False: words (a docstring, a comment) that would be one if they held an example
 
 
-def without(text: str, parts: list[Part]) -> str:
+def without(text: str, parts: list[TestPart]) -> str:
     """A text without these pieces."""
     for part in sorted(parts, reverse=True):
         text = text[: part.start] + text[part.end :]

@@ -5,13 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from detent.evidence.insource_part import PROMPT, Part, replaced
+from detent.evidence.insource_part import PROMPT, TestPart, replaced
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 Holder = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def parts(text: str) -> list[Part] | None:
+def parts(text: str) -> list[TestPart] | None:
     """Every docstring, keyed by the name of what it describes."""
     tree = _parsed(text)
     if tree is None:
@@ -21,11 +21,11 @@ def parts(text: str) -> list[Part] | None:
         said = _docstring(node)
         if said is not None:
             start, end = span(said)
-            found.append(Part(start, end, key, PROMPT in str(said.value)))
+            found.append(TestPart(start, end, key, PROMPT in str(said.value)))
     return found
 
 
-def lay(code: str, tests: str, before: list[Part], after: list[Part]) -> str | None:
+def lay(code: str, tests: str, before: list[TestPart], after: list[TestPart]) -> str | None:
     """Each docstring that holds an example in either version as the tests have it, where the code has what it describes."""
     tree = _parsed(code)
     if tree is None:

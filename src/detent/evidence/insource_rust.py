@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from detent.evidence.insource_part import Part, replaced
+from detent.evidence.insource_part import TestPart, replaced
 
 SKIPPED = re.compile(
     r"(?P<line>//[^\n]*)|(?P<block>/\*)|(?P<raw>\b[bc]?r(?P<hashes>#*)\")|(?P<string>\b[bc]?\"|\")|(?P<char>b?'(?:\\(?:u\{[0-9a-fA-F_]*\}|x..|.)|[^\\'\n])')"
@@ -26,11 +26,11 @@ ABOUT = re.compile(r"^[ \t]*((?!#\[|//)\S[^\n]*)", re.MULTILINE)  # the next lin
 FENCE = "```"
 
 
-class Unclear(Exception):
+class UnclosedBracket(Exception):
     """A bracket that opens does not close."""
 
 
-class Item(NamedTuple):
+class RustItem(NamedTuple):
     """One item with its attributes."""
 
     start: int
@@ -39,16 +39,16 @@ class Item(NamedTuple):
     attributes: tuple[str, ...]
 
 
-def parts(text: str) -> list[Part] | None:
+def parts(text: str) -> list[TestPart] | None:
     """The items for tests only, and the documentation outside of them."""
     plain = blanked(text)
     if plain is None:
         return None
     try:
         items = [item for item in _items(text, plain) if item is not None and _is_for_tests(item)]
-    except Unclear:
+    except UnclosedBracket:
         return None
-    found = [Part(item.start, _with_line_end(text, item.end), item.name) for item in items]
+    found = [TestPart(item.start, _with_line_end(text, item.end), item.name) for item in items]
     docs = [part for part in _docs(text, plain) if not any(each.start <= part.start < each.end for each in found)]
     times: Counter[str] = Counter()
     numbered = []
@@ -58,7 +58,7 @@ def parts(text: str) -> list[Part] | None:
     return numbered
 
 
-def lay(code: str, tests: str, before: list[Part], after: list[Part]) -> str | None:
+def lay(code: str, tests: str, before: list[TestPart], after: list[TestPart]) -> str | None:
     """Each piece as the tests have it: in its old place, before what it documents, or at the end of the file."""
     plain = blanked(tests) or ""
     old, new = {part.key: part for part in before}, {part.key: part for part in after}
@@ -89,7 +89,7 @@ def declared(path: str, text: str) -> tuple[str, ...]:
     home = where.parent if where.stem in ("lib", "main", "mod") else where.parent / where.stem
     try:
         items = [item for item in _items(text, plain) if item and _is_for_tests(item)] if plain is not None else []
-    except Unclear:
+    except UnclosedBracket:
         return ()
     found: list[str] = []
     for item in items:
@@ -134,7 +134,7 @@ def _end(text: str, found: re.Match[str]) -> int | None:
     return None
 
 
-def _items(text: str, plain: str) -> Iterator[Item | None]:
+def _items(text: str, plain: str) -> Iterator[RustItem | None]:
     """Every item that has attributes, the outer before the inner."""
     at = 0
     while found := ATTRIBUTE.search(plain, at):
@@ -149,12 +149,12 @@ def _items(text: str, plain: str) -> Iterator[Item | None]:
         at = item.end if item and _is_for_tests(item) else max(at, found.end())
 
 
-def _item(plain: str, start: int, at: int, attributes: tuple[str, ...]) -> Item | None:
+def _item(plain: str, start: int, at: int, attributes: tuple[str, ...]) -> RustItem | None:
     head = ITEM.match(plain, at)
     if head is None:
         return None
     end = _item_end(plain, head.end("sort"), head["sort"] in ENDS_WITH_SEMICOLON)
-    return Item(start, end, f"{head['sort']} {' '.join(head['rest'].split())}".strip(), attributes)
+    return RustItem(start, end, f"{head['sort']} {' '.join(head['rest'].split())}".strip(), attributes)
 
 
 def _item_end(plain: str, at: int, to_semicolon: bool) -> int:
@@ -169,7 +169,7 @@ def _item_end(plain: str, at: int, to_semicolon: bool) -> int:
             at = close
         else:
             at += 1
-    raise Unclear
+    raise UnclosedBracket
 
 
 def _closing(plain: str, at: int) -> int:
@@ -179,10 +179,10 @@ def _closing(plain: str, at: int) -> int:
         depth += 1 if each[0] in "([{" else -1
         if depth == 0:
             return each.end()
-    raise Unclear
+    raise UnclosedBracket
 
 
-def _is_for_tests(item: Item) -> bool:
+def _is_for_tests(item: RustItem) -> bool:
     return any(_asks_for_test(" ".join(each.split())) for each in item.attributes)
 
 
@@ -194,7 +194,7 @@ def _asks_for_test(attribute: str) -> bool:
     return re.fullmatch(r"(?:\w+::)*(?:test|rstest|test_case|quickcheck)(?:\(.*\))?", attribute) is not None
 
 
-def _docs(text: str, plain: str) -> Iterator[Part]:
+def _docs(text: str, plain: str) -> Iterator[TestPart]:
     """Comments that document, keyed by the line after them."""
     start: int | None = None
     end = 0
@@ -209,11 +209,11 @@ def _docs(text: str, plain: str) -> Iterator[Part]:
         yield _doc(text, start, end)
 
 
-def _doc(text: str, start: int, end: int) -> Part:
+def _doc(text: str, start: int, end: int) -> TestPart:
     line = ABOUT.search(text, end)
     about = line[1].strip() if line else ""
     inner = text[start:end].lstrip().startswith("//!")
-    return Part(start, end, "doc !" if inner else f"doc {about}", FENCE in text[start:end])
+    return TestPart(start, end, "doc !" if inner else f"doc {about}", FENCE in text[start:end])
 
 
 def _place(code: str, key: str) -> int | None:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from detent.evidence.runners import Command
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 ENVIRONMENTS = (".venv", "venv", ".tox/*")  # where a project keeps its own
 

@@ -45,7 +45,7 @@ MOST_TEXTS, LONGEST_PIECE = 5_000, 2_000
 MOST_STRINGS = 8  # that a pattern which fits only examples may fit
 
 
-class Known(NamedTuple):
+class KnownExamples(NamedTuple):
     """The examples of tests: their values, and what they are known by."""
 
     values: frozenset[str]
@@ -70,7 +70,7 @@ class Read(NamedTuple):
     hidden: list[Hidden]
 
 
-class Piece(NamedTuple):
+class LiteralPiece(NamedTuple):
     """A literal, or the text between two."""
 
     text: str
@@ -79,14 +79,14 @@ class Piece(NamedTuple):
     lines: int = 0  # that it has in the source
 
 
-def known_of(values: Iterable[str], code: str = "") -> Known:
+def known_of(values: Iterable[str], code: str = "") -> KnownExamples:
     """The examples by which code is read. `code`: what sums may stand in; others are not kept."""
     every = frozenset(each for value in values for each in (value, value.strip()) if each)
     said = {each for each in SUM.findall(code) if any(map(str.isdigit, each))}
     wanted = said | {each.lower().replace("_", "").removeprefix("0x") for each in said}
     summed = (value for value in every if 3 < len(value) < LONGEST) if wanted else ()
     sums = {each: value for value in summed for each in _sums(value) if each in wanted}
-    return Known(every, sums, {folded: value for value in every if len(folded := _folded(value)) > 5})
+    return KnownExamples(every, sums, {folded: value for value in every if len(folded := _folded(value)) > 5})
 
 
 def _folded(value: str) -> str:
@@ -132,7 +132,7 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def read(text: str, first: int, known: Known, named: Mapping[str, str]) -> Read:
+def read(text: str, first: int, known: KnownExamples, named: Mapping[str, str]) -> Read:
     """Lines of code with every value in one plain form; a value that stands for an example is that example."""
     pieces = _joined([each for piece in _pieces(text) for each in _put_in(piece, named)])
     lines, hidden, line, said = list[tuple[int, str]](), list[Hidden](), first, ""
@@ -159,7 +159,7 @@ def _filled(text: str, value: str) -> str:
     return BLANK.sub(lambda _: value, text, count=1)
 
 
-def _coded(line: str, known: Known) -> Iterator[str]:
+def _coded(line: str, known: KnownExamples) -> Iterator[str]:
     """The examples that stand in a line as the numbers of their signs."""
     for found in CODES.finditer(line):
         codes = [int(each, 0) for each in re.split(r"\s*,\s*", found[0]) if not (len(each) > 1 and each[0] == "0" and each[1] != "x")]
@@ -168,7 +168,7 @@ def _coded(line: str, known: Known) -> Iterator[str]:
             yield text
 
 
-def put_together(texts: list[str], known: Known) -> Iterator[tuple[int, str]]:
+def put_together(texts: list[str], known: KnownExamples) -> Iterator[tuple[int, str]]:
     """The examples that several texts in a row come to: one behind the other, with another between, or put into one. Each with where it begins."""
     texts = [text if len(text) < LONGEST_PIECE else "" for text in texts[:MOST_TEXTS]]
     for n, first in enumerate(texts):
@@ -182,7 +182,7 @@ def put_together(texts: list[str], known: Known) -> Iterator[tuple[int, str]]:
             yield from ((n, whole) for each in made if (whole := known.folded.get(_folded(each), "")) and whole not in row)
 
 
-def _is_plain(value: str, known: Known) -> bool:
+def _is_plain(value: str, known: KnownExamples) -> bool:
     """Whether whoever reads it sees the example: as it is, as a pattern, in other letters, with other blanks."""
     return known.has(value) or bool(_fits(value, known)) or _folded(value) in known.folded
 
@@ -192,7 +192,7 @@ def _sealed(value: str) -> str:
     return '"' + re.sub("....", r"\\u\g<0>", value.encode("utf-16-be", "surrogatepass").hex()) + '"'
 
 
-def _summed(line: str, known: Known) -> Iterator[str]:
+def _summed(line: str, known: KnownExamples) -> Iterator[str]:
     """The examples whose check sums stand in a line."""
     for number in NUMBER.findall(line):
         if example := known.sums.get(number.replace("_", "").lower().removeprefix("0x")):
@@ -202,51 +202,51 @@ def _summed(line: str, known: Known) -> Iterator[str]:
         yield from (value for value in known.values if 3 < len(value) < 10_000 and sum(map(ord, value)) in wanted) if wanted else ()
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def _pieces(text: str) -> Iterator[LiteralPiece]:
     end = 0
     for found in STRING.finditer(text):
-        yield Piece(text[end : found.start()], None)
+        yield LiteralPiece(text[end : found.start()], None)
         end = found.end()
         if found["words"] is not None:
             yield from _words(found["words"].split())
             continue
         raw = next(found[name] for name in ("body", "lines", "ticked", "pattern") if found[name] is not None)
         is_raw = "r" in (found["prefix"] or found["long"] or "").lower() or found["tick"] or found["slash"]
-        yield Piece(found[0], raw if is_raw else unescaped(raw), raw, found[0].count("\n"))
-    yield Piece(text[end:], None)
+        yield LiteralPiece(found[0], raw if is_raw else unescaped(raw), raw, found[0].count("\n"))
+    yield LiteralPiece(text[end:], None)
 
 
-def _words(words: list[str]) -> Iterator[Piece]:
-    yield Piece("[", None)
+def _words(words: list[str]) -> Iterator[LiteralPiece]:
+    yield LiteralPiece("[", None)
     for word in words:
-        yield Piece(word, word, word)
-        yield Piece(", ", None)
-    yield Piece("]", None)
+        yield LiteralPiece(word, word, word)
+        yield LiteralPiece(", ", None)
+    yield LiteralPiece("]", None)
 
 
-def _put_in(piece: Piece, named: Mapping[str, str]) -> Iterator[Piece]:
+def _put_in(piece: LiteralPiece, named: Mapping[str, str]) -> Iterator[LiteralPiece]:
     """Constants by what they stand for, but where they get it."""
     if piece.value is not None or not named:
         yield piece
         return
     end, pattern = 0, rf"(?:\b\w+\.)*\b({'|'.join(map(re.escape, named))})\b(?!\s*(?::\s*[\w.]+\s*)?:?=(?!=))(?!\s*\()"
     for found in re.finditer(pattern, piece.text):
-        yield Piece(piece.text[end : found.start()], None)
-        yield Piece(found[0], named[found[1]], named[found[1]])
+        yield LiteralPiece(piece.text[end : found.start()], None)
+        yield LiteralPiece(found[0], named[found[1]], named[found[1]])
         end = found.end()
-    yield Piece(piece.text[end:], None)
+    yield LiteralPiece(piece.text[end:], None)
 
 
-def _joined(pieces: list[Piece]) -> list[Piece]:
+def _joined(pieces: list[LiteralPiece]) -> list[LiteralPiece]:
     """What is put together from pieces is one piece."""
-    found = list[Piece]()
+    found = list[LiteralPiece]()
     for piece in pieces:
         if piece.value is not None and len(found) > 1 and found[-2].value is not None and JOINED.fullmatch(between := found[-1].text):
             first = found[-2]
             lines = first.lines + piece.lines + between.count("\n")
-            found[-2:] = [Piece("", (first.value or "") + piece.value, first.raw + piece.raw, lines)]
+            found[-2:] = [LiteralPiece("", (first.value or "") + piece.value, first.raw + piece.raw, lines)]
         elif piece.value is None and found and found[-1].value is None:
-            found[-1] = Piece(found[-1].text + piece.text, None)
+            found[-1] = LiteralPiece(found[-1].text + piece.text, None)
         else:
             found.append(piece)
     return found
@@ -268,7 +268,7 @@ def _one(found: re.Match[str]) -> str:
 # -- what a value stands for ---------------------------------------------------------------------------------------------------------------
 
 
-def _stands_for(value: str, known: Known) -> str:
+def _stands_for(value: str, known: KnownExamples) -> str:
     """The example that a value is, in whatever form; empty if it is none."""
     if known.has(value):
         return value if value in known.values else value.strip()
@@ -295,7 +295,7 @@ def _decoded(value: str) -> Iterator[str]:
         pass
 
 
-def _fits(pattern: str, known: Known) -> str:
+def _fits(pattern: str, known: KnownExamples) -> str:
     """The example that a pattern fits, if it fits hardly anything else."""
     if not META.search(pattern) or len(pattern) > 2000:
         return ""

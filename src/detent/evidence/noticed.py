@@ -46,7 +46,7 @@ class Noticed(NamedTuple):
         return most or (self.unnoticed_named > 0 and self.unnoticed_named * 2 >= self.named)
 
 
-class Try(NamedTuple):
+class MutationTry(NamedTuple):
     """One small change, and the tests that failed for it; None: it did not run, so it says nothing."""
 
     mutant: Mutant
@@ -104,7 +104,7 @@ def _blunt(teeth: Teeth, tip: TestReport, named: set[str], files: tuple[str, ...
     return tuple(sorted(found))
 
 
-def _note(teeth: Teeth, place: str, tries: dict[tuple[str, ...], list[Try]]) -> None:
+def _note(teeth: Teeth, place: str, tries: dict[tuple[str, ...], list[MutationTry]]) -> None:
     """What of a place was changed, and lived: of the whole suite first."""
     lived = {each.mutant.make(): (files, each) for files, of in tries.items() for each in of if each.bad is not None}
     for text, (files, each) in sorted(lived.items(), key=lambda item: len(item[1][0]))[:MOST_KEPT]:
@@ -121,7 +121,7 @@ def _note(teeth: Teeth, place: str, tries: dict[tuple[str, ...], list[Try]]) -> 
         )
 
 
-def _unheard(tries: dict[str, list[Try]]) -> list[str]:
+def _unheard(tries: dict[str, list[MutationTry]]) -> list[str]:
     """Where something was tried, and nothing failed."""
     return [place for place, of in tries.items() if any(each.bad is not None for each in of) and not any(each.bad for each in of)]
 
@@ -143,9 +143,9 @@ def _rounds(
     jobs: int,
     new: frozenset[str] = frozenset(),
     say: Callable[[str], None] = lambda words: None,
-) -> dict[str, list[Try]]:
+) -> dict[str, list[MutationTry]]:
     """Small changes of each place: first one of each, then further ones only where nothing failed yet, or everywhere while a new test failed for none."""
-    found: dict[str, list[Try]] = {place: [] for place in places}
+    found: dict[str, list[MutationTry]] = {place: [] for place in places}
     one, lot = max(ONE_RUN, SLOWER * tip.wall), Lot(teeth.key, "order")
     with ThreadPoolExecutor(jobs) as pool:
         for turn in range(MOST_OF_ONE):
@@ -161,15 +161,15 @@ def _rounds(
     return found
 
 
-def _try(teeth: Teeth, mutant: Mutant, files: Iterable[str], seconds: float) -> Try:
+def _try(teeth: Teeth, mutant: Mutant, files: Iterable[str], seconds: float) -> MutationTry:
     if seconds <= 0:
-        return Try(mutant, None)
+        return MutationTry(mutant, None)
     try:
         report = teeth.collect.probe(teeth.tree, teeth.wanted, tuple(files), {mutant.path: mutant.make().encode()}, seconds)
     except Disturbed:
         raise
     except CannotTell:
-        return Try(mutant, None)
+        return MutationTry(mutant, None)
     known = teeth.marks.baseline
     loads = frozenset(test for test in report.bad - known if report.files.get(test) != test)
-    return Try(mutant, None if report.late or not report.ids else loads, len(report.ids))
+    return MutationTry(mutant, None if report.late or not report.ids else loads, len(report.ids))

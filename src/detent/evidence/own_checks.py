@@ -13,7 +13,7 @@ Ran = tuple[str | None, str]  # what is wrong, and the output
 Run = Callable[[tuple[str, ...]], Ran]
 
 
-class Asked(NamedTuple):
+class ChecksAsked(NamedTuple):
     """What is run."""
 
     commands: tuple[str, ...]
@@ -29,7 +29,7 @@ class OwnChecks(NamedTuple):
     passing: tuple[str, ...] = ()  # commands that failed before the work began, and pass now
 
 
-def own_checks(asked: Asked, run: Run) -> OwnChecks:
+def own_checks(asked: ChecksAsked, run: Run) -> OwnChecks:
     """What the checks say of a tree."""
     passing = tuple(command for command in asked.red if command in asked.commands and _passes(run, command))
     held = tuple(command for command in asked.commands if command not in asked.red)

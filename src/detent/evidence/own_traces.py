@@ -5,7 +5,7 @@ from pathlib import Path
 
 from detent.git.place import Place
 from detent.git.snapshot import stamp
-from detent.kernel import seal
+from detent.storage import seal
 
 
 def planted_file(place: Place) -> Path:

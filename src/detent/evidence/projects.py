@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from detent.evidence.candidates import TOOLS
 from detent.evidence.runners import Command, Files
-from detent.evidence.runners.adapter import NOT_THE_PROJECT, Inner
+from detent.evidence.runners.adapter import NOT_THE_PROJECT, InnerProject
 from detent.evidence.runners.detect import find_command
 from detent.evidence.runners.reach import takes_in, tests_of
 from detent.evidence.testfiles import is_below_tests
@@ -48,7 +48,7 @@ def chain(folder: str, folders: Iterable[str]) -> list[str]:
     return [*sorted(above, key=len, reverse=True), ""]
 
 
-class Outside:
+class OutsideFiles:
     """The files of a folder without those of the projects in it."""
 
     def __init__(self, files: Files, inner: Iterable[str]) -> None:
@@ -82,7 +82,7 @@ def owner(folder: str, views: Mapping[str, Files]) -> str:
             continue
         path = chosen[0].removeprefix(f"{each}/") if each else chosen[0]
         tests = tuple(f"{path}/{test}" for test in tests_of(chosen[1], views[chosen[0]]))
-        if takes_in(command, files, chosen[1], Inner(path, tests)):
+        if takes_in(command, files, chosen[1], InnerProject(path, tests)):
             chosen = each, command
     return chosen[0] if chosen else ""
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Language(NamedTuple):
+class StubLanguage(NamedTuple):
     """How a language writes functions that throw. The patterns see code without comments and without what stands in strings."""
 
     told: str  # the body of a stub, as an agent is told
@@ -20,35 +20,35 @@ class Language(NamedTuple):
 
 
 _PUB = r"(?:pub(?:\s*\([^)]*\))?\s+)?"
-_GO = Language(
+_GO = StubLanguage(
     told='panic("…")',
     throw=r"panic\s*\([^{}]*\)",
     function=r"\bfunc\b[^{};=]*?\(",
     wrap=r"(?!)",
     header=r"^[ \t]*(?:package\s+\w+|import\s+(?:\w+\s+)?\"\"|import\s*\([^)]*\))[ \t]*$",
 )
-_RUST = Language(
+_RUST = StubLanguage(
     told="todo!()",
     throw=r"(?:todo|unimplemented|panic)\s*!\s*\([^{}]*\)",
     function=rf"\b{_PUB}(?:(?:const|async|unsafe)\s+)*\bfn\b[^{{}};=]*?\(",
     wrap=rf"(?:(?:unsafe\s+)?impl\b|{_PUB}mod\s)",
     header=rf"^[ \t]*(?:{_PUB}(?:use\b[^;]*|mod\s+\w+|struct\s+\w+)\s*;|#!?\[[^\]\n]*\])[ \t]*$",
 )
-_C = Language(
+_C = StubLanguage(
     told="abort();",
     throw=r"(?:(?:std\s*::\s*)?abort\s*\(\s*\)|throw\b[^{};]*|__builtin_trap\s*\(\s*\))",
     function=r"[A-Za-z_][\w\s*&:<>,~]*\(",
     wrap=r"(?:(?:inline\s+)?namespace\b|(?:class|struct)\s|extern\s*\"\")",
     header=r"^[ \t]*#\s*(?:include|pragma)\b.*$",
 )
-_JVM = Language(
+_JVM = StubLanguage(
     told="throw new UnsupportedOperationException();",
     throw=r"(?:throw\b[^{};]*|TODO\s*\([^{}]*\))",
     function=r"[A-Za-z_@][\w\s<>\[\],.?@:]*\(",
     wrap=r"(?:[a-z ]*\b(?:class|interface|object|record)\s)",
     header=r"^[ \t]*(?:package|import)\b[^;\n]*;?[ \t]*$",
 )
-LANGUAGES: Mapping[str, Language] = {"go": _GO, "cargo": _RUST, "ctest": _C, "maven": _JVM, "gradle": _JVM}
+LANGUAGES: Mapping[str, StubLanguage] = {"go": _GO, "cargo": _RUST, "ctest": _C, "maven": _JVM, "gradle": _JVM}
 UNSEEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`", re.DOTALL)
 
 
@@ -63,7 +63,7 @@ def _keeps(before: str, now: str) -> bool:
     return all(line.rstrip() in left for line in before.splitlines() if line.strip())
 
 
-def _bare(language: Language, text: str) -> list[str]:
+def _bare(language: StubLanguage, text: str) -> list[str]:
     """The words of a text without its stubs."""
     text = UNSEEN.sub(lambda m: '""' if m[0][0] in '"`' else " ", text)
     stub = re.compile(rf"{language.function}[^{{}};=]*\{{\s*{language.throw}\s*;?\s*\}}")

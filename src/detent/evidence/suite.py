@@ -22,8 +22,8 @@ from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
 from detent.evidence.runners.build_caches import LIBRARIES, builds, lent, settings
 from detent.git.snapshot import FOLDERS
-from detent.kernel.scratch import scratch_folder
 from detent.sandbox.process import Ran, run
+from detent.storage.scratch import scratch_folder
 
 CACHE = "__pycache__"
 STARTING = ".timestamp-"  # in the name of what vite writes while it starts; another name each time
@@ -42,7 +42,7 @@ TOOLCHAINS = (
 )  # where they lie
 
 
-class Start(Protocol):
+class StartProgram(Protocol):
     """How a program of the project is started: in the sandbox or plainly. It may write its folder and the folders named, and read those named."""
 
     def __call__(
@@ -90,7 +90,7 @@ class Suite(NamedTuple):
     timeout: float
     path: str  # PATH as it was when the run started
     also: tuple[str, ...] = ()  # names of further variables that tests may see
-    start: Start = plainly
+    start: StartProgram = plainly
     sandbox: Wall = Open()  # what `start` keeps programs in
     patterns: tuple[str, ...] = ()  # which files are tests, as the project says
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from detent.evidence.installed import packages
 from detent.evidence.runners import Command
-from detent.kernel import seal
-from detent.kernel.state import state_dir
+from detent.storage import seal
+from detent.storage.state import state_dir
 
 Listing = dict[str, str]  # each path with the digest of its content, or what it is if it is no file
 PYTHON = ("pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "nose2", "unittest_xml_reporting")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from detent.errors import Unreached
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 LATER = "wait until then; what is queued goes on by itself"
 PATIENCE = 30.0  # seconds for one answer
@@ -37,7 +37,7 @@ class NotThere(ForgeError):
     """What was asked for is not there, or the token may not see it: forges do not say which."""
 
 
-class Answer(NamedTuple):
+class ForgeResponse(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -96,7 +96,7 @@ class Api:
             )
         return address
 
-    def _got(self, address: str) -> Answer:
+    def _got(self, address: str) -> ForgeResponse:
         """An answer, from here if the forge says that it has not changed: such a question counts against no limit."""
         file = self._file(address)
         known = _decoded(kept(file)) if file is not None and file.exists() else None
@@ -111,7 +111,7 @@ class Api:
         name = hashlib.sha256(f"{self._token}\n{address}".encode()).hexdigest()[:32]
         return self.store / f"{name}.json" if self.store is not None else None
 
-    def _asked(self, method: str, address: str, body: object, headers: Mapping[str, str]) -> Answer:
+    def _asked(self, method: str, address: str, body: object, headers: Mapping[str, str]) -> ForgeResponse:
         for _ in range(4):
             answer = self._once(method, address, body, headers)
             if answer.status not in (301, 302, 307, 308):
@@ -124,7 +124,7 @@ class Api:
             f"{self.name} sends {urlsplit(address).path} on and on", 'was the project moved? set [forge] project = "owner/name"'
         )
 
-    def _once(self, method: str, address: str, body: object, headers: Mapping[str, str]) -> Answer:
+    def _once(self, method: str, address: str, body: object, headers: Mapping[str, str]) -> ForgeResponse:
         self._wait_no_more()
         data = None if body is None else json.dumps(body).encode()
         more = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", "User-Agent": "detent"}
@@ -132,15 +132,15 @@ class Api:
         asked = urllib.request.Request(address, data, {**more, **headers}, method=method)
         try:
             with self._opener.open(asked, timeout=PATIENCE) as said:
-                return Answer(said.status, _lower(said.headers), said.read(LONGEST + 1))
+                return ForgeResponse(said.status, _lower(said.headers), said.read(LONGEST + 1))
         except urllib.error.HTTPError as e:
             with e:
-                return Answer(e.code, _lower(e.headers), _what_came(e))
+                return ForgeResponse(e.code, _lower(e.headers), _what_came(e))
         except (OSError, HTTPException) as e:
             why = (str(getattr(e, "reason", "")) or str(e) or type(e).__name__)[:200]
             raise ForgeError(f"{self.name} cannot be reached: {why}", LATER, self._later(A_MINUTE)) from e
 
-    def _sound(self, answer: Answer, method: str, address: str) -> None:
+    def _sound(self, answer: ForgeResponse, method: str, address: str) -> None:
         """Raise what an answer means that is none."""
         status, said, path = answer.status, _message(answer.body), urlsplit(address).path
         if status < 400:
@@ -179,7 +179,7 @@ class Api:
     def _later(self, seconds: float) -> str:
         return (datetime.fromisoformat(self.clock()) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
 
-    def _read(self, answer: Answer) -> Any:
+    def _read(self, answer: ForgeResponse) -> Any:
         if len(answer.body) > LONGEST:
             raise ForgeError(f"an answer of {self.name} is longer than {LONGEST:,} bytes", "ask for fewer: [tracker] query")
         try:
@@ -247,7 +247,7 @@ def _message(body: bytes) -> str:
 # -- answers that are known already ------------------------------------------------------------------------------------------
 
 
-def _keep(file: Path, answer: Answer) -> None:
+def _keep(file: Path, answer: ForgeResponse) -> None:
     text = json.dumps(
         {"etag": answer.headers["etag"], "link": answer.headers.get("link", ""), "body": answer.body.decode("utf-8", "replace")}
     )
@@ -260,8 +260,8 @@ def _keep(file: Path, answer: Answer) -> None:
         return  # a full disk costs a question more, and nothing else
 
 
-def _decoded(text: str | None) -> Answer | None:
+def _decoded(text: str | None) -> ForgeResponse | None:
     if text is None:
         return None
     raw = json.loads(text)
-    return Answer(200, {"etag": raw["etag"], "link": raw["link"]}, raw["body"].encode())
+    return ForgeResponse(200, {"etag": raw["etag"], "link": raw["link"]}, raw["body"].encode())

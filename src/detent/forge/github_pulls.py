@@ -3,8 +3,8 @@
 from typing import Any
 
 from detent.forge.api import Api, NotThere
-from detent.forge.pull_requests import Checks, Pull, Result, Word, summed
-from detent.forge.where import Where
+from detent.forge.pull_requests import Checks, Pull, PullComment, Result, summed
+from detent.forge.where import ForgeProject
 
 TRUSTED = ("OWNER", "MEMBER", "COLLABORATOR")
 STATUSES: dict[str, Result] = {"success": "green", "pending": "pending", "failure": "red", "error": "red"}
@@ -12,7 +12,7 @@ ENDED: dict[str, Result] = {"success": "green", "neutral": "green", "skipped": "
 
 
 class GitHubPulls:
-    def __init__(self, api: Api, where: Where) -> None:
+    def __init__(self, api: Api, where: ForgeProject) -> None:
         self.api, self.at, self.owner = api, where.path, where.project.partition("/")[0]
 
     def offer(self, branch: str, onto: str, title: str, body: str) -> Pull:
@@ -25,7 +25,7 @@ class GitHubPulls:
         rows = self.api.pages(f"{self.at}/pulls", head=f"{self.owner}:{branch}", state="open")
         return _pull(rows[0]) if rows else None
 
-    def words(self, pull: Pull) -> list[Word]:
+    def words(self, pull: Pull) -> list[PullComment]:
         reviews = [_word("review", row, asks=row.get("state") == "CHANGES_REQUESTED") for row in self._said(f"pulls/{pull.number}/reviews")]
         lines = [_word("line", row, _place(row), asks=True) for row in self._said(f"pulls/{pull.number}/comments")]
         return [*reviews, *lines, *(_word("comment", row) for row in self._said(f"issues/{pull.number}/comments"))]
@@ -62,8 +62,8 @@ def _pull(row: Any) -> Pull:
     return Pull(int(row["number"]), str(row["html_url"]))
 
 
-def _word(kind: str, row: Any, place: str = "", asks: bool = False) -> Word:
-    return Word(f"{kind}-{row['id']}", str(row["user"]["login"]), str(row.get("body") or ""), place, asks)
+def _word(kind: str, row: Any, place: str = "", asks: bool = False) -> PullComment:
+    return PullComment(f"{kind}-{row['id']}", str(row["user"]["login"]), str(row.get("body") or ""), place, asks)
 
 
 def _place(row: Any) -> str:

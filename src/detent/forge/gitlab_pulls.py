@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import quote
 
 from detent.forge.api import Api, NotThere
-from detent.forge.pull_requests import Checks, Pull, Result, Word, summed
-from detent.forge.where import Where
+from detent.forge.pull_requests import Checks, Pull, PullComment, Result, summed
+from detent.forge.where import ForgeProject
 
 DEVELOPER = 30  # the least access that may push
 ACTION = re.compile(r"^([ \t]*)/(?=[a-z])", re.MULTILINE)  # a line that GitLab would carry out
@@ -14,7 +14,7 @@ ENDED: dict[str, Result] = {"success": "green", "skipped": "green", "failed": "r
 
 
 class GitLabPulls:
-    def __init__(self, api: Api, where: Where) -> None:
+    def __init__(self, api: Api, where: ForgeProject) -> None:
         self.api, self.project, self.at = api, where.path, f"{where.path}/merge_requests"
 
     def offer(self, branch: str, onto: str, title: str, body: str) -> Pull:
@@ -28,14 +28,14 @@ class GitLabPulls:
         rows = self.api.pages(self.at, source_branch=branch, state="opened", scope="all")
         return _pull(rows[0]) if rows else None
 
-    def words(self, pull: Pull) -> list[Word]:
+    def words(self, pull: Pull) -> list[PullComment]:
         """Notes, and the word of each reviewer who asks for changes."""
         at = f"{self.at}/{pull.number}"
         notes = [row for row in self.api.pages(f"{at}/notes", sort="asc", order_by="created_at") if not row.get("system")]
         said = [_word(row) for row in notes if self._may_push(int(row["author"]["id"])) and not row.get("resolved")]
         asking = [row["user"] for row in self.api.pages(f"{at}/reviewers") if row.get("state") == "requested_changes"]
         head = str(self.api.get(at).get("sha") or "")
-        return [*said, *(Word(f"asked-{who['id']}-{head[:12]}", str(who["username"]), "", "", True) for who in asking)]
+        return [*said, *(PullComment(f"asked-{who['id']}-{head[:12]}", str(who["username"]), "", "", True) for who in asking)]
 
     def say(self, pull: Pull, body: str) -> None:
         self.api.send("POST", f"{self.at}/{pull.number}/notes", {"body": ACTION.sub(r"\1\\/", body)})
@@ -63,8 +63,8 @@ def _pull(row: Any) -> Pull:
     return Pull(int(row["iid"]), str(row["web_url"]))
 
 
-def _word(row: Any) -> Word:
+def _word(row: Any) -> PullComment:
     at = row.get("position") or {}
     path, line = at.get("new_path") or at.get("old_path") or "", at.get("new_line") or at.get("old_line")
     place = f"{path}{f':{line}' if line else ''}" if path else ""
-    return Word(f"note-{row['id']}", str(row["author"]["username"]), str(row.get("body") or ""), place, bool(place))
+    return PullComment(f"note-{row['id']}", str(row["author"]["username"]), str(row.get("body") or ""), place, bool(place))

@@ -12,7 +12,7 @@ class Pull(NamedTuple):
     url: str
 
 
-class Word(NamedTuple):
+class PullComment(NamedTuple):
     """What a person said below a pull request. `asks`: they want a change."""
 
     id: str
@@ -40,7 +40,7 @@ class Pulls(Protocol):
         """The open one of a branch."""
         ...
 
-    def words(self, pull: Pull) -> list[Word]:
+    def words(self, pull: Pull) -> list[PullComment]:
         """What people who may write to the project said, the oldest first; what we said ourselves too."""
         ...
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from detent.forge.api import ForgeError
-from detent.forge.where import Where
+from detent.forge.where import ForgeProject
 
 Ask = Callable[[str, tuple[str, ...]], str]  # a program and its words: what it wrote, or nothing if it is not there or failed
 
@@ -34,7 +34,7 @@ LOGINS = {
 }  # fmt: skip
 
 
-def token_of(where: Where, env: Mapping[str, str], ask: Ask) -> str:
+def token_of(where: ForgeProject, env: Mapping[str, str], ask: Ask) -> str:
     """The token for a forge, or the error that says how to give one."""
     login = LOGINS[where.kind]
     names = login.variables if where.said or _is_known(where.host, login, env) else login.elsewhere

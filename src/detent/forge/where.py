@@ -21,7 +21,7 @@ SCP = re.compile(r"(?:[^@/]+@)?(?P<host>[\w.-]+):(?!//)(?P<path>[^/\\].*)", re.A
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
-class Where(NamedTuple):
+class ForgeProject(NamedTuple):
     """One project at one forge."""
 
     kind: str
@@ -40,7 +40,7 @@ class Where(NamedTuple):
         return f"/repos/{self.project}" if self.kind == "github" else f"/projects/{quote(self.project, safe='')}"
 
 
-def where_of(kind: str, remote: str, project: str, env: Mapping[str, str]) -> Where:
+def where_of(kind: str, remote: str, project: str, env: Mapping[str, str]) -> ForgeProject:
     """The project of a remote's URL at a forge of a kind. `project` goes before what the URL says."""
     host, path = _parts(remote)
     said = env.get(SAID[kind], "").strip().rstrip("/")
@@ -55,7 +55,7 @@ def where_of(kind: str, remote: str, project: str, env: Mapping[str, str]) -> Wh
         raise DetentError(f"{SAID[kind]} is no web address: {url[:80]}", "write it as https://host/path")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise DetentError(f"{url[:80]} is not encrypted, so no token is sent there", f"set {SAID[kind]} to an https address")
-    return Where(kind, url, host or parts.hostname, project, bool(said))
+    return ForgeProject(kind, url, host or parts.hostname, project, bool(said))
 
 
 def _parts(remote: str) -> tuple[str, str]:

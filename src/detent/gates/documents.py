@@ -39,7 +39,7 @@ class Acceptance(Value, frozen=True):
     acceptance_criteria: tuple[Criterion, ...]
 
 
-class Task(Value, frozen=True, omit_defaults=False):
+class TaskEntry(Value, frozen=True, omit_defaults=False):
     """One task of tasks.yaml. Its status is the machine's to write."""
 
     id: str
@@ -56,7 +56,7 @@ class Task(Value, frozen=True, omit_defaults=False):
     risk_flags: tuple[str, ...] = ()
 
 
-class Project(Value, frozen=True):
+class ProjectHead(Value, frozen=True):
     """The head of tasks.yaml."""
 
     name: str
@@ -66,8 +66,8 @@ class Project(Value, frozen=True):
 class TaskList(Value, frozen=True):
     """tasks.yaml."""
 
-    project: Project
-    tasks: tuple[Task, ...]
+    project: ProjectHead
+    tasks: tuple[TaskEntry, ...]
 
 
 class ChangedFile(Value, frozen=True, omit_defaults=False):
@@ -78,7 +78,7 @@ class ChangedFile(Value, frozen=True, omit_defaults=False):
     old_path: str = ""
 
 
-class Issue(Value, frozen=True):
+class KnownIssue(Value, frozen=True):
     """A finding that a person accepted: it is known, told in the report, and no longer blocks."""
 
     finding: str
@@ -97,8 +97,8 @@ class SessionData(Data, frozen=True):
     records: tuple[str, ...] = ()  # of decisions, by the Architect
     changed_files: tuple[ChangedFile, ...] = ()
     instructions: tuple[str, ...] = ()  # the project's own instructions, as found at the base commit
-    known_issues: tuple[Issue, ...] = ()
-    tasks: tuple[Task, ...] = ()
+    known_issues: tuple[KnownIssue, ...] = ()
+    tasks: tuple[TaskEntry, ...] = ()
     good_tree: str = ""  # the last tree that passed its proof
     prepared: int = 0  # the event that prepared the present dispatch
 
@@ -176,7 +176,7 @@ def _task_faults(found: TaskList) -> Iterator[str]:
         yield f"{TASKS}: depends_on goes in a circle: {' → '.join(cycle)}"
 
 
-def find_cycle(tasks: tuple[Task, ...]) -> tuple[str, ...]:
+def find_cycle(tasks: tuple[TaskEntry, ...]) -> tuple[str, ...]:
     """A circle in depends_on, with its first task named again at the end; empty if there is none."""
     try:
         TopologicalSorter({t.id: t.depends_on for t in tasks}).prepare()
@@ -185,7 +185,7 @@ def find_cycle(tasks: tuple[Task, ...]) -> tuple[str, ...]:
     return ()
 
 
-def recommended(tasks: tuple[Task, ...]) -> tuple[str, str]:
+def recommended(tasks: tuple[TaskEntry, ...]) -> tuple[str, str]:
     """The review strategy to recommend, and why."""
     needed = Counter(other for t in tasks for other in t.depends_on)
     files = Counter(path for t in tasks for path in dict.fromkeys(t.files_expected))
@@ -299,7 +299,7 @@ def context_is_there(look: Look[SessionData]) -> str | None:
     return None
 
 
-def _before(id: str, tasks: dict[str, Task]) -> set[str]:
+def _before(id: str, tasks: dict[str, TaskEntry]) -> set[str]:
     """The tasks that a task depends on, directly or through others."""
     found, ahead = set[str](), list(tasks[id].depends_on)
     while ahead:

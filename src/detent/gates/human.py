@@ -9,8 +9,8 @@ from typing import Literal, TypeVar
 import msgspec
 
 from detent.evidence.look import Look
-from detent.gates.documents import Issue, SessionData, content_hash
-from detent.gates.reply import Point, Reply, noted
+from detent.gates.documents import KnownIssue, SessionData, content_hash
+from detent.gates.reply import ReviewPoint, RoleReply, noted
 from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
 
@@ -35,7 +35,7 @@ ANSWERS: dict[str, dict[str, str]] = {
 CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec", "research", "architecture", "design")}}
 
 
-class Decision(Value, frozen=True, omit_defaults=False):
+class PersonDecision(Value, frozen=True, omit_defaults=False):
     """One question to a person and what became of it. The times are those of the events `asked` and `resolved`."""
 
     decision_id: str
@@ -55,7 +55,7 @@ class Decision(Value, frozen=True, omit_defaults=False):
     security: bool = False
     shown: dict[str, str] = {}  # what the person is shown: path -> content hash
     summary: str = ""  # of what is shown, in its own words
-    points: tuple[Point, ...] = ()  # the findings it is about
+    points: tuple[ReviewPoint, ...] = ()  # the findings it is about
 
     def __post_init__(self) -> None:
         want = {"pending": (False, False, False), "answered": (True, True, False)}.get(self.status, (False, True, True))
@@ -66,23 +66,23 @@ class Decision(Value, frozen=True, omit_defaults=False):
 class DecisionData(SessionData, frozen=True):
     """What the gates and changes here need of a run's data."""
 
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[PersonDecision, ...] = ()
     first_question: int = 0  # ad-hoc questions of this run are numbered from here
     task_id: str = ""
-    held: Reply | None = None  # the reply a person is asked about
-    accepted: Reply | None = None  # the reply a person accepted; it counts as the role's OK
+    held: RoleReply | None = None  # the reply a person is asked about
+    accepted: RoleReply | None = None  # the reply a person accepted; it counts as the role's OK
     tried: dict[str, tuple[str, ...]] = {}  # by kind of repair: what was wrong each time, the last ones
 
 
 DD = TypeVar("DD", bound=DecisionData)
 
 
-def pending(data: DecisionData) -> Decision | None:
+def pending(data: DecisionData) -> PersonDecision | None:
     """The question that is open, if one is."""
     return next((d for d in data.decisions if d.status == "pending"), None)
 
 
-def reopened(data: DecisionData) -> Decision | None:
+def reopened(data: DecisionData) -> PersonDecision | None:
     """The ad-hoc question that a blocked run must ask again, if one is."""
     return next((d for d in data.decisions if d.status in ("pending", "cancelled") and d.decision_id not in (APPROVE, STRATEGY)), None)
 
@@ -91,14 +91,14 @@ def waived(data: DecisionData) -> frozenset[str]:
     return frozenset(issue.finding for issue in data.known_issues)
 
 
-def put(data: DD, decision: Decision) -> DD:
+def put(data: DD, decision: PersonDecision) -> DD:
     """The record with this decision in it, in place of an older one with the same id."""
     known = decision.decision_id in {d.decision_id for d in data.decisions}
     kept = tuple(decision if d.decision_id == decision.decision_id else d for d in data.decisions)
     return replace(data, decisions=kept if known else (*data.decisions, decision))
 
 
-def ask(run: Run[DD], made: Decision, about: Reply | None = None) -> Run[DD]:
+def ask(run: Run[DD], made: PersonDecision, about: RoleReply | None = None) -> Run[DD]:
     """Write the question down as pending. What was open before is skipped: only one question is open at a time."""
     data = _skip(run.data, run.seq + 1)
     named = replace(made, decision_id=made.decision_id or _next_id(data), task_id=data.task_id, asked=run.seq + 1)
@@ -106,11 +106,11 @@ def ask(run: Run[DD], made: Decision, about: Reply | None = None) -> Run[DD]:
 
 
 def question(
-    run: Run[DD], kind: Kind, words: str, options: tuple[str, ...] | None = None, about: Reply | None = None, security: bool = False
+    run: Run[DD], kind: Kind, words: str, options: tuple[str, ...] | None = None, about: RoleReply | None = None, security: bool = False
 ) -> Run[DD]:
     """Ask something ad hoc. The state to return to is the one the run remembers."""
     takes = tuple(ANSWERS[kind]) if options is None else options
-    return ask(run, Decision("", kind, words, takes, run.back, 0, security=security, points=noted(about) if about else ()), about)
+    return ask(run, PersonDecision("", kind, words, takes, run.back, 0, security=security, points=noted(about) if about else ()), about)
 
 
 def _next_id(data: DecisionData) -> str:
@@ -122,7 +122,7 @@ def _skip(data: DD, seq: int) -> DD:
     return put(data, replace(old, status="skipped", resolved=seq, resolution_reason="overtaken by another question")) if old else data
 
 
-def event_of(decision: Decision | None, sent: Sent) -> str:
+def event_of(decision: PersonDecision | None, sent: Sent) -> str:
     """The event that an answer causes: by the kind of the question, exactly as written, nothing interpreted. Silence causes none."""
     value = sent.value.strip()
     if decision is None or not value:
@@ -169,9 +169,9 @@ def waive(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     return resolve(_accepted(run, named or (asked.points if asked else ())), sent, found)
 
 
-def _accepted(run: Run[DD], taken: tuple[Point, ...]) -> Run[DD]:
+def _accepted(run: Run[DD], taken: tuple[ReviewPoint, ...]) -> Run[DD]:
     known = {issue.finding for issue in run.data.known_issues}
-    issues = tuple(Issue(p.id, p.text, run.data.task_id) for p in taken if p.id not in known)
+    issues = tuple(KnownIssue(p.id, p.text, run.data.task_id) for p in taken if p.id not in known)
     return replace(run, data=replace(run.data, known_issues=(*run.data.known_issues, *issues), accepted=run.data.held))
 
 
@@ -246,7 +246,7 @@ def cancelled_on_purpose(look: Look[DecisionData]) -> str | None:
     return None
 
 
-def _moved(look: Look[DecisionData], decision: Decision) -> str | None:
+def _moved(look: Look[DecisionData], decision: PersonDecision) -> str | None:
     """Which document is another one now. All are read, so that the question can be put again about what is there."""
     now = {path: content_hash(look.read(path) or "") for path in decision.shown}
     changed = [path for path, was in decision.shown.items() if now[path] != was]
@@ -267,7 +267,7 @@ def design_as_approved(look: Look[DecisionData]) -> str | None:
     return _moved(look, given) if given else "the design was never approved"
 
 
-def decision_row(d: Decision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
+def decision_row(d: PersonDecision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
     """A decision as people and programs see it; `when` gives the time of an event."""
     return {
         "decision_id": d.decision_id,

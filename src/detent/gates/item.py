@@ -31,7 +31,7 @@ class ItemData(Data, frozen=True):
     context: str = ""  # what the user added to the prompt
 
 
-class Issue(Value, frozen=True, omit_defaults=False):
+class FoundIssue(Value, frozen=True, omit_defaults=False):
     """One issue that the review of a branch found. It becomes an item."""
 
     title: str
@@ -46,7 +46,7 @@ class Issue(Value, frozen=True, omit_defaults=False):
 class BranchReview(Value, frozen=True, omit_defaults=False):
     """What the reviewer of a branch answers."""
 
-    issues: tuple[Issue, ...]
+    issues: tuple[FoundIssue, ...]
     summary: str
     pr_ready: bool
 

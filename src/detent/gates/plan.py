@@ -20,7 +20,7 @@ STEP_TYPES = ("RED", "GREEN", "REFACTOR")
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
 
-class Step(Value, frozen=True, omit_defaults=False):
+class PlannedStep(Value, frozen=True, omit_defaults=False):
     """One step of a task. `proof` is the sequence number of the event that proved it; 0 means unproven."""
 
     type: Literal["RED", "GREEN", "REFACTOR"]
@@ -36,11 +36,11 @@ class Breakdown(Value, frozen=True):
     justification: str
 
 
-class Task(Value, frozen=True, omit_defaults=False):
+class PlanTask(Value, frozen=True, omit_defaults=False):
     """One task of the plan."""
 
     taskName: str
-    tdd_steps: tuple[Step, ...]
+    tdd_steps: tuple[PlannedStep, ...]
     breakdownHistory: Breakdown | None = None
     finding: str = ""  # the review finding it answers
     replaces: str = ""  # of re-planned tasks: the name of the one they came from
@@ -54,7 +54,7 @@ class ActivePr(Value, frozen=True, omit_defaults=False):
     prTitle: str
     summary: str
     verificationPlan: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[PlanTask, ...]
 
 
 class PlanData(OnBranch, frozen=True):
@@ -81,7 +81,7 @@ def is_verification(plan: ActivePr | None) -> bool:
     return task is not None and bool(task.verifies)
 
 
-def _open_task(plan: ActivePr | None) -> Task | None:
+def _open_task(plan: ActivePr | None) -> PlanTask | None:
     return next((t for t in plan.tasks if any(s.status == "TODO" for s in t.tdd_steps)), None) if plan else None
 
 
@@ -181,19 +181,21 @@ def _order_faults(steps: list[Json], path: str) -> Iterator[str]:
 
 
 def _build(raw: dict[str, Json]) -> ActivePr:
-    def step(s: dict[str, str]) -> Step:
-        return Step(cast(Literal["RED", "GREEN", "REFACTOR"], s["type"]), s["description"], cast(Literal["TODO", "DONE"], s["status"]))
+    def step(s: dict[str, str]) -> PlannedStep:
+        return PlannedStep(
+            cast(Literal["RED", "GREEN", "REFACTOR"], s["type"]), s["description"], cast(Literal["TODO", "DONE"], s["status"])
+        )
 
-    def task(t: dict[str, Json]) -> Task:
+    def task(t: dict[str, Json]) -> PlanTask:
         history = cast(dict[str, str] | None, t.get("breakdownHistory"))
         steps = tuple(step(s) for s in cast(list[dict[str, str]], t["tdd_steps"]))
-        return Task(str(t["taskName"]), steps, Breakdown(**history) if history else None)
+        return PlanTask(str(t["taskName"]), steps, Breakdown(**history) if history else None)
 
     tasks = tuple(task(t) for t in cast(list[dict[str, Json]], raw["tasks"]))
     return ActivePr(str(raw["masterPlanPath"]), str(raw["prTitle"]), str(raw["summary"]), str(raw["verificationPlan"]), tasks)
 
 
-class Entry(NamedTuple):
+class PlanLine(NamedTuple):
     """A heading or list item of a master plan."""
 
     depth: int  # headings 1 to 6, list items below them by their indent
@@ -202,22 +204,22 @@ class Entry(NamedTuple):
     line: int  # where it stands, from 0
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[PlanLine]:
     """Every heading and list item, in order; what stands in a code block is none."""
-    found: list[Entry] = []
+    found: list[PlanLine] = []
     fenced = False
     for at, line in enumerate(text.splitlines()):
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         if fenced:
             continue
         if m := re.match(r"(#{1,6})\s+(.+)", line):
-            found.append(Entry(len(m.group(1)), m.group(2).strip(), is_done(line), at))
+            found.append(PlanLine(len(m.group(1)), m.group(2).strip(), is_done(line), at))
         elif m := re.match(r"(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.+)", line):
-            found.append(Entry(10 + len(m.group(1).expandtabs(4)), m.group(2).strip(), is_done(line), at))
+            found.append(PlanLine(10 + len(m.group(1).expandtabs(4)), m.group(2).strip(), is_done(line), at))
     return found
 
 
-def find_entry(title: str, master: str) -> tuple[Entry | None, int]:
+def find_entry(title: str, master: str) -> tuple[PlanLine | None, int]:
     """The open entry that a title means, and how many it stands in: the one with exactly this text, else the only one."""
     matches = [e for e in open_entries(master) if title in e.text]
     exact = [e for e in matches if e.text == title]
@@ -231,10 +233,10 @@ def entry_text(title: str, master: str) -> str:
     return "\n".join(master.splitlines()[entry.line : after]) if entry else ""
 
 
-def open_entries(text: str) -> tuple[Entry, ...]:
+def open_entries(text: str) -> tuple[PlanLine, ...]:
     """The open entries. One is done when its line says so, when one above it is done, or when it has some below it and all are done."""
     found = entries(text)
-    ends, done_to, left, first = _ends(found), 0, list[Entry](), len(found)
+    ends, done_to, left, first = _ends(found), 0, list[PlanLine](), len(found)
     covered = set[int]()
     for i, entry in enumerate(found):
         done_to = max(done_to, ends[i] if entry.done else 0)
@@ -247,7 +249,7 @@ def open_entries(text: str) -> tuple[Entry, ...]:
     return tuple(reversed(left))
 
 
-def _ends(found: list[Entry]) -> list[int]:
+def _ends(found: list[PlanLine]) -> list[int]:
     """Of each entry, where what stands below it ends."""
     ends, above = [len(found)] * len(found), list[int]()
     for i, entry in enumerate(found):
@@ -341,5 +343,5 @@ def replan_fault(old: ActivePr, new: ActivePr, name: str, red: str) -> str | Non
     return None
 
 
-def _bare(task: Task) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _bare(task: PlanTask) -> tuple[str, tuple[tuple[str, str], ...]]:
     return task.taskName, tuple((s.type, s.description) for s in task.tdd_steps)

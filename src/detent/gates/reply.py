@@ -51,7 +51,7 @@ class Next(Value, frozen=True, omit_defaults=False):
     reason: str = ""
 
 
-class Comment(Value, frozen=True, omit_defaults=False):
+class ReviewComment(Value, frozen=True, omit_defaults=False):
     """One comment of a Reviewer."""
 
     severity: Literal["nit", "minor", "major", "blocker"]
@@ -90,7 +90,7 @@ class TestResults(Value, frozen=True, omit_defaults=False):
     summary: str = ""
 
 
-class Reply(Value, frozen=True):
+class RoleReply(Value, frozen=True):
     """The reply of any role. The fields below `next` belong to one role each."""
 
     status: Said
@@ -98,7 +98,7 @@ class Reply(Value, frozen=True):
     artifacts: Artifacts
     gates: Gates
     next: Next = Next()
-    review_comments: tuple[Comment, ...] | None = None
+    review_comments: tuple[ReviewComment, ...] | None = None
     test_results: TestResults | None = None
     coverage_gaps: tuple[str, ...] | None = None
     findings: tuple[SecurityFinding, ...] | None = None
@@ -106,7 +106,7 @@ class Reply(Value, frozen=True):
     confidence: Literal["low", "medium", "high"] | None = None
 
 
-class Point(Value, frozen=True):
+class ReviewPoint(Value, frozen=True):
     """One thing a reviewing role found, with a name by which a person can waive it. The same finding has the same name, whatever line it moved to."""
 
     id: str
@@ -115,17 +115,17 @@ class Point(Value, frozen=True):
     medium: bool = False
 
 
-def read_reply(text: str, role: str) -> tuple[Reply | None, str]:
+def read_reply(text: str, role: str) -> tuple[RoleReply | None, str]:
     """The reply of a role, or what is wrong with it. Never raises."""
     try:
-        reply = msgspec.convert(json_value(text), Reply)
+        reply = msgspec.convert(json_value(text), RoleReply)
     except ValueError as e:
         return None, f"the reply cannot be read: {e}"
     fault = _fault(reply, role)
     return (None, f"the reply cannot be taken: {fault}") if fault else (reply, "")
 
 
-def _fault(reply: Reply, role: str) -> str:
+def _fault(reply: RoleReply, role: str) -> str:
     """What a reply lacks, or has too much, for its role."""
     mine = OF_ROLE.get(role, ())
     given = [name for names in OF_ROLE.values() for name in names if getattr(reply, name) is not None]
@@ -142,35 +142,36 @@ def _fault(reply: Reply, role: str) -> str:
     return ""
 
 
-def points(reply: Reply) -> tuple[Point, ...]:
+def points(reply: RoleReply) -> tuple[ReviewPoint, ...]:
     """Everything a reviewing role found."""
     comments = tuple(
-        Point(_name(c.file, c.category, c.message), c.text, blocks=c.severity in ("major", "blocker")) for c in reply.review_comments or ()
+        ReviewPoint(_name(c.file, c.category, c.message), c.text, blocks=c.severity in ("major", "blocker"))
+        for c in reply.review_comments or ()
     )
     findings = tuple(
-        Point(_name(f.file, f.category, f.description), f.text, f.severity in ("high", "critical"), f.severity == "medium")
+        ReviewPoint(_name(f.file, f.category, f.description), f.text, f.severity in ("high", "critical"), f.severity == "medium")
         for f in reply.findings or ()
     )
-    gaps = tuple(Point(_name("", "coverage", gap), f"not covered: {gap}") for gap in reply.coverage_gaps or ())
+    gaps = tuple(ReviewPoint(_name("", "coverage", gap), f"not covered: {gap}") for gap in reply.coverage_gaps or ())
     failed = reply.test_results.failed if reply.test_results else 0
-    return (*comments, *findings, *gaps, *((Point("failing-tests", f"{failed} tests fail", blocks=True),) if failed else ()))
+    return (*comments, *findings, *gaps, *((ReviewPoint("failing-tests", f"{failed} tests fail", blocks=True),) if failed else ()))
 
 
-def left_open(reply: Reply) -> tuple[str, ...]:
+def left_open(reply: RoleReply) -> tuple[str, ...]:
     """What a role passed the work with: findings that do not block, and notes. The report tells them."""
     return (*(p.text for p in points(reply) if not p.blocks), *(note.strip() for note in reply.artifacts.notes if note.strip()))
 
 
-def noted(reply: Reply) -> tuple[Point, ...]:
+def noted(reply: RoleReply) -> tuple[ReviewPoint, ...]:
     """What a person is asked about: the findings of a reviewing role, or the notes of any other."""
-    return points(reply) or tuple(Point(_name("", "note", note), note) for note in reply.artifacts.notes)
+    return points(reply) or tuple(ReviewPoint(_name("", "note", note), note) for note in reply.artifacts.notes)
 
 
 def _name(file: str, category: str, words: str) -> str:
     return hashlib.sha256(f"{file}\n{category.lower()}\n{' '.join(words.lower().split())}".encode()).hexdigest()[:12]
 
 
-def amounts_to(reply: Reply, waived: frozenset[str] = frozenset()) -> Said:
+def amounts_to(reply: RoleReply, waived: frozenset[str] = frozenset()) -> Said:
     """What a reply comes to, whatever it calls itself: a grave finding makes an OK a BLOCKED, a medium one of Security a question; waived ones count no more."""
     left = [p for p in points(reply) if p.id not in waived]
     if reply.status in ("OK", "PASS_WITH_NOTES") and any(p.blocks for p in left):
@@ -255,9 +256,9 @@ def says_how_to_run_and_test(look: Look[SessionData]) -> str | None:
     )
 
 
-def _reply(look: Look[SessionData], role: str) -> Reply | None:
+def _reply(look: Look[SessionData], role: str) -> RoleReply | None:
     """The reply that is judged: the one handed in, or the one that a person accepted."""
-    accepted: Reply | None = getattr(look.run.data, "accepted", None)
+    accepted: RoleReply | None = getattr(look.run.data, "accepted", None)
     return read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
 
 

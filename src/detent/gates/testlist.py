@@ -20,7 +20,7 @@ NEARLY = re.compile(rf"(?:{MARK})?\s*\[.?\](?![(:])")  # meant as a checkbox, an
 FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
-class Entry(Value, frozen=True):
+class ListedTest(Value, frozen=True):
     """One entry of the list. `proof` is the sequence number of the event that proved it; `before`: it stood ticked when the run began."""
 
     text: str
@@ -37,7 +37,7 @@ class CurrentTest(Value, frozen=True, omit_defaults=False, rename="camel"):
     impl_file: str
 
 
-class Reply(Value, frozen=True, rename="camel"):
+class TestListReply(Value, frozen=True, rename="camel"):
     """What the test list agent answers: the next test, or none."""
 
     current_test: CurrentTest | None
@@ -46,7 +46,7 @@ class Reply(Value, frozen=True, rename="camel"):
 class ListData(OnBranch, frozen=True):
     """What the gates here need of a run's data."""
 
-    entries: tuple[Entry, ...] = ()  # the list as the machine last accepted it
+    entries: tuple[ListedTest, ...] = ()  # the list as the machine last accepted it
     current: CurrentTest | None = None
     feature_request: str = ""  # what a person asked for
 
@@ -56,9 +56,9 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def read_list(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+def read_list(text: str) -> tuple[tuple[ListedTest, ...], tuple[str, ...]]:
     """The entries of a list, and every fault it has."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ListedTest] = {}
     faults: list[str] = []
     for at, line in _lines(text):
         found = ENTRY.fullmatch(line)
@@ -66,7 +66,7 @@ def read_list(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
             if NEARLY.match(line):
                 faults.append(f"{FILE}:{at}: a checkbox is written `- [ ] text` or `- [x] text`, and this line reads `{line.strip()}`")
             continue
-        entry = Entry(plain(found[2]), found[1] != " ")
+        entry = ListedTest(plain(found[2]), found[1] != " ")
         if entry.text in entries:
             faults.append(f"{FILE}:{at}: '{entry.text}' stands there twice")
         entries[entry.text] = entry
@@ -95,13 +95,13 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield at, line
 
 
-def read_reply(text: str) -> tuple[Reply | None, str]:
+def read_reply(text: str) -> tuple[TestListReply | None, str]:
     """The reply, or what is wrong with it."""
     form = 'pass reply {"currentTest": {"description": …, "testFile": …, "implFile": …}}, or {"currentTest": null} when every box is ticked'
     if not text.strip():
         return None, f"reply is missing; {form}"
     try:
-        reply = msgspec.convert(json.loads(text, object_pairs_hook=_once), Reply)
+        reply = msgspec.convert(json.loads(text, object_pairs_hook=_once), TestListReply)
     except (ValueError, RecursionError) as e:
         return None, f"the reply cannot be read ({e}); {form}"
     faults = tuple(_case_faults(reply.current_test)) if reply.current_test else ()
@@ -124,7 +124,7 @@ def _case_faults(case: CurrentTest) -> Iterator[str]:
         yield "currentTest.implFile: must be another file than testFile"
 
 
-def _sound(look: Look[ListData]) -> tuple[Entry, ...] | None:
+def _sound(look: Look[ListData]) -> tuple[ListedTest, ...] | None:
     """The entries of the judged list, or None where it cannot be read: list_parses says why."""
     entries, faults = read_list(look.read(FILE) or "")
     return None if faults else entries

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from detent.git.named import modules, pointers, store_of, stored
 from detent.git.repo import Git
-from detent.kernel.scratch import scratch_folder
+from detent.storage.scratch import scratch_folder
 
 
 @contextmanager

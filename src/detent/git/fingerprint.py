@@ -11,9 +11,9 @@ from pathlib import Path
 
 from detent.errors import DetentError
 from detent.git.place import Place
-from detent.kernel.anchor import anchor_file, older_anchor_file
-from detent.kernel.seal import keep, kept
-from detent.kernel.state import state_dir
+from detent.journal.anchor import anchor_file, older_anchor_file
+from detent.storage.seal import keep, kept
+from detent.storage.state import state_dir
 
 SECTIONS = (
     "filter", "diff", "merge", "include", "includeif", "alias", "gpg", "url", "protocol", "credential", "trailer", "sequence", "interactive",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from detent.kernel.state import state_dir
+from detent.storage.state import state_dir
 
 ALLOWED = {
     "core": ("autocrlf", "eol", "safecrlf", "excludesfile", "ignorecase", "precomposeunicode", "filemode", "symlinks"),

@@ -13,7 +13,7 @@ from pathlib import Path
 from detent.git.place import Place
 from detent.git.repo import ZERO, Git
 from detent.git.snapshot import BORROWED
-from detent.kernel.state import state_dir
+from detent.storage.state import state_dir
 
 
 def workspace_place(common: Path, root: Path) -> Place:

@@ -18,7 +18,7 @@ LEVELS = {"fail": "error", "ask": "warning", "note": "note"}
 ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-class Result(NamedTuple):
+class ReportedResult(NamedTuple):
     """One thing to show at a place."""
 
     rule: str
@@ -29,12 +29,12 @@ class Result(NamedTuple):
     says: str
 
 
-def results_of(checked: Checked) -> Iterator[Result]:
+def results_of(checked: Checked) -> Iterator[ReportedResult]:
     """What a person should look at, the worst first; what could not be verified is a result too."""
     for thing in things_of(checked.card):
         if thing.level:
             path, line = _where(checked, thing.place)
-            yield Result(thing.kind, LEVELS[thing.level], thing.place, path, line, thing.says)
+            yield ReportedResult(thing.kind, LEVELS[thing.level], thing.place, path, line, thing.says)
 
 
 def _where(checked: Checked, place: str) -> tuple[str, int]:
@@ -67,7 +67,7 @@ def sarif_of(found: Sequence[Checked]) -> dict[str, Any]:
     }
 
 
-def _sarif(result: Result) -> dict[str, Any]:
+def _sarif(result: ReportedResult) -> dict[str, Any]:
     at = {"physicalLocation": {"artifactLocation": {"uri": _uri(result.path)}, "region": {"startLine": result.line}}}
     where = {"locations": [at]} if result.path else {}
     says = (result.says or result.rule).replace("](", "] (")  # SARIF makes links of words of others, too

@@ -1,1 +1,1 @@
-"""The kernel: tables of states and moves, pure decisions, and the journal. Knows no git, no process, no workflow."""
+"""The kernel: tables of states and moves, and pure decisions. Knows no file, no clock, no git, no process, no workflow."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import msgspec
 import sqlalchemy as sa
 
-from detent.kernel.holder import Holder
+from detent.journal.holder import Holder
 from detent.queue.database import Database
-from detent.queue.queue_protocol import DROPPED, LIVE, Execution, Pause, Piece, UnknownExecution, Worker
+from detent.queue.queue_protocol import DROPPED, LIVE, Execution, OutputPiece, Pause, UnknownExecution, Worker
 
 AT_ONCE = 1000
 SEARCHED = ("id", "item", "title", "reason")
@@ -73,11 +73,11 @@ class TableBoard:
             waits.setdefault(job, []).append(item)
         return [e._replace(waits_for=tuple(waits.get(e.id, ()))) if e.state == "waiting" else e for e in found]
 
-    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[Piece]:
+    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[OutputPiece]:
         logs = self.database.tables.logs
         query = sa.select(logs.c.seq, logs.c.attempt, logs.c.text).where(logs.c.job == id, logs.c.seq > max(DROPPED, after))
         with self.database.engine.begin() as c:
-            return [Piece._make(row) for row in c.execute(query.order_by(logs.c.seq).limit(limit))]
+            return [OutputPiece._make(row) for row in c.execute(query.order_by(logs.c.seq).limit(limit))]
 
     def dropped(self, id: str) -> int:
         """How many characters of a very long output are no longer kept."""

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from detent.queue.board import TableBoard
 from detent.queue.database import Database
-from detent.queue.queue_protocol import Execution, Job, Pause, Piece, Worker
-from detent.queue.store import Store, Turn
+from detent.queue.queue_protocol import Execution, OutputPiece, Pause, QueueJob, Worker
+from detent.queue.store import QueuedJob, Store
 
 NAME = "detent"  # of the application, for the engine
 FORM = "detent-1"  # of what is handed over. A constant: by default it is a hash of sources, and other sources find no work
@@ -56,7 +56,7 @@ class Engine:
             system_database_engine=database.engine, serializer=serializer(), application_name=NAME, retry_connection_errors=False
         )
 
-    def hand_over(self, c: sa.Connection, turn: Turn) -> None:
+    def hand_over(self, c: sa.Connection, turn: QueuedJob) -> None:
         options: Any = {
             "workflow_name": WORKFLOW,
             "queue_name": QUEUE,
@@ -122,7 +122,7 @@ class DurableQueue:
     def one(self, id: str) -> Execution:
         return self.board.one(id)
 
-    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[Piece]:
+    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[OutputPiece]:
         return self.board.logs(id, after, limit)
 
     def dropped(self, id: str) -> int:
@@ -142,7 +142,7 @@ class DurableQueue:
 
     # -- asking ------------------------------------------------------------------------------------------------------------------
 
-    def add(self, jobs: Sequence[Job]) -> Sequence[Execution]:
+    def add(self, jobs: Sequence[QueueJob]) -> Sequence[Execution]:
         return self.board.these(self.store.add(jobs))
 
     def cancel(self, id: str, reason: str = "") -> Execution:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 import sqlalchemy as sa
 
-from detent.kernel.holder import Holder, is_alive, is_here
+from detent.journal.holder import Holder, is_alive, is_here
 from detent.queue.database import Database
 from detent.queue.queue_protocol import Pace
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from detent.errors import DetentError
-from detent.queue.queue_protocol import Job
+from detent.queue.queue_protocol import QueueJob
 
 
-def in_order(jobs: Sequence[Job]) -> list[Job]:
+def in_order(jobs: Sequence[QueueJob]) -> list[QueueJob]:
     """The jobs, each after those of its needs that are among them."""
-    by_item: dict[str, Job] = {}
+    by_item: dict[str, QueueJob] = {}
     for job in jobs:
         if job.item and by_item.setdefault(job.item, job) is not job:
             raise DetentError(f"item {job.item} is named twice", "name each item once")

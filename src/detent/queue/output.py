@@ -9,7 +9,7 @@ PIECE = 60_000  # characters at most in one
 EVERY = 0.5  # seconds between two pieces
 
 
-class Output:
+class ExecutionOutput:
     """The output of one execution. Fed by one thread; whoever looks at the last line may be another."""
 
     def __init__(self, keep: Callable[[str], None]) -> None:

@@ -21,7 +21,7 @@ class UnknownExecution(DetentError):
         super().__init__(f"there is no {id} in the queue", "see `detent queue list --all`")
 
 
-class Job(NamedTuple):
+class QueueJob(NamedTuple):
     """What is asked of the queue: to run an execution once."""
 
     id: str  # the run
@@ -69,7 +69,7 @@ class Pause(NamedTuple):
     since: float = 0.0
 
 
-class Piece(NamedTuple):
+class OutputPiece(NamedTuple):
     """Some of what an execution wrote. `seq` grows with every piece, over all attempts."""
 
     seq: int
@@ -80,7 +80,7 @@ class Piece(NamedTuple):
 class Queue(Protocol):
     """What may be asked of a queue. Each call is durable when it returns, and may be repeated."""
 
-    def add(self, jobs: Sequence[Job]) -> Sequence[Execution]: ...
+    def add(self, jobs: Sequence[QueueJob]) -> Sequence[Execution]: ...
     def cancel(self, id: str, reason: str = "") -> Execution: ...
     def retry(self, id: str) -> Execution: ...
     def pause(self, reason: str, by: str = "") -> Pause: ...
@@ -92,13 +92,13 @@ class Board(Protocol):
 
     def all(self, states: Sequence[str] = (), limit: int = 1000, words: Sequence[str] = ()) -> Sequence[Execution]: ...
     def one(self, id: str) -> Execution: ...
-    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[Piece]: ...
+    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[OutputPiece]: ...
     def dropped(self, id: str) -> int: ...
     def workers(self) -> Sequence[Worker]: ...
     def paused(self) -> Pause: ...
 
 
-class Child(NamedTuple):
+class ExecutionProcess(NamedTuple):
     """The one program of an execution. It drives the run to its end and may be started again after it was killed."""
 
     argv: Sequence[str]
@@ -106,7 +106,7 @@ class Child(NamedTuple):
     env: Mapping[str, str]
 
 
-class Outcome(NamedTuple):
+class ExecutionEnd(NamedTuple):
     """How an execution ended: one of ENDS, or `again` if it has not ended and is to be taken up once more."""
 
     state: str
@@ -114,7 +114,7 @@ class Outcome(NamedTuple):
     delay: float = 0.0  # seconds before it is taken up once more, where it asked for that: it gave its slot back
 
 
-class Seen(NamedTuple):
+class WorkerEvent(NamedTuple):
     """Something that happened on this worker: started, output, ended, taken-up, paused, waiting or leaving."""
 
     kind: str
@@ -122,11 +122,11 @@ class Seen(NamedTuple):
     text: str = ""
 
 
-class Task(NamedTuple):
+class WorkerTask(NamedTuple):
     """What a worker is for: how to start the program of an execution, and how to tell from the world how it ended."""
 
-    child: Callable[[str], Child]
-    judge: Callable[[str, int | None], Outcome]
+    child: Callable[[str], ExecutionProcess]
+    judge: Callable[[str, int | None], ExecutionEnd]
     timeout: float  # seconds that a program may take
     silence: float  # seconds that it may write nothing
     tend: Callable[[], None] = lambda: None  # bring the queue up to what happened outside of it
@@ -141,9 +141,14 @@ class Pace(NamedTuple):
     poll: float = 0.5
 
 
-BY_EXIT_CODE = {0: Outcome("done"), 1: Outcome("failed"), 10: Outcome("blocked", "a person is needed"), 75: Outcome("again")}
+BY_EXIT_CODE = {
+    0: ExecutionEnd("done"),
+    1: ExecutionEnd("failed"),
+    10: ExecutionEnd("blocked", "a person is needed"),
+    75: ExecutionEnd("again"),
+}
 
 
-def by_exit_code(id: str, code: int | None) -> Outcome:
+def by_exit_code(id: str, code: int | None) -> ExecutionEnd:
     """The judgement where nothing but the exit code is known."""
-    return BY_EXIT_CODE.get(-1 if code is None else code, Outcome("failed", f"it ended with exit code {code}"))
+    return BY_EXIT_CODE.get(-1 if code is None else code, ExecutionEnd("failed", f"it ended with exit code {code}"))

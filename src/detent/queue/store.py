@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from detent.errors import DetentError
 from detent.queue.database import Database, unreachable
 from detent.queue.order import in_order
-from detent.queue.queue_protocol import AGAIN, DROPPED, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, Job, Outcome, UnknownExecution
+from detent.queue.queue_protocol import AGAIN, DROPPED, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, ExecutionEnd, QueueJob, UnknownExecution
 
 CHANGING = 0x64746E7472  # the number of the lock under which jobs and what they wait for change together
 PATIENCE = 15.0  # seconds to wait for that lock
@@ -27,7 +27,7 @@ KEPT = 32_000_000  # characters of output kept for a job: the newest
 LOOK_AGAIN = 64  # pieces between two looks at how much there is
 
 
-class Turn(NamedTuple):
+class QueuedJob(NamedTuple):
     """A job that is handed to the engine: its ticket is unique, so handing it over twice is handing it over once."""
 
     ticket: str
@@ -37,7 +37,7 @@ class Turn(NamedTuple):
     delay: float = 0.0
 
 
-HandOver = Callable[[sa.Connection, Turn], None]
+HandOver = Callable[[sa.Connection, QueuedJob], None]
 
 
 class Store:
@@ -61,7 +61,7 @@ class Store:
 
     # -- what people ask for ---------------------------------------------------------------------------------------------------
 
-    def add(self, jobs: Sequence[Job]) -> list[str]:
+    def add(self, jobs: Sequence[QueueJob]) -> list[str]:
         """Take jobs in; their ids. A job that is there, or whose item has a live one, is not added again.
 
         What could never run is refused before anything is taken in. Many are taken in some at a time, so that workers get their turn.
@@ -76,7 +76,7 @@ class Store:
                 kept |= {job.id: self._take_in(c, job) for job in ordered[first : first + AT_ONCE]}
         return [kept[job.id] for job in jobs]
 
-    def _can_be_met(self, jobs: Sequence[Job]) -> None:
+    def _can_be_met(self, jobs: Sequence[QueueJob]) -> None:
         wanted = {item: job for job in jobs for item in job.needs}
         for job in jobs:
             wanted.pop(job.item, None)
@@ -89,7 +89,7 @@ class Store:
                     f"{job.item or job.id} needs {item}, which is not done and not in the queue", f"add it too: detent queue add {item}"
                 )
 
-    def _take_in(self, c: sa.Connection, job: Job) -> str:
+    def _take_in(self, c: sa.Connection, job: QueueJob) -> str:
         """The id under which a job is in the queue. A new one waits, or is handed over if it waits for nothing."""
         j = self.jobs
         live = sa.and_(j.c.item == job.item, j.c.item != "", j.c.state.in_(LIVE))
@@ -118,7 +118,7 @@ class Store:
             self._hand_over(c, row.id, row.attempt, row.priority, row.starts)
 
     def _hand_over(self, c: sa.Connection, id: str, attempt: int, priority: int, starts: int, delay: float = 0.0, ticket: str = "") -> None:
-        turn = Turn(ticket or f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
+        turn = QueuedJob(ticket or f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(state="ready", ticket=turn.ticket, worker=""))
         self.hand_over(c, turn)
 
@@ -195,14 +195,14 @@ class Store:
                 return False
             if row.starts >= MOST_STARTS:
                 why = f"it was taken up {row.starts} times and never came to an end; its worker died, or the program went away"
-                self._end(c, row, Outcome("failed", why), None)
+                self._end(c, row, ExecutionEnd("failed", why), None)
                 return False
             values = {"state": "running", "worker": worker, "starts": row.starts + 1, "reason": ""}
             started = sa.func.coalesce(self.jobs.c.started, self.database.now)
             c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(**values, started=started))
             return True
 
-    def finish(self, id: str, attempt: int, worker: str, outcome: Outcome, code: int | None, delay: float) -> bool:
+    def finish(self, id: str, attempt: int, worker: str, outcome: ExecutionEnd, code: int | None, delay: float) -> bool:
         """Keep how a job ended, once, and let go what waited for it. False if another has it by now."""
         with self.changing() as c:
             row = self._row(c, id)
@@ -214,14 +214,14 @@ class Store:
             self._end(c, row, outcome, code)
             return True
 
-    def _again(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome, delay: float) -> None:
+    def _again(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd, delay: float) -> None:
         """Take it up once more. One that asked to wait has ended no worker: that start does not count."""
         starts = row.starts - 1 if outcome.delay else row.starts
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(reason=outcome.reason, starts=starts))
         ticket = f"{row.ticket}~later" if outcome.delay else ""  # the number in it is used up
         self._hand_over(c, row.id, row.attempt, row.priority, starts, outcome.delay or delay, ticket)
 
-    def _end(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome, code: int | None) -> None:
+    def _end(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd, code: int | None) -> None:
         values = {"state": outcome.state, "reason": outcome.reason, "exit_code": code, "worker": "", "ended": self.database.now}
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(**values))
         if outcome.state == "done":
@@ -233,7 +233,7 @@ class Store:
         waiting = list(c.execute(sa.delete(self.needs).where(which).returning(self.needs.c.job)).scalars())
         self._release(c, self.jobs.c.id.in_(waiting))
 
-    def _count(self, c: sa.Connection, row: sa.Row[Any], outcome: Outcome) -> None:
+    def _count(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd) -> None:
         """Failures in a row. What waits for a person or was cancelled says nothing about the next one."""
         if outcome.state not in ("done", "failed"):
             return
@@ -255,7 +255,7 @@ class Store:
         with self.changing() as c:
             self._meet(c, self.needs.c.item.in_(items))
 
-    def correct(self, id: str, outcome: Outcome) -> None:
+    def correct(self, id: str, outcome: ExecutionEnd) -> None:
         """Keep how a run ended that no worker brought to its end. What a worker holds is left to it, and what is done stays done."""
         with self.changing() as c:
             row = self._row(c, id)

@@ -15,12 +15,12 @@ from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
-from detent.kernel.holder import this_process
+from detent.journal.holder import this_process
 from detent.queue.database import Unreachable
 from detent.queue.engine import FORM, NAME, QUEUE, WORKFLOW, DurableQueue, serializer
 from detent.queue.lease import Fence, Leases, end_this_process
-from detent.queue.output import Output
-from detent.queue.queue_protocol import Pace, Seen, Task
+from detent.queue.output import ExecutionOutput
+from detent.queue.queue_protocol import Pace, WorkerEvent, WorkerTask
 from detent.sandbox.process import Ran, run
 from detent.sandbox.warden import command
 
@@ -34,13 +34,13 @@ class Running:
     """An execution at work here."""
 
     def __init__(self, keep: Callable[[str], None]) -> None:
-        self.output, self.stop, self.begun = Output(keep), threading.Event(), time.monotonic()
+        self.output, self.stop, self.begun = ExecutionOutput(keep), threading.Event(), time.monotonic()
 
 
 class LocalWorker:
     """One worker in this process. There can only be one: the engine's runtime is one per process."""
 
-    def __init__(self, queue: DurableQueue, task: Task, slots: int, pace: Pace, see: Callable[[Seen], None]) -> None:
+    def __init__(self, queue: DurableQueue, task: WorkerTask, slots: int, pace: Pace, see: Callable[[WorkerEvent], None]) -> None:
         self.queue, self.task, self.slots, self.pace, self.see = queue, task, slots, pace, see
         holder = this_process("", "work")
         self.id = f"{holder.host}-{holder.pid}-{os.urandom(4).hex()}"  # never used again: a restart is another worker
@@ -89,7 +89,7 @@ class LocalWorker:
     def leave(self) -> None:
         """End every program here and give back what they were for. Nothing is lost: each goes on from its journal."""
         self.leaving.set()
-        self.see(Seen("leaving"))
+        self.see(WorkerEvent("leaving"))
         for each in list(self.running.values()):
             each.stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -133,7 +133,7 @@ class LocalWorker:
         from dbos import DBOS
 
         for id in self.queue.store.hand_back(dead):
-            self.see(Seen("taken-up", id, "its worker is gone"))
+            self.see(WorkerEvent("taken-up", id, "its worker is gone"))
         DBOS._recover_pending_workflows(dead)
         self.leases.give_up(dead)
 
@@ -151,7 +151,7 @@ class LocalWorker:
         if not await self._call(self.queue.store.begin, id, attempt, ticket, self.id):
             return "nothing to do"
         here = self.running[id] = Running(lambda text: self.queue.store.write(id, attempt, text))
-        self.see(Seen("started", id))
+        self.see(WorkerEvent("started", id))
         program = asyncio.get_running_loop().run_in_executor(self._pool, self._run, id, here)
         try:
             ran = await asyncio.shield(program)
@@ -168,7 +168,7 @@ class LocalWorker:
         self.running.pop(id, None)
         if here.stop.is_set() and not self.leaving.is_set():
             await self._call(self.queue.store.let_go, id, self.id)
-            self.see(Seen("ended", id, "cancelled"))
+            self.see(WorkerEvent("ended", id, "cancelled"))
 
     async def _nothing(self) -> NoReturn:
         """This worker leaves: the engine must not hear that the execution came to an end."""
@@ -199,7 +199,7 @@ class LocalWorker:
 
         def watch(chunk: bytes) -> None:
             here.output.feed(chunk)
-            self.see(Seen("output", id, here.output.last))
+            self.see(WorkerEvent("output", id, here.output.last))
 
         try:
             return run(command(child.argv), child.cwd, child.env, self.task.timeout, wanted, watch=watch)
@@ -212,10 +212,10 @@ class LocalWorker:
             outcome = outcome._replace(state="failed", reason=why)
         if not self.queue.store.finish(id, attempt, self.id, outcome, ran.exit_code, AGAIN_AFTER):
             return "another has it"
-        self.see(Seen("ended", id, f"{outcome.state}: {outcome.reason}".removesuffix(": ")))
+        self.see(WorkerEvent("ended", id, f"{outcome.state}: {outcome.reason}".removesuffix(": ")))
         if (pause := self.queue.paused()).reason:
             self.queue.engine.limit(0)
-            self.see(Seen("paused", text=pause.reason))
+            self.see(WorkerEvent("paused", text=pause.reason))
         return outcome.state
 
     def _ended_by_us(self, here: Running, ran: Ran) -> str:

@@ -4,20 +4,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from detent.errors import DetentError
-from detent.sandbox.limits import Limits
+from detent.sandbox.limits import ProcessLimits
 from detent.sandbox.sandbox_protocol import Room, Sandbox
 
-__all__ = ["SANDBOXES", "Limits", "Room", "Sandbox", "choose", "why_none"]
+__all__ = ["SANDBOXES", "ProcessLimits", "Room", "Sandbox", "choose", "why_none"]
 
 
-def _bubblewrap(home: Path, limits: Limits, image: str = "") -> Sandbox:
+def _bubblewrap(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
     from detent.sandbox.bubblewrap import make
 
     return make(home, limits)
 
 
 def _engine(name: str) -> "Made":
-    def made(home: Path, limits: Limits, image: str) -> Sandbox:
+    def made(home: Path, limits: ProcessLimits, image: str) -> Sandbox:
         from detent.sandbox.container import make
 
         return make(name, home, limits, image)
@@ -25,19 +25,19 @@ def _engine(name: str) -> "Made":
     return made
 
 
-def _none(home: Path, limits: Limits, image: str = "", because: str = "") -> Sandbox:
+def _none(home: Path, limits: ProcessLimits, image: str = "", because: str = "") -> Sandbox:
     from detent.sandbox.none import Unisolated
 
     return Unisolated(because)
 
 
-def _outer(home: Path, limits: Limits, image: str = "") -> Sandbox:
+def _outer(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
     from detent.sandbox.none import Unisolated
 
     return Unisolated(name="outer")
 
 
-Made = Callable[[Path, Limits, str], Sandbox]
+Made = Callable[[Path, ProcessLimits, str], Sandbox]
 SANDBOXES: dict[str, Made] = {
     "bubblewrap": _bubblewrap,
     "podman": _engine("podman"),
@@ -48,7 +48,7 @@ SANDBOXES: dict[str, Made] = {
 }
 
 
-def choose(level: str, outer: Mapping[str, str], limits: Limits = Limits(), image: str = "") -> Sandbox:  # noqa: B008 - a frozen value
+def choose(level: str, outer: Mapping[str, str], limits: ProcessLimits = ProcessLimits(), image: str = "") -> Sandbox:  # noqa: B008 - a frozen value
     """The sandbox of a level. "auto" takes bubblewrap if it holds, else none, and `why_none` says why. Asked for by name, it must work.
 
     `image` is for containers: the name of an image, or a folder that holds a root file system; empty, the machine's own system.

@@ -23,7 +23,7 @@ NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000
 REMOUNT, BIND, DETACH = 32, 4096, 2
 
 
-class Outside(TypedDict):
+class OutsidePlaces(TypedDict):
     """What the probe prepared outside, for the attacks to find."""
 
     folder: str  # a folder that is in no room, with a `secret` and a socket in it
@@ -39,21 +39,21 @@ class Outside(TypedDict):
     network: bool
 
 
-def reads_outside(at: Outside) -> bool:
+def reads_outside(at: OutsidePlaces) -> bool:
     return _opens(at["folder"] + "/secret", os.O_RDONLY)
 
 
-def writes_outside(at: Outside) -> bool:
+def writes_outside(at: OutsidePlaces) -> bool:
     """The path may well exist inside, in memory. The probe looks from outside whether it was written, so nothing is said here."""
     _opens(at["folder"] + "/written", os.O_WRONLY | os.O_CREAT)
     return False
 
 
-def sees_the_home(at: Outside) -> bool:
+def sees_the_home(at: OutsidePlaces) -> bool:
     return any(os.path.lexists(path) for path in at["homes"])
 
 
-def changes_a_device(at: Outside) -> bool:
+def changes_a_device(at: OutsidePlaces) -> bool:
     """One of the machine's, not one of the room's own; it gets the rights that it has."""
     there = os.stat(os.devnull)
     if [there.st_dev, there.st_ino] != at["device"]:
@@ -65,38 +65,38 @@ def changes_a_device(at: Outside) -> bool:
     return True
 
 
-def sees_sockets(at: Outside) -> bool:
+def sees_sockets(at: OutsidePlaces) -> bool:
     return any(os.path.lexists(path) for path in at["sockets"])
 
 
-def connects_to_a_socket(at: Outside) -> bool:
+def connects_to_a_socket(at: OutsidePlaces) -> bool:
     named = _connects(socket.AF_UNIX, at["folder"] + "/socket")
     return named or (bool(at["abstract"]) and _connects(socket.AF_UNIX, "\0" + at["abstract"]))
 
 
-def connects_to_the_host(at: Outside) -> bool:
+def connects_to_the_host(at: OutsidePlaces) -> bool:
     return not at["network"] and _connects(socket.AF_INET, ("127.0.0.1", at["port"]))
 
 
-def opens_vsock(at: Outside) -> bool:
+def opens_vsock(at: OutsidePlaces) -> bool:
     return _makes_socket(getattr(socket, "AF_VSOCK", 40)) or _makes_socket(getattr(socket, "AF_ALG", 38))
 
 
-def shares_a_namespace(at: Outside) -> bool:
+def shares_a_namespace(at: OutsidePlaces) -> bool:
     own = {name: link for name, link in at["namespaces"].items() if name != "net" or not at["network"]}
     return any(os.readlink(f"/proc/self/ns/{name}") == link for name, link in own.items())
 
 
-def has_rights(at: Outside) -> bool:
+def has_rights(at: OutsidePlaces) -> bool:
     status = _status()
     return any(int(status[name], 16) for name in ("CapEff", "CapPrm", "CapBnd", "CapAmb")) or status["NoNewPrivs"] != "1"
 
 
-def makes_a_namespace(at: Outside) -> bool:
+def makes_a_namespace(at: OutsidePlaces) -> bool:
     return _in_child(lambda: LIBC.unshare(NEW_USER) == 0 or LIBC.unshare(NEW_NETWORK) == 0)
 
 
-def mounts(at: Outside) -> bool:
+def mounts(at: OutsidePlaces) -> bool:
     os.makedirs("mount", exist_ok=True)
     if LIBC.mount(b"none", b"mount", b"tmpfs", 0, None) != 0:
         return False
@@ -104,31 +104,31 @@ def mounts(at: Outside) -> bool:
     return True
 
 
-def remounts_for_writing(at: Outside) -> bool:
+def remounts_for_writing(at: OutsidePlaces) -> bool:
     return _remounts(b"/", at)
 
 
-def writes_core_pattern(at: Outside) -> bool:
+def writes_core_pattern(at: OutsidePlaces) -> bool:
     _remounts(b"/proc", at), _remounts(b"/proc/sys", at)
     return _opens("/proc/sys/kernel/core_pattern", os.O_WRONLY)
 
 
-def opens_sysrq(at: Outside) -> bool:
+def opens_sysrq(at: OutsidePlaces) -> bool:
     paths = ("/proc/sysrq-trigger", "/proc/kcore", "/proc/kpagecount", "/proc/kpageflags")
     return _opens(paths[0], os.O_WRONLY) or any(_reads_something(path) for path in paths[1:])
 
 
-def calls_the_kernel(at: Outside) -> bool:
+def calls_the_kernel(at: OutsidePlaces) -> bool:
     """io_uring_setup, bpf, userfaultfd, keyctl, perf_event_open, open_by_handle_at: any other error is one of the call itself."""
     numbers = (425, 280, 282, 219, 241, 265) if ARM else (425, 321, 323, 250, 298, 304)
     return any(_answer(number, 0, 0, 0, 0, 0) not in (errno.EPERM, errno.ENOSYS) for number in numbers)
 
 
-def traces(at: Outside) -> bool:
+def traces(at: OutsidePlaces) -> bool:
     return _in_child(lambda: LIBC.ptrace(0, 0, None, None) == 0)
 
 
-def makes_set_user_id(at: Outside) -> bool:
+def makes_set_user_id(at: OutsidePlaces) -> bool:
     with open("tool", "w"):
         pass
     try:
@@ -138,35 +138,35 @@ def makes_set_user_id(at: Outside) -> bool:
     return True
 
 
-def opens_a_terminal(at: Outside) -> bool:
+def opens_a_terminal(at: OutsidePlaces) -> bool:
     return _opens("/dev/tty", os.O_RDWR)
 
 
-def writes_guarded(at: Outside) -> bool:
+def writes_guarded(at: OutsidePlaces) -> bool:
     return _opens(at["guarded"], os.O_WRONLY | os.O_APPEND) or _succeeds(lambda: os.unlink(at["guarded"]))
 
 
-def moves_guarded(at: Outside) -> bool:
+def moves_guarded(at: OutsidePlaces) -> bool:
     return _succeeds(lambda: os.rename(os.path.dirname(at["guarded"]), "moved"))
 
 
-def makes_absent(at: Outside) -> bool:
+def makes_absent(at: OutsidePlaces) -> bool:
     return _opens(at["absent"], os.O_WRONLY | os.O_CREAT | os.O_EXCL) or _succeeds(lambda: os.rmdir(at["absent"]))
 
 
-def sees_the_environment(at: Outside) -> bool:
+def sees_the_environment(at: OutsidePlaces) -> bool:
     return bool(set(os.environ) - set(at["environment"]) - {"PWD", "LC_CTYPE", "OLDPWD", "SHLVL", "_"})
 
 
-def inherits_files(at: Outside) -> bool:
+def inherits_files(at: OutsidePlaces) -> bool:
     return any(_is_open(fd) for fd in range(3, 256))
 
 
-def dumps_core(at: Outside) -> bool:
+def dumps_core(at: OutsidePlaces) -> bool:
     return resource.getrlimit(resource.RLIMIT_CORE)[1] != 0
 
 
-def lives_on(at: Outside) -> bool:
+def lives_on(at: OutsidePlaces) -> bool:
     """A daemon that holds a lock. The probe looks from outside whether it still does, so nothing is said here."""
     if os.fork() == 0:
         os.setsid()
@@ -181,7 +181,7 @@ def lives_on(at: Outside) -> bool:
     return False
 
 
-ATTACKS: tuple[Callable[[Outside], bool], ...] = (
+ATTACKS: tuple[Callable[[OutsidePlaces], bool], ...] = (
     reads_outside, remounts_for_writing, writes_outside, changes_a_device, sees_the_home, sees_sockets, connects_to_a_socket, connects_to_the_host, opens_vsock, shares_a_namespace,
     has_rights, makes_a_namespace, mounts, writes_core_pattern, opens_sysrq, calls_the_kernel, traces,
     makes_set_user_id, opens_a_terminal, writes_guarded, makes_absent, moves_guarded, sees_the_environment, inherits_files, dumps_core, lives_on,
@@ -208,7 +208,7 @@ def _is_open(fd: int) -> bool:
     return _succeeds(lambda: os.fstat(fd))
 
 
-def _remounts(path: bytes, at: Outside) -> bool:
+def _remounts(path: bytes, at: OutsidePlaces) -> bool:
     """Make a mount writable. Only where the mounts are our own: elsewhere it would be the host's."""
     return os.readlink("/proc/self/ns/mnt") != at["namespaces"]["mnt"] and LIBC.mount(b"none", path, None, REMOUNT | BIND, None) == 0
 
@@ -255,7 +255,7 @@ def _in_child(attempt: Callable[[], bool]) -> bool:
 
 
 def main() -> None:
-    outside: Outside = json.load(sys.stdin)
+    outside: OutsidePlaces = json.load(sys.stdin)
     print(json.dumps([attack.__name__ for attack in ATTACKS if attack(outside)]), flush=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import STDOUT
 
 from detent.errors import DetentError
-from detent.sandbox.limits import Limits
+from detent.sandbox.limits import ProcessLimits
 from detent.sandbox.none import Unisolated
 from detent.sandbox.process import Ran
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, Sandbox, always
@@ -33,7 +33,7 @@ class Auto:
         home = Path(self.outer.get("HOME") or Path.home())
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         try:
-            made = make(home, Limits(whole, os.cpu_count() or 1, PROCESSES), names=True)
+            made = make(home, ProcessLimits(whole, os.cpu_count() or 1, PROCESSES), names=True)
         except DetentError as e:
             return Unisolated(e.message.replace(", and nothing is run without it", ""))
         holes = probe(made, self.outer, network=True)

@@ -18,7 +18,7 @@ from detent.errors import CannotTell, DetentError
 from detent.sandbox import mounts, seccomp
 from detent.sandbox.devices import DEVICES, own_devices
 from detent.sandbox.guard import hold
-from detent.sandbox.limits import Group, Limits, find_places, unheld
+from detent.sandbox.limits import ControlGroup, ProcessLimits, find_places, unheld
 from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.ways_on import lack, ways_on
@@ -42,7 +42,7 @@ class Bubblewrap:
 
     name = "bubblewrap"
 
-    def __init__(self, program: Path, home: Path, limits: Limits, names: bool = False) -> None:
+    def __init__(self, program: Path, home: Path, limits: ProcessLimits, names: bool = False) -> None:
         self.program, self.home, self.limits, self.names = program, home, limits, names
         self.boundary: tuple[str, ...] = BOUNDARY
         self.uid, self.gid = os.getuid() or USER, os.getgid() or USER
@@ -72,7 +72,7 @@ class Bubblewrap:
         inside = mounts.enter(room, self.home)
         with ExitStack() as stack:
             held = stack.enter_context(hold(inside.guarded, inside.roots))
-            fds = Files(stack)
+            fds = MemoryFiles(stack)
             home = Path(env.get("HOME", self.home))
             words = [
                 *self._words(fds, home, inside.network),
@@ -93,15 +93,15 @@ class Bubblewrap:
             fds.close(told)
             return judged(ran, os.read(status, 1 << 16), argv[0], group.hit())
 
-    def _group(self, stack: ExitStack) -> Group:
+    def _group(self, stack: ExitStack) -> ControlGroup:
         try:
-            group = Group(self.limits, self.places)
+            group = ControlGroup(self.limits, self.places)
         except OSError as e:
             raise CannotTell(f"the sandbox broke: no control group could be made: {e}") from e
         stack.callback(group.close)
         return group
 
-    def _words(self, fds: "Files", home: Path, network: bool) -> Iterator[str]:
+    def _words(self, fds: "MemoryFiles", home: Path, network: bool) -> Iterator[str]:
         """The boundary, the system, and the few files of /etc that are written for the program."""
         yield from (*self.boundary, "--uid", str(self.uid), "--gid", str(self.gid))
         if network:
@@ -122,7 +122,7 @@ def _devices(own: Path | None) -> list[str]:
     return [word for name in DEVICES for word in ("--dev-bind", str(own / name), f"/dev/{name}")] if own else []
 
 
-class Files:
+class MemoryFiles:
     """What bubblewrap is handed, as files in memory: none of it has a name, none of it stays."""
 
     def __init__(self, stack: ExitStack) -> None:
@@ -180,7 +180,7 @@ def judged(ran: Ran, status: bytes, name: str, limit: str) -> Ran:
     raise CannotTell(f"the sandbox broke, so '{name}' did not run to its end inside it: {said or 'bubblewrap was ended'}")
 
 
-def make(home: Path, limits: Limits, names: bool = False) -> Bubblewrap:
+def make(home: Path, limits: ProcessLimits, names: bool = False) -> Bubblewrap:
     """Bubblewrap, tried once; with the network, `names` says whether sockets by name are allowed too. DetentError says what is missing."""
     program = find_program()
     if program is None:

@@ -18,14 +18,26 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
-from detent.kernel.state import state_dir
 from detent.sandbox import calls, keeper, mounts, root
-from detent.sandbox.container_engine import USER, WAYS, Engine, bounds, clean_up, environment, find, folders, opened, own_folder, who
+from detent.sandbox.container_engine import (
+    USER,
+    WAYS,
+    ContainerEngine,
+    bounds,
+    clean_up,
+    environment,
+    find,
+    folders,
+    opened,
+    own_folder,
+    who,
+)
 from detent.sandbox.guard import hold
-from detent.sandbox.limits import Limits
+from detent.sandbox.limits import ProcessLimits
 from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.ways_on import ways_on
+from detent.storage.state import state_dir
 
 BOUNDARY = (
     "--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroupns=private", "--ipc=private", "--hostname=detent",
@@ -39,7 +51,7 @@ ERRORS = {subprocess.STDOUT: "output", subprocess.DEVNULL: "nowhere"}
 LIMITS = {"memory": "memory", "processes": "the number of processes", "processors": "the use of processors"}
 
 
-def clamped(limits: Limits) -> Limits:
+def clamped(limits: ProcessLimits) -> ProcessLimits:
     """Not more than the machine has: an engine refuses that."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return limits._replace(memory=min(limits.memory, memory), cpus=min(limits.cpus, os.cpu_count() or 1))
@@ -48,7 +60,7 @@ def clamped(limits: Limits) -> Limits:
 class End:
     """Ends a container before its time: through the engine, which then leaves nothing of it, and only once."""
 
-    def __init__(self, engine: Engine, name: str, timeout: float, wanted: Callable[[], bool]) -> None:
+    def __init__(self, engine: ContainerEngine, name: str, timeout: float, wanted: Callable[[], bool]) -> None:
         self.engine, self.name, self.wanted, self.why = engine, name, wanted, ""
         self.timer = threading.Timer(timeout, self.now, ("timeout",))
         self.timer.daemon = True
@@ -74,7 +86,7 @@ class End:
 class Container:
     """Runs programs in a room of their own, each in a container of its own."""
 
-    def __init__(self, engine: Engine, home: Path, limits: Limits, image: str = "") -> None:
+    def __init__(self, engine: ContainerEngine, home: Path, limits: ProcessLimits, image: str = "") -> None:
         self.engine, self.home, self.limits, self.image = engine, home, clamped(limits), image
         self.name, self.program = engine.name, engine.program
         self.boundary: tuple[str, ...] = BOUNDARY
@@ -216,7 +228,7 @@ def _last(status: Path) -> str:
     return lines[-1] if lines else ""
 
 
-def make(name: str, home: Path, limits: Limits, image: str) -> Container:
+def make(name: str, home: Path, limits: ProcessLimits, image: str) -> Container:
     """An engine by name, tried; "container" is whichever works. DetentError says what is missing."""
     if name != "container":
         return _made(name, home, limits, image)
@@ -229,7 +241,7 @@ def make(name: str, home: Path, limits: Limits, image: str) -> Container:
             raise DetentError(f"no container engine works here: {podman.message}; {docker.message}", podman.hint) from docker
 
 
-def _made(name: str, home: Path, limits: Limits, image: str) -> Container:
+def _made(name: str, home: Path, limits: ProcessLimits, image: str) -> Container:
     engine = find(name)
     if name == "docker" and (not image or image.startswith("/")):
         raise DetentError("docker needs an image by name", 'set [sandbox] image = "NAME", or level = "podman", which can do without')
@@ -260,13 +272,13 @@ def _fault(made: Container) -> str:
     return "" if ran.exit_code == 0 else f"it ended with {ran.exit_code}: {ran.output}"
 
 
-def _key(engine: Engine) -> str:
+def _key(engine: ContainerEngine) -> str:
     stamp = engine.program.stat()
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{boot} {os.getuid()} {engine.program} {stamp.st_ino} {stamp.st_mtime_ns}"
 
 
-def _remembered(engine: Engine) -> tuple[tuple[str, ...], ...]:
+def _remembered(engine: ContainerEngine) -> tuple[tuple[str, ...], ...]:
     """The way that worked last, and then the others."""
     try:
         key, way = json.loads((state_dir() / f"{engine.name}.json").read_bytes())
@@ -276,7 +288,7 @@ def _remembered(engine: Engine) -> tuple[tuple[str, ...], ...]:
     return (first, *(each for each in WAYS[engine.name] if each != first)) if key == _key(engine) and first in WAYS[engine.name] else ()
 
 
-def _remember(engine: Engine) -> None:
+def _remember(engine: ContainerEngine) -> None:
     with contextlib.suppress(OSError):
         state_dir().mkdir(parents=True, exist_ok=True, mode=0o700)
         (state_dir() / f"{engine.name}.json").write_text(json.dumps([_key(engine), engine.way]))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import CannotTell, DetentError
-from detent.kernel.state import state_dir
+from detent.storage.state import state_dir
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -38,7 +38,7 @@ FILES = 1 << 16  # open files of one process, at most
 NOBODY = 100_000  # who root inside is outside: nobody
 
 
-class Engine(NamedTuple):
+class ContainerEngine(NamedTuple):
     """An engine and the words it is called with."""
 
     name: str
@@ -62,13 +62,13 @@ class Engine(NamedTuple):
             raise DetentError(f"{self.name} does not answer: {e}", INSTALL[self.name]) from e
 
 
-def find(name: str, folders: Sequence[str] = PROGRAM_FOLDERS) -> Engine:
+def find(name: str, folders: Sequence[str] = PROGRAM_FOLDERS) -> ContainerEngine:
     """An engine, in the folders of the system only. DetentError: it is not there, or it has nobody to talk to."""
     found = (Path(folder) / name for folder in folders)
     program = next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
     if program is None:
         raise DetentError(f"{name} is not installed, and nothing is run without it", INSTALL[name])
-    engine = Engine(name, program)
+    engine = ContainerEngine(name, program)
     asked = engine.call([*engine.command, "version"])
     if asked.returncode != 0:
         said = asked.stderr.strip().splitlines()
@@ -84,7 +84,7 @@ def environment() -> dict[str, str]:
     return {"PATH": SEARCHED, **{name: value for name in kept if (value := os.environ.get(name))}}
 
 
-def who(engine: Engine) -> list[str]:
+def who(engine: ContainerEngine) -> list[str]:
     """The words that make a program somebody without rights whose files are ours outside."""
     uid, gid = os.getuid(), os.getgid()
     if engine.name == "docker":
@@ -112,7 +112,7 @@ def folders() -> Path:
 
 
 @contextlib.contextmanager
-def own_folder(engine: Engine, name: str) -> Iterator[Path]:
+def own_folder(engine: ContainerEngine, name: str) -> Iterator[Path]:
     """The folder of one container. As long as we live it is locked; who finds it unlocked may clean up."""
     folder = folders() / name
     folder.mkdir(parents=True, mode=0o700)
@@ -126,7 +126,7 @@ def own_folder(engine: Engine, name: str) -> Iterator[Path]:
             _remove(engine, folder)
 
 
-def _remove(engine: Engine, folder: Path) -> None:
+def _remove(engine: ContainerEngine, folder: Path) -> None:
     """What a user's podman made in there belongs to users of its own, and only in their namespace can it be removed."""
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists() and engine.name == "podman" and os.getuid() != 0:
@@ -134,7 +134,7 @@ def _remove(engine: Engine, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened(engine: Engine, image: str, folder: Path) -> Iterator[Path]:
+def opened(engine: ContainerEngine, image: str, folder: Path) -> Iterator[Path]:
     """An image as a folder that can be read: root's engine cannot make a container of it whose files are ours."""
     (folder / "image").write_text(image)
     done = engine.call([*engine.command, "image", "mount", image])
@@ -146,7 +146,7 @@ def opened(engine: Engine, image: str, folder: Path) -> Iterator[Path]:
         engine.call([*engine.command, "image", "unmount", image])
 
 
-def clean_up(engine: Engine) -> None:
+def clean_up(engine: ContainerEngine) -> None:
     """Remove the containers of runs that died with their keepers."""
     for file in sorted(folders().glob("*/engine")):
         with contextlib.suppress(OSError), open(file) as kept:

@@ -18,7 +18,7 @@ PERIOD = 100_000  # microseconds, the kernel's own default
 _numbers = count(1)
 
 
-class Limits(NamedTuple):
+class ProcessLimits(NamedTuple):
     """The most that one command may use, with everything it starts."""
 
     memory: int = 8 << 30  # bytes
@@ -26,7 +26,7 @@ class Limits(NamedTuple):
     processes: int = 2048  # threads count as well
 
 
-class Place(NamedTuple):
+class GroupPlace(NamedTuple):
     """Where a group can be made, and which controllers it has there."""
 
     folder: Path
@@ -40,7 +40,7 @@ def size(text: str) -> int:
     return int(text.removesuffix(text[-1:]) if unit else text) * UNITS[unit]
 
 
-def find_places(root: Path = GROUPS, membership: Path = Path("/proc/self/cgroup")) -> tuple[Place, ...]:
+def find_places(root: Path = GROUPS, membership: Path = Path("/proc/self/cgroup")) -> tuple[GroupPlace, ...]:
     """Where groups can be made on this machine: one place at most for each hierarchy that limits processes."""
     try:
         lines = [line.split(":", 2) for line in membership.read_text().splitlines()]
@@ -51,11 +51,11 @@ def find_places(root: Path = GROUPS, membership: Path = Path("/proc/self/cgroup"
         if not names and (root / "cgroup.controllers").exists():
             found += _unified(root, path.lstrip("/"))
         elif "pids" in names.split(",") and _may_write(folder := root / names / path.lstrip("/")):
-            found.append(Place(folder, frozenset({"pids"}), False))
+            found.append(GroupPlace(folder, frozenset({"pids"}), False))
     return tuple(found)
 
 
-def _unified(root: Path, path: str) -> list[Place]:
+def _unified(root: Path, path: str) -> list[GroupPlace]:
     own = root / path
     for folder in (own, *own.parents):
         if not folder.is_relative_to(root):
@@ -63,7 +63,7 @@ def _unified(root: Path, path: str) -> list[Place]:
         with contextlib.suppress(OSError):
             passed_on = frozenset((folder / "cgroup.subtree_control").read_text().split())
             if "pids" in passed_on and _may_write(folder):
-                return [Place(folder, passed_on, True)]
+                return [GroupPlace(folder, passed_on, True)]
     return []
 
 
@@ -71,7 +71,7 @@ def _may_write(folder: Path) -> bool:
     return os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK)
 
 
-def unheld(limits: Limits, places: tuple[Place, ...]) -> tuple[str, ...]:
+def unheld(limits: ProcessLimits, places: tuple[GroupPlace, ...]) -> tuple[str, ...]:
     """Which limits cannot be held on this machine, in words."""
     known = frozenset(name for place in places for name in place.controllers)
     table = (
@@ -82,10 +82,10 @@ def unheld(limits: Limits, places: tuple[Place, ...]) -> tuple[str, ...]:
     return tuple(sentence for name, sentence in table if name not in known)
 
 
-class Group:
+class ControlGroup:
     """The groups of one run. The program joins before it starts; whatever it starts is in them too."""
 
-    def __init__(self, limits: Limits, places: tuple[Place, ...]) -> None:
+    def __init__(self, limits: ProcessLimits, places: tuple[GroupPlace, ...]) -> None:
         self.memory = None if any("memory" in place.controllers for place in places) else limits.memory
         self.folders = [_make(place, limits) for place in places]
         # Joining alone, as a thread, does not stop the whole machine's forks for a moment; only the old hierarchies let us (10 ms less).
@@ -114,7 +114,7 @@ class Group:
                 folder.rmdir()
 
 
-def _make(place: Place, limits: Limits) -> Path:
+def _make(place: GroupPlace, limits: ProcessLimits) -> Path:
     ours = f"detent-{os.stat('/proc/self/ns/pid').st_ino}"  # containers may share the groups, and number their processes each for itself
     for old in place.folder.glob(f"{ours}-*"):
         if not Path(f"/proc/{old.name.split('-')[2]}").exists():
@@ -127,7 +127,7 @@ def _make(place: Place, limits: Limits) -> Path:
     return folder
 
 
-def _values(place: Place, limits: Limits) -> Iterator[tuple[str, str]]:
+def _values(place: GroupPlace, limits: ProcessLimits) -> Iterator[tuple[str, str]]:
     yield "pids.max", str(limits.processes)
     if "memory" in place.controllers:
         yield "memory.max", str(limits.memory)

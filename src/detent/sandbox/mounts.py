@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.kernel.state import state_dir
 from detent.sandbox.guard import Held
 from detent.sandbox.sandbox_protocol import Room
+from detent.storage.state import state_dir
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 ETC = (

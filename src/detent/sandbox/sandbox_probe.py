@@ -17,11 +17,11 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell
-from detent.kernel.state import state_dir
 from detent.sandbox import attacks
 from detent.sandbox.mounts import SECRET
 from detent.sandbox.sandbox_protocol import Room, Sandbox
 from detent.sandbox.visible import toolchains
+from detent.storage.state import state_dir
 
 SENTENCES = {
     "reads_outside": "a program can read files outside its room",
@@ -83,7 +83,7 @@ def _try(sandbox: Sandbox, outer: Mapping[str, str], network: bool) -> tuple[str
             heard["abstract"] = (
                 ""  # with the network of the machine and sockets by name, these are the machine's too: docs/sandbox.md says so
             )
-        outside: attacks.Outside = {**heard, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
+        outside: attacks.OutsidePlaces = {**heard, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
         (Path(folder) / "outside.json").write_text(json.dumps(outside | {"guarded": str(room.guarded[0]), "absent": str(room.guarded[1])}))
         command = [os.path.realpath(sys.executable), "-I", "-S", "attacks.py"]
         try:

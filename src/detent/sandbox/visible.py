@@ -25,7 +25,7 @@ SIGNS = (  # by which the folder above a `bin` is known as a toolchain
 MOST_LINKS = 2000  # programs of one PATH folder that are followed
 
 
-class Kept(NamedTuple):
+class ToolchainHome(NamedTuple):
     """Where a toolchain is kept: a variable that says so, else a folder of the home, and the parts of it that are shown."""
 
     variable: str
@@ -34,36 +34,36 @@ class Kept(NamedTuple):
 
 
 TOOLCHAINS = (
-    Kept("PYENV_ROOT", ".pyenv"),
-    Kept("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
-    Kept("UV_TOOL_DIR", ".local/share/uv/tools"),
-    Kept("PIPX_HOME", ".local/share/pipx", ("venvs",)),
-    Kept("NVM_DIR", ".nvm"),
-    Kept("NPM_CONFIG_PREFIX", ".npm-global", ("bin", "lib")),
-    Kept("VOLTA_HOME", ".volta", ("bin", "tools")),
-    Kept("CARGO_HOME", ".cargo", ("bin", "registry", "git")),
-    Kept("RUSTUP_HOME", ".rustup"),
-    Kept("GOROOT", ".local/go"),
-    Kept("GOPATH", "go", ("bin", "pkg")),
-    Kept("ASDF_DATA_DIR", ".asdf"),
-    Kept("MISE_DATA_DIR", ".local/share/mise"),
-    Kept("PYTHONUSERBASE", ".local", ("lib",)),
-    Kept("FNM_DIR", ".local/share/fnm"),
-    Kept("PNPM_HOME", ".local/share/pnpm"),
-    Kept("BUN_INSTALL", ".bun", ("bin", "install")),
-    Kept("DENO_INSTALL_ROOT", ".deno", ("bin",)),
-    Kept("RBENV_ROOT", ".rbenv"),
-    Kept("rvm_path", ".rvm"),
-    Kept("GEM_HOME", ".gem", ("ruby", "gems", "bin", "specifications", "extensions")),
-    Kept("SDKMAN_DIR", ".sdkman", ("candidates",)),
-    Kept("DOTNET_ROOT", ".dotnet"),
-    Kept("NUGET_PACKAGES", ".nuget/packages"),
-    Kept("MAVEN_REPOSITORY", ".m2/repository"),
-    Kept("PLAYWRIGHT_BROWSERS_PATH", ".cache/ms-playwright"),
-    Kept("PUPPETEER_CACHE_DIR", ".cache/puppeteer"),
-    Kept("CYPRESS_CACHE_FOLDER", ".cache/Cypress"),
-    Kept("NLTK_DATA", "nltk_data"),
-    Kept("HF_HOME", ".cache/huggingface", ("hub", "datasets")),
+    ToolchainHome("PYENV_ROOT", ".pyenv"),
+    ToolchainHome("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
+    ToolchainHome("UV_TOOL_DIR", ".local/share/uv/tools"),
+    ToolchainHome("PIPX_HOME", ".local/share/pipx", ("venvs",)),
+    ToolchainHome("NVM_DIR", ".nvm"),
+    ToolchainHome("NPM_CONFIG_PREFIX", ".npm-global", ("bin", "lib")),
+    ToolchainHome("VOLTA_HOME", ".volta", ("bin", "tools")),
+    ToolchainHome("CARGO_HOME", ".cargo", ("bin", "registry", "git")),
+    ToolchainHome("RUSTUP_HOME", ".rustup"),
+    ToolchainHome("GOROOT", ".local/go"),
+    ToolchainHome("GOPATH", "go", ("bin", "pkg")),
+    ToolchainHome("ASDF_DATA_DIR", ".asdf"),
+    ToolchainHome("MISE_DATA_DIR", ".local/share/mise"),
+    ToolchainHome("PYTHONUSERBASE", ".local", ("lib",)),
+    ToolchainHome("FNM_DIR", ".local/share/fnm"),
+    ToolchainHome("PNPM_HOME", ".local/share/pnpm"),
+    ToolchainHome("BUN_INSTALL", ".bun", ("bin", "install")),
+    ToolchainHome("DENO_INSTALL_ROOT", ".deno", ("bin",)),
+    ToolchainHome("RBENV_ROOT", ".rbenv"),
+    ToolchainHome("rvm_path", ".rvm"),
+    ToolchainHome("GEM_HOME", ".gem", ("ruby", "gems", "bin", "specifications", "extensions")),
+    ToolchainHome("SDKMAN_DIR", ".sdkman", ("candidates",)),
+    ToolchainHome("DOTNET_ROOT", ".dotnet"),
+    ToolchainHome("NUGET_PACKAGES", ".nuget/packages"),
+    ToolchainHome("MAVEN_REPOSITORY", ".m2/repository"),
+    ToolchainHome("PLAYWRIGHT_BROWSERS_PATH", ".cache/ms-playwright"),
+    ToolchainHome("PUPPETEER_CACHE_DIR", ".cache/puppeteer"),
+    ToolchainHome("CYPRESS_CACHE_FOLDER", ".cache/Cypress"),
+    ToolchainHome("NLTK_DATA", "nltk_data"),
+    ToolchainHome("HF_HOME", ".cache/huggingface", ("hub", "datasets")),
 )
 
 

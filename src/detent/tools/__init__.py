@@ -17,9 +17,9 @@ from detent.tools import bash, edit, glob, grep, read, write
 from detent.tools.beneath import Beneath, Opener, best_opener
 from detent.tools.search import ripgrep
 from detent.tools.tool_paths import shorten, visible
-from detent.tools.tool_values import Answer, Room
+from detent.tools.tool_values import ToolResult, ToolRoom
 
-__all__ = ["TOOLS", "Answer", "Tool", "Toolbox", "schemas"]
+__all__ = ["TOOLS", "Tool", "ToolResult", "Toolbox", "schemas"]
 
 
 class Tool(NamedTuple):
@@ -28,7 +28,7 @@ class Tool(NamedTuple):
     name: str
     description: str
     arguments: type[msgspec.Struct]
-    function: Callable[[Room, Any], Answer]  # the arguments are of the type beside it
+    function: Callable[[ToolRoom, Any], ToolResult]  # the arguments are of the type beside it
 
     @property
     def input_schema(self) -> dict[str, object]:
@@ -72,19 +72,19 @@ class Toolbox:
     ) -> None:
         self.root, self.may_write, self.shell, self.spill = root, may_write, shell, spill
         roots = tuple(dict.fromkeys((os.path.abspath(root), os.path.realpath(root))))
-        self._room = Room(Beneath(root, roots, opener or best_opener()), may_write, shell, spill, find_ripgrep(root), {})
+        self._room = ToolRoom(Beneath(root, roots, opener or best_opener()), may_write, shell, spill, find_ripgrep(root), {})
 
     def schemas(self) -> list[dict[str, object]]:
         return schemas()
 
-    def call(self, name: str, arguments: object) -> Answer:
+    def call(self, name: str, arguments: object) -> ToolResult:
         """Do one call. Whatever a model sends, the answer is a text; only a bug, or a shell that cannot be had, raises."""
         try:
             tool = _named(name)
             answer = tool.function(self._room, _checked(tool, arguments))
         except ToolError as e:
-            answer = Answer(shorten(str(e), 4_000), failed=True)
-        return Answer(visible(answer.text), answer.failed)
+            answer = ToolResult(shorten(str(e), 4_000), failed=True)
+        return ToolResult(visible(answer.text), answer.failed)
 
 
 def _named(name: str) -> Tool:

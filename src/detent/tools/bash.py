@@ -8,7 +8,7 @@ from detent.errors import ToolError
 from detent.sandbox.process import Ran
 from detent.tools.spill import keep
 from detent.tools.tool_paths import MOST, bounded, visible
-from detent.tools.tool_values import Answer, Room
+from detent.tools.tool_values import ToolResult, ToolRoom
 
 DESCRIPTION = f"""Runs one shell command line in the workspace and shows its exit code and what it wrote, at most {MOST:,} characters;
 the rest can be read by the name that is given.
@@ -20,13 +20,13 @@ class BashArguments(Struct, frozen=True, forbid_unknown_fields=True):
     command: Annotated[str, Meta(description="The command line.")]
 
 
-def bash(room: Room, args: BashArguments) -> Answer:
+def bash(room: ToolRoom, args: BashArguments) -> ToolResult:
     _check(args.command)
     try:
         ran = room.shell(args.command)
     except OSError as e:
         raise ToolError(f"The command could not be started: {e.strerror or e}.") from e
-    return Answer("\n".join([*_ended(ran), _output(room, ran)]), failed=ran.exit_code != 0)
+    return ToolResult("\n".join([*_ended(ran), _output(room, ran)]), failed=ran.exit_code != 0)
 
 
 def _check(command: str) -> None:
@@ -52,7 +52,7 @@ def _ended(ran: Ran) -> list[str]:
     return [how, left] if ran.leftovers else [how]
 
 
-def _output(room: Room, ran: Ran) -> str:
+def _output(room: ToolRoom, ran: Ran) -> str:
     if not ran.output:
         return "It wrote nothing."
     text = visible(ran.output.replace("\r\n", "\n"))

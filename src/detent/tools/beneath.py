@@ -42,7 +42,7 @@ SENTENCES = {
 }
 
 
-class Stamp(NamedTuple):
+class FileStamp(NamedTuple):
     """By what a file is known again."""
 
     inode: int
@@ -50,14 +50,14 @@ class Stamp(NamedTuple):
     changed: int  # ns
 
 
-class Content(NamedTuple):
+class FileContent(NamedTuple):
     """The bytes of a file, up to a bound, and what the file was when they were read."""
 
     data: bytes
     stat: os.stat_result
 
     @property
-    def stamp(self) -> Stamp:
+    def stamp(self) -> FileStamp:
         return stamp(self.stat)
 
     @property
@@ -72,7 +72,7 @@ class Beneath(NamedTuple):
     roots: tuple[str, ...]  # how the folder may be spelled
     opener: Opener
 
-    def read(self, path: str) -> Content:
+    def read(self, path: str) -> FileContent:
         """A regular file. It never waits: a pipe is opened without waiting for its other end, and refused."""
         with self._open(path, READ) as fd:
             return content(fd, path)
@@ -99,7 +99,7 @@ class Beneath(NamedTuple):
         os.close(fd)
         return stat.S_ISREG(mode)
 
-    def replace(self, path: str, data: bytes, expected: Stamp | None = None) -> Stamp:
+    def replace(self, path: str, data: bytes, expected: FileStamp | None = None) -> FileStamp:
         """Put a new file in the place of the old one, which is never written to: other names of it (hard links) keep what they have."""
         folder, _, name = path.rpartition("/")
         with told(path), self._folder(folder) as fd:
@@ -181,7 +181,7 @@ def best_opener() -> Opener:
     return by_openat2
 
 
-def content(fd: int, path: str) -> Content:
+def content(fd: int, path: str) -> FileContent:
     """What an open file holds, if it is a regular one."""
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
@@ -190,11 +190,11 @@ def content(fd: int, path: str) -> Content:
     while left and (part := os.read(fd, min(chunk, left))):
         parts.append(part)
         left -= len(part)
-    return Content(b"".join(parts), found)
+    return FileContent(b"".join(parts), found)
 
 
-def stamp(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+def stamp(found: os.stat_result) -> FileStamp:
+    return FileStamp(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 @contextlib.contextmanager
@@ -227,7 +227,7 @@ def _entry(folder: int, name: str) -> os.stat_result | None:
     raise OSError(kinds.get(stat.S_IFMT(found.st_mode), errno.ENXIO), "no regular file", name)
 
 
-def _put(folder: int, name: str, data: bytes, old: os.stat_result | None) -> Stamp:
+def _put(folder: int, name: str, data: bytes, old: os.stat_result | None) -> FileStamp:
     temporary = f".detent-{secrets.token_hex(8)}"
     out = os.open(temporary, NEW, 0o666 if old is None else 0o600, dir_fd=folder)
     try:

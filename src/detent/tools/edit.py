@@ -5,9 +5,9 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from detent.errors import ToolError
-from detent.tools.beneath import MOST, Content
+from detent.tools.beneath import MOST, FileContent
 from detent.tools.miss import several, why_missed
-from detent.tools.tool_values import Answer, Room
+from detent.tools.tool_values import ToolResult, ToolRoom
 from detent.tools.write import encoded, put, target
 
 DESCRIPTION = """Replaces old_string by new_string in a file of the workspace. old_string must be there exactly, with its white space, and once;
@@ -24,7 +24,7 @@ class EditArguments(Struct, frozen=True, forbid_unknown_fields=True):
     replace_all: Annotated[bool, Meta(description="Replace every place where old_string is found.")] = False
 
 
-def edit(room: Room, args: EditArguments) -> Answer:
+def edit(room: ToolRoom, args: EditArguments) -> ToolResult:
     if not args.old_string:
         raise ToolError("old_string is empty. Give the text to replace; a new file is made with Write.")
     if args.old_string == args.new_string:
@@ -42,10 +42,12 @@ def edit(room: Room, args: EditArguments) -> Answer:
         raise ToolError(f"{path} would become larger than {MOST:,} characters. Nothing was changed.")
     put(room, path, encoded(text.replace(old, new), "new_string"), found.stamp)
     line = text.count("\n", 0, text.index(old)) + 1
-    return Answer(f"{path} was changed in {times} places, first in line {line}." if times > 1 else f"{path} was changed in line {line}.")
+    return ToolResult(
+        f"{path} was changed in {times} places, first in line {line}." if times > 1 else f"{path} was changed in line {line}."
+    )
 
 
-def _text(path: str, found: Content) -> str:
+def _text(path: str, found: FileContent) -> str:
     if not found.whole:
         raise ToolError(f"{path} has {found.stat.st_size:,} bytes, which is too much for Edit. Change it with Bash.")
     try:
@@ -69,6 +71,6 @@ def _crlf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def _changed(room: Room, path: str, found: Content) -> str:
+def _changed(room: ToolRoom, path: str, found: FileContent) -> str:
     known = room.seen.get(path)
     return "The file changed since you last read or wrote it: Read it again. " if known and known != found.stamp else ""

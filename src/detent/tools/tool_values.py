@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.sandbox.process import Ran
-from detent.tools.beneath import Beneath, Stamp
+from detent.tools.beneath import Beneath, FileStamp
 
 
-class Answer(NamedTuple):
+class ToolResult(NamedTuple):
     """What a tool call gives back to the model."""
 
     text: str
     failed: bool = False  # told to the model as an error
 
 
-class Room(NamedTuple):
+class ToolRoom(NamedTuple):
     """Where the tools work, and what they may do there."""
 
     files: Beneath  # the workspace, and the only way into it
@@ -23,4 +23,4 @@ class Room(NamedTuple):
     shell: Callable[[str], Ran]
     spill: Path
     rg: Path | None  # without it, a program of our own searches
-    seen: dict[str, Stamp]  # the files that the model knows, as they were then
+    seen: dict[str, FileStamp]  # the files that the model knows, as they were then

@@ -5,9 +5,9 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from detent.errors import ToolError
-from detent.tools.beneath import Stamp
+from detent.tools.beneath import FileStamp
 from detent.tools.paths import relative
-from detent.tools.tool_values import Answer, Room
+from detent.tools.tool_values import ToolResult, ToolRoom
 
 DESCRIPTION = """Writes a whole file of the workspace: creates it, with the folders it needs, or replaces what is there. Its rights are kept.
 To change a part of a file use Edit. Which files may be written depends on the state of the work; a refusal names them."""
@@ -18,15 +18,15 @@ class WriteArguments(Struct, frozen=True, forbid_unknown_fields=True):
     content: Annotated[str, Meta(description="All that the file is to hold.")]
 
 
-def write(room: Room, args: WriteArguments) -> Answer:
+def write(room: ToolRoom, args: WriteArguments) -> ToolResult:
     path = target(room, args.file_path)
     data = encoded(args.content, "content")
     put(room, path, data)
     lines = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
-    return Answer(f"{path} was written: {lines:,} lines, {len(data):,} bytes.")
+    return ToolResult(f"{path} was written: {lines:,} lines, {len(data):,} bytes.")
 
 
-def target(room: Room, file_path: str) -> str:
+def target(room: ToolRoom, file_path: str) -> str:
     """The path of a file that may be written now; nothing is touched before that is known."""
     path = relative(room.files.roots, file_path)
     if not path or file_path.endswith(("/", "/.")):
@@ -43,5 +43,5 @@ def encoded(text: str, name: str) -> bytes:
         raise ToolError(f"{name} is no valid text at character {e.start + 1}: half a surrogate pair. Nothing was written.") from e
 
 
-def put(room: Room, path: str, data: bytes, expected: Stamp | None = None) -> None:
+def put(room: ToolRoom, path: str, data: bytes, expected: FileStamp | None = None) -> None:
     room.seen[path] = room.files.replace(path, data, expected)

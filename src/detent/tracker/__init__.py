@@ -4,24 +4,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from detent.tracker.said import Said
-from detent.tracker.tracker_protocol import STATUSES, Change, Item, NewItem, Status, Tracker, TrackerError, UnknownItem, open_of
+from detent.tracker.said import TrackerSaid
+from detent.tracker.tracker_protocol import STATUSES, Item, NewItem, Status, Tracker, TrackerChange, TrackerError, UnknownItem, open_of
 
 if TYPE_CHECKING:
-    from detent.forge import Api, Where
+    from detent.forge import Api, ForgeProject
 
 __all__ = [
     "CLOSES",
     "STATUSES",
     "TRACKERS",
-    "Change",
     "Item",
     "Means",
     "NewItem",
-    "Said",
     "Status",
     "Tracker",
+    "TrackerChange",
     "TrackerError",
+    "TrackerSaid",
     "UnknownItem",
     "open_of",
 ]
@@ -34,9 +34,9 @@ class Means(NamedTuple):
     store: Path  # a folder that all checkouts of the repository share
     clock: Callable[[], str]
     find: Callable[[str], str]  # a program by its name; empty if it is not there
-    call: Callable[[Sequence[str], Mapping[str, str]], Said]  # run a program in the checkout, with these variables too
+    call: Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]  # run a program in the checkout, with these variables too
     url: str = ""  # the database that several machines share; empty if there is none
-    forge: "Callable[[str], tuple[Api, Where]] | None" = None  # the forge of a kind, and the project there
+    forge: "Callable[[str], tuple[Api, ForgeProject]] | None" = None  # the forge of a kind, and the project there
     query: str = ""  # which issues of a forge are items
     ready: str = ""  # the label without which an issue is not run
 

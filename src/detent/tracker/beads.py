@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from detent.tracker.bead import FOUND_IN, items_in, unwrapped
-from detent.tracker.said import Said
-from detent.tracker.tracker_protocol import Change, Item, NewItem, TrackerError, UnknownItem, noted
+from detent.tracker.said import TrackerSaid
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, UnknownItem, noted
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 ENVELOPE = {"BD_JSON_ENVELOPE": "1"}
@@ -22,7 +22,7 @@ class Beads:
 
     name = "beads"
 
-    def __init__(self, program: str, call: Callable[[Sequence[str], Mapping[str, str]], Said]) -> None:
+    def __init__(self, program: str, call: Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]) -> None:
         self.program, self.call = program, call
 
     def items(self, *ids: str) -> list[Item]:
@@ -47,7 +47,7 @@ class Beads:
         made = self._asked("create", *flags, "--", _text(new.title))
         if len(made) != 1:
             raise TrackerError("`bd create` did not say what it made", "try it by hand")
-        return self.change(made[0].id, Change(depends_on=new.depends_on)) if new.depends_on else self.items(made[0].id)[0]
+        return self.change(made[0].id, TrackerChange(depends_on=new.depends_on)) if new.depends_on else self.items(made[0].id)[0]
 
     def claim(self, id: str, who: str) -> bool:
         """`--claim` is a compare-and-swap. What it refuses is looked at: it may be ours already, from before a crash."""
@@ -60,7 +60,7 @@ class Beads:
             return item.assignee == who and item.status != "closed"
         raise TrackerError(f"`bd update {id} --claim` failed: {_words(said)}", "try it by hand")
 
-    def change(self, id: str, change: Change) -> Item:
+    def change(self, id: str, change: TrackerChange) -> Item:
         now = self.items(id)[0]
         notes = noted(now.notes, change.note)
         flags = [f"--status={change.status}"] if change.status not in ("", "closed", now.status) else []
@@ -90,11 +90,11 @@ class Beads:
 
     # -- inside --------------------------------------------------------------------------------------------------------------
 
-    def _call(self, *words: str, json: bool = True) -> Said:
+    def _call(self, *words: str, json: bool = True) -> TrackerSaid:
         cut = words.index("--") if "--" in words else len(words)
         return self.call([self.program, *words[:cut], *(["--json"] if json else []), *words[cut:]], ENVELOPE)
 
-    def _done(self, *words: str) -> Said:
+    def _done(self, *words: str) -> TrackerSaid:
         said = self._call(*words)
         if said.code != 0:
             raise TrackerError(f"`bd {' '.join(words[:2])}` failed: {_words(said)}", "see that bd works in this checkout: bd list")
@@ -109,7 +109,7 @@ class Beads:
         return items_in(unwrapped(said.out, f"`bd {words[0]}`"), f"`bd {words[0]}`")
 
 
-def _edited(now: Item, change: Change) -> list[str]:
+def _edited(now: Item, change: TrackerChange) -> list[str]:
     """The flags for what a person changed in an item's words."""
     flags = [f"--title={_text(change.title)}"] if change.title not in ("", now.title) else []
     if change.description is not None and change.description != now.description:
@@ -128,6 +128,6 @@ def _text(text: str) -> str:
     return text.replace("\0", "")[:LONGEST]
 
 
-def _words(said: Said) -> str:
+def _words(said: TrackerSaid) -> str:
     """What a call that failed said; bd says it on either stream."""
     return " ".join((said.err or said.out).split())[:500] or f"exit code {said.code}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from detent.tracker.bead import FOUND_IN, GONE, items_in
-from detent.tracker.tracker_protocol import Change, Item, NewItem, TrackerError, UnknownItem, changed, may_claim, no_cycle
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, UnknownItem, changed, may_claim, no_cycle
 
 DATA = Path(".beads") / "issues.jsonl"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -61,7 +61,7 @@ class BeadsFile:
             row |= {"status": "in_progress", "assignee": who, "updated_at": self.clock()}
             return True
 
-    def change(self, id: str, change: Change) -> Item:
+    def change(self, id: str, change: TrackerChange) -> Item:
         with self._writing() as rows:
             row = _row(rows, id)
             now = self._items([row])[0]

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from detent.tracker.tracker_protocol import Change, Item, NewItem, TrackerError, UnknownItem, changed, may_claim, no_cycle
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, UnknownItem, changed, may_claim, no_cycle
 
 PREFIX = "it"
 
@@ -64,10 +64,10 @@ class Builtin:
             item = _one(ask, id)
             if not may_claim(item, who):
                 return False
-            _keep(ask, changed(item, Change("in_progress", who)))
+            _keep(ask, changed(item, TrackerChange("in_progress", who)))
             return True
 
-    def change(self, id: str, change: Change) -> Item:
+    def change(self, id: str, change: TrackerChange) -> Item:
         with self.shelf.writing() as ask:
             item = _one(ask, id)
             if change.depends_on:

@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from detent.forge import Api, ForgeError, NotThere, Where
-from detent.tracker.issue import Comment, Issue
+from detent.forge import Api, ForgeError, ForgeProject, NotThere
+from detent.tracker.issue import Issue, IssueComment
 from detent.tracker.issues import Edit
 
 TRUSTED = ("OWNER", "MEMBER", "COLLABORATOR")
@@ -13,7 +13,7 @@ TRUSTED = ("OWNER", "MEMBER", "COLLABORATOR")
 class GitHubIssues:
     """Board and talk of one repository. `query`: which issues are items, in the words of GitHub's own list."""
 
-    def __init__(self, api: Api, where: Where, query: str = "") -> None:
+    def __init__(self, api: Api, where: ForgeProject, query: str = "") -> None:
         self.api, self.at, self.query = api, f"{where.path}/issues", dict(parse_qsl(query))
         self._me: str | None = None
 
@@ -52,10 +52,10 @@ class GitHubIssues:
                 self._me = ""  # a token of an app or of CI is nobody's
         return self._me
 
-    def said(self, number: int) -> list[Comment]:
+    def said(self, number: int) -> list[IssueComment]:
         return [self._comment(row) for row in self.api.pages(f"{self.at}/{number}/comments")]
 
-    def say(self, number: int, body: str) -> Comment:
+    def say(self, number: int, body: str) -> IssueComment:
         return self._comment(self.api.send("POST", f"{self.at}/{number}/comments", {"body": body}))
 
     def take_back(self, number: int, id: int) -> None:
@@ -87,11 +87,11 @@ class GitHubIssues:
         rows = self.api.pages(f"{self.at}/{number}/dependencies/blocked_by")
         return tuple(int(row["number"]) for row in rows if str(row.get("url", "")).rpartition("/")[0].endswith(self.at))
 
-    def _comment(self, row: Any) -> Comment:
+    def _comment(self, row: Any) -> IssueComment:
         try:
             who = row.get("user") or {}
             trusted = row.get("author_association") in TRUSTED or who.get("type") == "Bot"
-            return Comment(int(row["id"]), row.get("body") or "", trusted or who.get("login") == self.me())
+            return IssueComment(int(row["id"]), row.get("body") or "", trusted or who.get("login") == self.me())
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             raise ForgeError(f"a comment that {self.api.name} tells of cannot be read: {e!r}", "is this its API?") from e
 

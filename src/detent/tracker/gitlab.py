@@ -4,8 +4,8 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl
 
-from detent.forge import Api, ForgeError, NotThere, Where
-from detent.tracker.issue import OURS, Comment, Issue
+from detent.forge import Api, ForgeError, ForgeProject, NotThere
+from detent.tracker.issue import OURS, Issue, IssueComment
 from detent.tracker.issues import Edit
 
 REPORTER = 20  # the least access that may label an issue
@@ -16,7 +16,7 @@ QUIET = re.compile(r"^([ \t]*)\\/(?=[a-z])", re.MULTILINE)
 class GitLabIssues:
     """Board and talk of one project. `query`: which issues are items, in the words of GitLab's own list."""
 
-    def __init__(self, api: Api, where: Where, query: str = "") -> None:
+    def __init__(self, api: Api, where: ForgeProject, query: str = "") -> None:
         self.api, self.project, self.at, self.query = api, where.path, f"{where.path}/issues", dict(parse_qsl(query))
         self._me: dict[str, Any] | None = None
         self._members: dict[int, bool] = {}
@@ -47,11 +47,11 @@ class GitLabIssues:
     def me(self) -> str:
         return str(self._user().get("username") or "")
 
-    def said(self, number: int) -> list[Comment]:
+    def said(self, number: int) -> list[IssueComment]:
         rows = self.api.pages(f"{self.at}/{number}/notes", sort="asc", order_by="created_at")
         return [self._comment(row) for row in rows if not row.get("system")]
 
-    def say(self, number: int, body: str) -> Comment:
+    def say(self, number: int, body: str) -> IssueComment:
         return self._comment(self.api.send("POST", f"{self.at}/{number}/notes", {"body": ACTION.sub(r"\1\\/", body)}))
 
     def take_back(self, number: int, id: int) -> None:
@@ -78,10 +78,10 @@ class GitLabIssues:
         rows = self.api.pages(f"{self.at}/{number}/links")
         return tuple(int(row["iid"]) for row in rows if row.get("link_type") == "is_blocked_by" and row.get("project_id") == project)
 
-    def _comment(self, row: Any) -> Comment:
+    def _comment(self, row: Any) -> IssueComment:
         try:
             who = row["author"]
-            return Comment(int(row["id"]), QUIET.sub(r"\1/", row.get("body") or ""), self._may_write(int(who["id"])))
+            return IssueComment(int(row["id"]), QUIET.sub(r"\1/", row.get("body") or ""), self._may_write(int(who["id"])))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             raise ForgeError(f"a comment that {self.api.name} tells of cannot be read: {e!r}", "is this its API?") from e
 

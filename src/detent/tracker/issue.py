@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from detent.tracker.tracker_protocol import Change, Item, Status
+from detent.tracker.tracker_protocol import Item, Status, TrackerChange
 
 STATES: dict[str, str] = {"blocked": "detent:blocked", "deferred": "detent:deferred", "in_progress": "detent:in-progress"}
 DONE = "detent:done"  # proved and pushed; the merge of its branch closes the issue
@@ -44,7 +44,7 @@ class Issue(NamedTuple):
     pull: bool = False
 
 
-class Comment(NamedTuple):
+class IssueComment(NamedTuple):
     id: int
     body: str
     trusted: bool  # its author may write to the project
@@ -60,7 +60,7 @@ class Words(NamedTuple):
 # -- reading -------------------------------------------------------------------------------------------------------------------
 
 
-def item_of(issue: Issue, comments: Sequence[Comment], ready: str, me: str) -> Item:
+def item_of(issue: Issue, comments: Sequence[IssueComment], ready: str, me: str) -> Item:
     """An issue as an item. Without comments: who claimed it is not known, and its notes are left out."""
     words, text = split(issue.body)
     free = [label for label in issue.labels if label not in OURS]
@@ -74,7 +74,7 @@ def item_of(issue: Issue, comments: Sequence[Comment], ready: str, me: str) -> I
     )  # fmt: skip
 
 
-def _status(issue: Issue, comments: Sequence[Comment], ready: str) -> Status:
+def _status(issue: Issue, comments: Sequence[IssueComment], ready: str) -> Status:
     if issue.closed or DONE in issue.labels:
         return "closed"
     for status, label in STATES.items():
@@ -85,22 +85,22 @@ def _status(issue: Issue, comments: Sequence[Comment], ready: str) -> Status:
     return "deferred" if ready and ready not in issue.labels else "open"
 
 
-def holder(comments: Sequence[Comment]) -> str:
+def holder(comments: Sequence[IssueComment]) -> str:
     """Who has an issue: whose claim is the oldest."""
     return next((who for _, who in claims(comments)), "")
 
 
-def claims(comments: Sequence[Comment]) -> list[tuple[int, str]]:
+def claims(comments: Sequence[IssueComment]) -> list[tuple[int, str]]:
     """The claims on an issue, the oldest first: the comment's id, and who."""
     found = ((c.id, str(_marked(c, "claim").get("who", ""))) for c in sorted(comments))
     return [(id, who) for id, who in found if who]
 
 
-def notes_of(comments: Sequence[Comment]) -> str:
+def notes_of(comments: Sequence[IssueComment]) -> str:
     return "\n\n".join(MARK.sub("", c.body).strip() for c in sorted(comments) if "note" in _marked(c, "note"))
 
 
-def _marked(comment: Comment, kind: str) -> dict[str, Any]:
+def _marked(comment: IssueComment, kind: str) -> dict[str, Any]:
     """What a comment of ours says for machines; empty if it is none of ours."""
     found = MARK.search(comment.body) if comment.trusted else None
     return _read(found[2]) if found and found[1] == kind else {}
@@ -151,7 +151,7 @@ def rewritten(body: str, text: str | None, fresh: Iterable[str]) -> str:
     return body_of(before if text is None else text, words, dict.fromkeys((*needs, *fresh)))
 
 
-def relabelled(labels: tuple[str, ...], change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def relabelled(labels: tuple[str, ...], change: TrackerChange) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The labels that a change adds to an issue, and those that it takes away."""
     grades = [label for label in labels if PRIORITY.fullmatch(label)] if change.priority is not None else []
     sorts = [label for label in labels if label in TYPES] if change.type else []

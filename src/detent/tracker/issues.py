@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 import detent.tracker.issue as written
 from detent.errors import DetentError
 from detent.forge import NotThere
-from detent.tracker.issue import DONE, FILED, STATES, Comment, Issue, Words, claims, holder, item_of, labels_of
-from detent.tracker.tracker_protocol import Change, Item, NewItem, UnknownItem, no_cycle, noted
+from detent.tracker.issue import DONE, FILED, STATES, Issue, IssueComment, Words, claims, holder, item_of, labels_of
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, UnknownItem, no_cycle, noted
 
 LONGEST_TITLE = 250  # characters: forges take 255
 
@@ -24,7 +24,7 @@ class Edit(NamedTuple):
     drop: tuple[str, ...] = ()
 
 
-class Board(Protocol):
+class IssueApi(Protocol):
     """The issues of one project. An issue that is not there, or cannot be seen, is NotThere."""
 
     def listed(self, label: str = "") -> list[Issue]:
@@ -42,12 +42,12 @@ class Board(Protocol):
         ...
 
 
-class Talk(Protocol):
+class IssueComments(Protocol):
     """The comments below an issue."""
 
-    def said(self, number: int) -> list[Comment]: ...
+    def said(self, number: int) -> list[IssueComment]: ...
 
-    def say(self, number: int, body: str) -> Comment: ...
+    def say(self, number: int, body: str) -> IssueComment: ...
 
     def take_back(self, number: int, id: int) -> None: ...
 
@@ -55,7 +55,7 @@ class Talk(Protocol):
 class Issues:
     """The issues of a forge."""
 
-    def __init__(self, name: str, board: Board, talk: Talk, ready: str = "") -> None:
+    def __init__(self, name: str, board: IssueApi, talk: IssueComments, ready: str = "") -> None:
         self.name, self.board, self.talk, self.ready = name, board, talk, ready
 
     def items(self, *ids: str) -> list[Item]:
@@ -94,7 +94,7 @@ class Issues:
         self._become(issue, "in_progress")
         return holder(self.talk.said(issue.number)) == who  # once more: what a forge has just taken may be seen late
 
-    def change(self, id: str, change: Change) -> Item:
+    def change(self, id: str, change: TrackerChange) -> Item:
         issue = self._issue(id)
         now = self._item(issue)
         fresh = tuple(need for need in change.depends_on if need not in now.depends_on)

@@ -29,7 +29,7 @@ LABEL = re.compile(r"\s+#([A-Za-z][\w:.-]*)\Z")
 NEEDS = re.compile(r"(?:needs|depends on|blocked by)\s*:\s*(.+)", re.IGNORECASE)
 
 
-class Listed(NamedTuple):
+class ListedItem(NamedTuple):
     """An item as a file has it. `needs` are names of this file, or ids of the tracker."""
 
     at: str  # where it stands, for people
@@ -38,7 +38,7 @@ class Listed(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-def read_listed(name: str, text: str) -> list[Listed]:
+def read_listed(name: str, text: str) -> list[ListedItem]:
     """The items of a file, in an order in which each comes after what it needs."""
     kind = name.lower().rpartition(".")[2] if "." in name else ""
     if kind not in READERS:
@@ -54,7 +54,7 @@ def read_listed(name: str, text: str) -> list[Listed]:
 # -- the forms -----------------------------------------------------------------------------------------------------------------
 
 
-def _markdown(name: str, text: str) -> Iterator[Listed]:
+def _markdown(name: str, text: str) -> Iterator[ListedItem]:
     """Each entry of the outermost list; what is indented below it is its description. One that is ticked is done."""
     lines = text.splitlines()
     shut = [n % 2 for n in accumulate(FENCE.match(line) is not None for line in lines)]  # inside of a block of code
@@ -77,7 +77,7 @@ def _below(lines: Sequence[str]) -> list[str]:
     return [line[margin:].rstrip() for line in kept]
 
 
-def _of_markdown(at: str, title: str, below: list[str]) -> Listed:
+def _of_markdown(at: str, title: str, below: list[str]) -> ListedItem:
     labels: list[str] = []
     grade = GRADE.search(title)
     title = GRADE.sub("", title, 1)
@@ -95,7 +95,7 @@ def _of_markdown(at: str, title: str, below: list[str]) -> Listed:
     return _listed(at, {**row, "depends_on": said[1] if said else ()})
 
 
-def _csv(name: str, text: str) -> Iterator[Listed]:
+def _csv(name: str, text: str) -> Iterator[ListedItem]:
     rows = csv.DictReader(text.splitlines(keepends=True), restkey="(too many)", strict=True)
     try:
         for row in rows:
@@ -107,7 +107,7 @@ def _csv(name: str, text: str) -> Iterator[Listed]:
         raise DetentError(f"{name} is no CSV after line {rows.line_num}: {e}", "look at its quotes") from e
 
 
-def _json(name: str, text: str) -> Iterator[Listed]:
+def _json(name: str, text: str) -> Iterator[ListedItem]:
     value = _value(name, text)
     rows = value.get("items") if isinstance(value, dict) else value
     if not isinstance(rows, list):
@@ -116,7 +116,7 @@ def _json(name: str, text: str) -> Iterator[Listed]:
         yield _listed(f"{name}, item {n}", row)
 
 
-def _jsonl(name: str, text: str) -> Iterator[Listed]:
+def _jsonl(name: str, text: str) -> Iterator[ListedItem]:
     for n, line in enumerate(text.splitlines(), 1):
         if line.strip():
             yield _listed(f"{name}, line {n}", _value(f"{name}, line {n}", line))
@@ -130,7 +130,7 @@ def _value(at: str, text: str) -> Any:
         raise DetentError(f"{at} is no JSON: {getattr(e, 'msg', 'it is nested too deep')}{where}", "look at its commas and quotes") from e
 
 
-READERS: dict[str, Callable[[str, str], Iterator[Listed]]] = {
+READERS: dict[str, Callable[[str, str], Iterator[ListedItem]]] = {
     "md": _markdown, "markdown": _markdown, "txt": _markdown, "csv": _csv, "json": _json, "jsonl": _jsonl, "ndjson": _jsonl,
 }  # fmt: skip
 AN_ITEM = '{"title": "Round prices", "priority": 1}'
@@ -144,7 +144,7 @@ HINTS = {
 # -- one item ------------------------------------------------------------------------------------------------------------------
 
 
-def _listed(at: str, row: Any) -> Listed:
+def _listed(at: str, row: Any) -> ListedItem:
     """One row of whichever form, checked."""
     if not isinstance(row, dict):
         raise DetentError(f"{at} is no item", f"write items such as {AN_ITEM}")
@@ -161,7 +161,7 @@ def _listed(at: str, row: Any) -> Listed:
         raise DetentError(f"{at} has the type '{sort[:40]}'", f"take one of {', '.join(SORTS)}")
     key = hashlib.sha256(f"{title}\n{texts['description']}".encode("utf-8", "replace")).hexdigest()[:12]
     new = NewItem(title, texts["description"], _priority(at, row.get("priority")), sort, lists["labels"], key=f"plan:{key}")
-    return Listed(at, texts["id"].strip(), new, lists["depends_on"])
+    return ListedItem(at, texts["id"].strip(), new, lists["depends_on"])
 
 
 def _text(at: str, key: str, value: object) -> str:
@@ -194,9 +194,9 @@ def _priority(at: str, value: object) -> int:
 # -- among each other ----------------------------------------------------------------------------------------------------------
 
 
-def _ordered(found: list[Listed]) -> list[Listed]:
+def _ordered(found: list[ListedItem]) -> list[ListedItem]:
     """Each after what it needs of this file; a name that two have, and a circle, are errors."""
-    names: dict[str, Listed] = {}
+    names: dict[str, ListedItem] = {}
     for each in found:
         for name in dict.fromkeys(filter(None, (each.name, each.new.title))):
             if name in names:
@@ -222,7 +222,7 @@ def _sorted(graph: dict[int, set[int]], places: Sequence[str]) -> Iterator[int]:
         yield from ready
 
 
-def file_listed(tracker: Tracker, found: Sequence[Listed], labels: Sequence[str]) -> list[Item]:
+def file_listed(tracker: Tracker, found: Sequence[ListedItem], labels: Sequence[str]) -> list[Item]:
     """File items one after another. Each is filed once: doing it again after it was cut off files the rest."""
     names = {name for each in found for name in (each.name, each.new.title)}
     if outside := tuple(dict.fromkeys(need for each in found for need in each.needs if need not in names)):

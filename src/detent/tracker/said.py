@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Said(NamedTuple):
+class TrackerSaid(NamedTuple):
     code: int | None
     out: str
     err: str

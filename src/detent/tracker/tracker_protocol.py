@@ -44,7 +44,7 @@ class NewItem(Value, frozen=True):
     key: str = ""
 
 
-class Change(Value, frozen=True):
+class TrackerChange(Value, frozen=True):
     """What is to become of an item: what is left out stays. Making the same change again changes nothing."""
 
     status: Status | Literal[""] = ""
@@ -77,7 +77,7 @@ class Tracker(Protocol):
         """Take an item, if nobody else has it: it is in_progress and theirs then. Compare-and-swap; claiming what one has is a yes."""
         ...
 
-    def change(self, id: str, change: Change) -> Item:
+    def change(self, id: str, change: TrackerChange) -> Item:
         """Change an item; as it is then."""
         ...
 
@@ -103,7 +103,7 @@ def open_of(tracker: Tracker, ids: Iterable[str]) -> list[str]:
     return [item.id for item in tracker.items(*wanted) if item.status != "closed"] if wanted else []
 
 
-def changed(item: Item, change: Change) -> Item:
+def changed(item: Item, change: TrackerChange) -> Item:
     """An item after a change."""
     import msgspec
 

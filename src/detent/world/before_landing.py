@@ -18,7 +18,7 @@ from detent.kernel.decide import FLAGS
 from detent.kernel.model import Flag, Sent
 from detent.kernel.redact import redactor, secrets_of
 from detent.world.branch_card import checked_branch
-from detent.world.reviewer import Limited, Question, Took, ask_reviewer, bounded_diff, fenced, kept_review
+from detent.world.reviewer import Limited, ReviewQuestion, Took, ask_reviewer, bounded_diff, fenced, kept_review
 from detent.world.whole_branch import look_over
 from detent.world.work_tree import RepoWorld, outcome, without_keys
 
@@ -110,14 +110,14 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
     return said["accept"], said["reason"], took
 
 
-def _question(world: RepoWorld, run: AnyRun, card: Card) -> Question:
+def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
     from detent.blocks.prompts import flags_prompt  # most landings ask nobody
 
     parts = {"flags": listed(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
     head = f"# Flags of the branch {short(run.data.branch)}\n\nThe files as it leaves them are in your folder."
     prompt = "\n\n".join((head, f"## The flags\n\n{parts['flags']}", fenced("The diff", "diff", parts["diff"])))
     goal, attempt = "Say whether these flags are as they should be", f"{run.id}.flags.{card.tip}"
-    return Question(run.id, run.state, card.tip, goal, prompt, flags_prompt(), read_word, attempt, parts)
+    return ReviewQuestion(run.id, run.state, card.tip, goal, prompt, flags_prompt(), read_word, attempt, parts)
 
 
 def read_word(words: str) -> str:

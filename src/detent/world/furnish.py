@@ -15,7 +15,7 @@ from detent.evidence.runners.build_caches import for_agents
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 from detent.world.run_config import RunConfig
 from detent.world.setups import MADE, brought, caches, keep_made
 

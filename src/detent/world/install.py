@@ -15,7 +15,7 @@ from detent.errors import CannotTell
 from detent.evidence.dependencies import LOCKS
 from detent.evidence.projects import MANIFESTS
 from detent.evidence.site import Installed
-from detent.evidence.suite import Start
+from detent.evidence.suite import StartProgram
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import BORROWED
@@ -30,7 +30,7 @@ class InstallOrder(NamedTuple):
     """What is to be installed, and with what."""
 
     command: str
-    start: Start
+    start: StartProgram
     env: Mapping[str, str]
     has: str  # in words: the sandbox and the network that it has
     wanted: Callable[[], bool]

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from detent.blocks.proved import Fold
 from detent.door import AnyEvent, AnyRun, always
 from detent.errors import CannotTell
-from detent.kernel.codec import from_entry
+from detent.journal.codec import from_entry
 from detent.kernel.model import Sent
 from detent.kernel.table import Table
 from detent.world.reviewer import Asking
 from detent.world.run_config import RunConfig
 
 if TYPE_CHECKING:
-    from detent.kernel.journal import Entry, Head
+    from detent.journal.journal import Entry, Head
 
 
 class Carried(Protocol):

@@ -7,7 +7,7 @@ import msgspec
 from detent.blocks.proved import Proved, proved
 from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
-from detent.evidence.claims import REF, Claim, Step, seal, written
+from detent.evidence.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.collect import Collector
 from detent.evidence.outcomes import compare
 from detent.git.commits import marker
@@ -59,7 +59,7 @@ def _made(world: RepoWorld, run: str) -> dict[str, str]:
     return {line.split()[0]: line.split()[1] for line in lines}
 
 
-def _named(collect: Collector, each: Proved, parent: str) -> tuple[Step, ...]:
+def _named(collect: Collector, each: Proved, parent: str) -> tuple[ClaimedStep, ...]:
     """The steps, each RED with the names of its new tests, where the machine still knows what it saw."""
     starts = (parent, *(step.tree for step in each.steps))
     return tuple(
@@ -67,7 +67,7 @@ def _named(collect: Collector, each: Proved, parent: str) -> tuple[Step, ...]:
     )
 
 
-def _with_tests(collect: Collector, step: Step, start: str) -> Step:
+def _with_tests(collect: Collector, step: ClaimedStep, start: str) -> ClaimedStep:
     before, now = collect.known(start), collect.known(step.tree)
     return msgspec.structs.replace(step, tests=tuple(sorted(compare(before, now).newly_failing))) if before and now else step
 

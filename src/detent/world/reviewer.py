@@ -15,7 +15,7 @@ from detent.errors import CannotTell
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.kernel.model import Sent
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 if TYPE_CHECKING:
     from detent.agents import Turn, Usage
@@ -32,7 +32,7 @@ class Asking(NamedTuple):
     turn: "Callable[[Path], Turn]"
 
 
-class Question(NamedTuple):
+class ReviewQuestion(NamedTuple):
     """What is asked about which tree, and how the answer is read: it raises CannotTell at nonsense."""
 
     name: str  # of the run or the review, for the record
@@ -54,7 +54,7 @@ class Limited(Exception):
         self.sent = Sent("outcome", by="system", outcome="limited", output=message, not_before=not_before, facts=took)
 
 
-def ask_reviewer(git: Git, asking: Asking, question: Question) -> tuple[str, Took]:
+def ask_reviewer(git: Git, asking: Asking, question: ReviewQuestion) -> tuple[str, Took]:
     """The review, and what it took. CannotTell if the reviewer fails or answers nonsense, with what that took; Limited if it has to wait."""
     from detent.agents import AgentFailed, ask  # most jobs ask nobody
 

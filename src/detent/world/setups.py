@@ -12,7 +12,7 @@ from detent.evidence.builds import digest, looks
 from detent.evidence.dependencies import LOCKS, is_lock
 from detent.evidence.lay import put
 from detent.git.repo import Git
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 
 KEPT = 4  # how many set-ups are kept; the one that was used longest ago goes first
 SMALL = 100_000

@@ -17,11 +17,11 @@ from detent.gates.tree import asked
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import LAND, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 from detent.world.work_tree import RepoWorld
 
 if TYPE_CHECKING:
-    from detent.evidence.branch_look import Span
+    from detent.evidence.branch_look import BranchSpan
 
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
@@ -37,11 +37,11 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
 
 
 def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> Card:
-    from detent.evidence.branch_look import Span  # most submits land nothing
+    from detent.evidence.branch_look import BranchSpan  # most submits land nothing
 
     config = world.config_of(run)
     settings = dict(config.settings)
-    span = Span(
+    span = BranchSpan(
         base,
         tip,
         world.collector(run),
@@ -57,7 +57,7 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> C
         keys=keys_of(world.outer),
         about=about,
     )
-    at = Kept(card_file(span))
+    at = CardPlace(card_file(span))
     return known_card(at) or new_card(span, world.outer, at)
 
 
@@ -70,20 +70,20 @@ def _gated(world: RepoWorld, run: AnyRun, card: Card) -> Card:
     return on_card(card, world.gated(run, card.tip, card.base), LAND)
 
 
-class Kept(NamedTuple):
+class CardPlace(NamedTuple):
     """Where a card is kept, and the key that it is sealed with if several machines share it."""
 
     file: Path
     key: str = ""
 
 
-def known_card(at: Kept) -> Card | None:
+def known_card(at: CardPlace) -> Card | None:
     """The card that was made of two trees before, under the very same conditions."""
     text = kept(*at)
     return msgspec.json.decode(text, type=Card) if text is not None else None
 
 
-def new_card(span: "Span", outer: Mapping[str, str], at: Kept, wrong: Callable[[], str] = str) -> Card:
+def new_card(span: "BranchSpan", outer: Mapping[str, str], at: CardPlace, wrong: Callable[[], str] = str) -> Card:
     """The card of two trees, without any key, and kept. `wrong`: what else is wrong once all tests have run."""
     from detent.evidence.branch_look import look_over
 
@@ -95,7 +95,7 @@ def new_card(span: "Span", outer: Mapping[str, str], at: Kept, wrong: Callable[[
     return card
 
 
-def card_file(span: "Span", also: str = "") -> Path:
+def card_file(span: "BranchSpan", also: str = "") -> Path:
     """Where the card of two trees is kept. `also`: what else it depends on."""
     from detent.evidence.branch_look import is_probed
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from detent.agents.acp.acp_vendors import VENDORS, form_of, paid
-from detent.agents.clients.row import Access, Row, Wants
+from detent.agents.clients.row import Access, ClientRow, Wants
 from detent.errors import DetentError
 
 
@@ -12,7 +12,7 @@ def no_files(wants: Wants) -> dict[str, str]:
     return {}
 
 
-class Agent(NamedTuple):
+class AcpAgent(NamedTuple):
     """One agent."""
 
     name: str
@@ -27,11 +27,11 @@ class Agent(NamedTuple):
     chooses: bool = False  # it has a model of its own where none is named
 
 
-def row_of(agent: Agent, outer: Mapping[str, str], named: str = "", configured: str = "") -> Row:
+def row_of(agent: AcpAgent, outer: Mapping[str, str], named: str = "", configured: str = "") -> ClientRow:
     """The row of an agent in an environment, for a model: the one of the spec, else the one of the configuration."""
     access = paid(agent.forms, named or configured, outer)
     keys = dict.fromkeys(key for form in agent.forms for key in VENDORS[form].keys)
-    return Row(
+    return ClientRow(
         name=f"acp:{agent.name}",
         program=agent.program,
         install=agent.install,
@@ -47,7 +47,7 @@ def row_of(agent: Agent, outer: Mapping[str, str], named: str = "", configured: 
     )
 
 
-def model_of(agent: Agent, named: str, configured: str, access: Access | None) -> str:
+def model_of(agent: AcpAgent, named: str, configured: str, access: Access | None) -> str:
     """The model to ask. That of the configuration is for the service that makes it, and for no other."""
     found = named or (configured if access and form_of(configured) == access.dialect.name else "")
     if not found and not agent.chooses:

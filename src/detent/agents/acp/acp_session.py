@@ -14,13 +14,13 @@ from detent.agents.acp.messages import (
     NOT_LOGGED_IN,
     SAYS,
     VERSION,
+    AcpToolCall,
     Ended,
     Initialized,
-    Line,
     News,
     Opened,
     Permission,
-    ToolCall,
+    RpcMessage,
     answer,
     news_of,
     read,
@@ -28,7 +28,7 @@ from detent.agents.acp.messages import (
 )
 from detent.agents.acp.permission import MayWrite, chosen, why_not
 from detent.agents.agent_protocol import AgentFailed, Sort
-from detent.agents.clients.row import Said
+from detent.agents.clients.row import ClientSaid
 from detent.errors import DetentError
 
 CANNOT = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
@@ -38,7 +38,7 @@ STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_
 TOLD = "Detent refused what you were about to do:\n{}\nGo on without it and finish what you were asked."
 
 
-class Order(NamedTuple):
+class SessionOrder(NamedTuple):
     """What one session is for."""
 
     program: str
@@ -54,14 +54,14 @@ class Order(NamedTuple):
 class Session:
     """Goes from `initialize` to the answer to the prompt. `said` is what it came to, `wrong` what ends it at once."""
 
-    def __init__(self, order: Order, send: Callable[[bytes], None], see: Callable[[News], None]) -> None:
+    def __init__(self, order: SessionOrder, send: Callable[[bytes], None], see: Callable[[News], None]) -> None:
         self.order, self.send, self.see = order, send, see
-        self.said = Said()
+        self.said = ClientSaid()
         self.words: list[str] = []  # since the last tool call
         self.wrong: DetentError | None = None
         self.id = ""
-        self.waits: dict[int, Callable[[Line], None]] = {}
-        self.known: dict[str, ToolCall] = {}
+        self.waits: dict[int, Callable[[RpcMessage], None]] = {}
+        self.known: dict[str, AcpToolCall] = {}
         self.refused: list[str] = []
         self.told = self.asked = self.seen_calls = 0
 
@@ -74,12 +74,12 @@ class Session:
         info = {"name": "detent", "version": __version__}
         self.ask("initialize", self.initialized, protocolVersion=VERSION, clientCapabilities=CANNOT, clientInfo=info)
 
-    def ask(self, method: str, then: Callable[[Line], None], **params: object) -> None:
+    def ask(self, method: str, then: Callable[[RpcMessage], None], **params: object) -> None:
         number = len(self.waits)
         self.waits[number] = then
         self.send(request(number, method, **params))
 
-    def take(self, line: Line) -> None:
+    def take(self, line: RpcMessage) -> None:
         """One message of the agent."""
         if line.method is None:
             then = self.waits.get(line.id) if isinstance(line.id, int) else None
@@ -96,7 +96,7 @@ class Session:
 
     # -- from the first word to the prompt -------------------------------------------------------------------------------
 
-    def initialized(self, line: Line) -> None:
+    def initialized(self, line: RpcMessage) -> None:
         found = read(line.result, Initialized, Initialized()).protocol_version
         if line.error or found != VERSION:
             words = str(line.error) if line.error else f"it speaks version {found}, Detent speaks version {VERSION}"
@@ -106,7 +106,7 @@ class Session:
             return
         self.ask("session/new", self.opened, cwd=str(self.order.workspace), mcpServers=[])
 
-    def opened(self, line: Line) -> None:
+    def opened(self, line: RpcMessage) -> None:
         if line.error and line.error.code == NOT_LOGGED_IN:
             self.wrong = DetentError(f"{self.order.program} does not begin a session: {line.error}", self.order.login)
         elif not (id := read(line.result, Opened, Opened()).session_id):
@@ -118,7 +118,7 @@ class Session:
             else:
                 self.prompt(self.order.prompt)
 
-    def in_mode(self, line: Line) -> None:
+    def in_mode(self, line: RpcMessage) -> None:
         if line.error:
             self.fail(f"it does not go into the mode '{self.order.mode}': {line.error}")
         else:
@@ -129,7 +129,7 @@ class Session:
         self.ask("session/prompt", self.ended, sessionId=self.id, prompt=[{"type": "text", "text": text}])
 
     def fail(self, words: str, sort: Sort | None = None) -> None:
-        self.said = Said(ended=True, failed=words, sort=sort)
+        self.said = ClientSaid(ended=True, failed=words, sort=sort)
 
     # -- the turn --------------------------------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Session:
             self.words.append(news.text)
         self.see(news)
 
-    def learn(self, call: ToolCall) -> ToolCall:
+    def learn(self, call: AcpToolCall) -> AcpToolCall:
         """What is known of a call now. The words before a new one were not the last ones."""
         if call.tool_call_id not in self.known:
             self.words = []
@@ -166,7 +166,7 @@ class Session:
         self.wrong = AgentFailed("Stuck", f"{self.order.program} asked for permission {self.asked} times without asking its model once")
         return "you have asked too often."
 
-    def ended(self, line: Line) -> None:
+    def ended(self, line: RpcMessage) -> None:
         """The answer to the prompt. What it says of success is not believed; the calls of the model say how the turn went."""
         if line.error:
             self.fail(str(line.error))
@@ -178,4 +178,4 @@ class Session:
             return
         stop = read(line.result, Ended, Ended()).stop_reason or ""
         failed = f"it stopped: {stop}" if stop in STOPS else ""
-        self.said = Said("".join(self.words), ended=True, failed=failed, sort=STOPS.get(stop))
+        self.said = ClientSaid("".join(self.words), ended=True, failed=failed, sort=STOPS.get(stop))

@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from detent.agents.acp.acp_session import Order, Session
-from detent.agents.acp.acp_wire import NAME, Wire
-from detent.agents.acp.messages import Line, are_words, read
-from detent.agents.acp.view import View
+from detent.agents.acp.acp_session import Session, SessionOrder
+from detent.agents.acp.acp_wire import NAME, AcpWire
+from detent.agents.acp.messages import RpcMessage, are_words, read
+from detent.agents.acp.view import AcpView
 from detent.agents.agent_protocol import AgentFailed, Sort
 from detent.agents.clients.dialects import Stop
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.row import Row, Said, Wants
-from detent.agents.clients.talk import Opens, Talk, as_value
+from detent.agents.clients.row import ClientRow, ClientSaid, Wants
+from detent.agents.clients.talk import ClientTalk, Opens, as_value
 from detent.agents.question import Asked
 from detent.sandbox.sandbox_protocol import DEVNULL
 
@@ -34,17 +34,17 @@ class Steered:
 
     words, stdin = NAME, DEVNULL
 
-    def __init__(self, session: Session, view: View, gate: Gateway, wants: Wants, own: bool, patience: float) -> None:
+    def __init__(self, session: Session, view: AcpView, gate: Gateway, wants: Wants, own: bool, patience: float) -> None:
         self.session, self.view, self.gate, self.model, self.own = session, view, gate, wants.model, own
         self.begins = time.monotonic() + patience
-        self.judged: Said | None = None
+        self.judged: ClientSaid | None = None
 
     @property
-    def said(self) -> Said:
+    def said(self) -> ClientSaid:
         return self.judged or self.session.said
 
     def take(self, line: bytes) -> None:
-        message = read(line, Line, Line())
+        message = read(line, RpcMessage, RpcMessage())
         if not are_words(message):  # these are kept as whole lines: a key in two pieces would not be seen
             self.view.keep(as_value(line))
         self.session.take(message)
@@ -61,7 +61,7 @@ class Steered:
         if self.session.said.ended and not self.session.said.failed:
             self.judged = self.judge(self.session.said)
 
-    def judge(self, said: Said) -> Said:
+    def judge(self, said: ClientSaid) -> ClientSaid:
         """How the turn went, by the last call of the model. An agent that is not ours to know may have another way to its model."""
         last = self.gate.answers.last
         if last is None:
@@ -83,17 +83,19 @@ def is_same(wanted: str, asked: str) -> bool:
     return wanted == asked or wanted.endswith(f"/{asked}") or asked.endswith(f"/{wanted}")
 
 
-def steering(row: Row, own: bool) -> Opens:
+def steering(row: ClientRow, own: bool) -> Opens:
     """How a talk with an agent begins. `own`: a program of the user's, of which nothing is known."""
 
     @contextmanager
-    def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[Talk]:
+    def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[ClientTalk]:
         turn = asked.turn
         may_write = turn.toolbox.may_write if turn.toolbox else None
         prompt = f"{turn.system}\n\n{turn.prompt}" if turn.system else turn.prompt
-        with Wire(wants.home.parent) as wire:
-            view = View(asked)
-            order = Order(row.program, row.login, prompt, turn.workspace, row.mode, may_write, lambda: gate.calls, lambda: is_waiting(gate))
+        with AcpWire(wants.home.parent) as wire:
+            view = AcpView(asked)
+            order = SessionOrder(
+                row.program, row.login, prompt, turn.workspace, row.mode, may_write, lambda: gate.calls, lambda: is_waiting(gate)
+            )
             session = Session(order, sender(wire, view), view.see)
             session.begin()
             yield Steered(session, view, gate, wants, own, min(BEGINS, turn.silence))
@@ -101,7 +103,7 @@ def steering(row: Row, own: bool) -> Opens:
     return opened
 
 
-def sender(wire: Wire, view: View) -> Callable[[bytes], None]:
+def sender(wire: AcpWire, view: AcpView) -> Callable[[bytes], None]:
     def send(line: bytes) -> None:
         view.sent(as_value(line))
         wire.send(line)

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from detent.agents.clients.dialects import ANTHROPIC, CHAT, GEMINI, RESPONSES, Dialect
+from detent.agents.clients.dialects import ANTHROPIC, CHAT, GEMINI, RESPONSES, WireFormat
 from detent.agents.clients.row import Access
 
 
 class Vendor(NamedTuple):
     """One of them, by its form."""
 
-    dialect: Dialect
+    dialect: WireFormat
     keys: tuple[str, ...]  # variables of our own environment, in the order in which they are looked at
     address: str  # the variable that names another address
     default: str

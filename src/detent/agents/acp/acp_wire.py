@@ -15,7 +15,7 @@ from detent.agents.clients.gateway import listening
 NAME = "words"
 
 
-class Wire:
+class AcpWire:
     """Open for one turn."""
 
     def __init__(self, folder: Path) -> None:

@@ -9,7 +9,7 @@ from detent.agents.acp.acp_talk import steering
 from detent.agents.acp.acp_vendors import access_of
 from detent.agents.acp.own import own_program, own_row, own_ways
 from detent.agents.agent_protocol import Reply
-from detent.agents.client import Found, ask_program, find
+from detent.agents.client import FoundClient, ask_program, find
 from detent.agents.clients.dialects import CHAT
 from detent.agents.clients.row import Access
 from detent.agents.question import Asked
@@ -29,7 +29,7 @@ def ask_acp(asked: Asked) -> Reply:
         found = find(row, asked.outer)
         return ask_program(row, found._replace(ways=both(found.ways, asked.outer)), asked, steering(row, own=False))
     row = own_row(asked.rest, asked.outer)
-    found = Found(own_program(asked.rest, asked.outer, asked.turn.workspace), own_ways(asked.outer))
+    found = FoundClient(own_program(asked.rest, asked.outer, asked.turn.workspace), own_ways(asked.outer))
     return ask_program(row, found, asked, steering(row, own=True))
 
 

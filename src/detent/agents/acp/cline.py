@@ -5,7 +5,7 @@ It leaves a program behind that outlives every signal to its own group; the sand
 
 import json
 
-from detent.agents.acp.acp_row import Agent
+from detent.agents.acp.acp_row import AcpAgent
 from detent.agents.clients.row import Wants
 
 PROVIDER = "openai-compatible"
@@ -29,7 +29,7 @@ def files(wants: Wants) -> dict[str, str]:
     return {f".cline/data/settings/{name}.json": json.dumps(text) for name, text in (("providers", providers), ("models", models))}
 
 
-CLINE = Agent(
+CLINE = AcpAgent(
     name="cline",
     title="Cline",
     program="cline",

@@ -3,7 +3,7 @@
 A login at GitHub stays outside: its model would have to be reached at GitHub's own addresses.
 """
 
-from detent.agents.acp.acp_row import Agent
+from detent.agents.acp.acp_row import AcpAgent
 from detent.agents.clients.row import Wants
 
 TYPES = {"chat": ("openai", "/v1"), "anthropic": ("anthropic", "")}
@@ -26,7 +26,7 @@ def env(wants: Wants) -> dict[str, str]:
     }
 
 
-COPILOT = Agent(
+COPILOT = AcpAgent(
     name="copilot",
     title="Copilot CLI",
     program="copilot",

@@ -2,7 +2,7 @@
 
 import json
 
-from detent.agents.acp.acp_row import Agent
+from detent.agents.acp.acp_row import AcpAgent
 from detent.agents.clients.row import Wants
 
 SETTINGS = {
@@ -27,7 +27,7 @@ def files(wants: Wants) -> dict[str, str]:
     return {".gemini/settings.json": json.dumps(SETTINGS)}
 
 
-GEMINI_CLI = Agent(
+GEMINI_CLI = AcpAgent(
     name="gemini",
     title="Gemini CLI",
     program="gemini",

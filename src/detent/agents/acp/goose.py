@@ -2,7 +2,7 @@
 
 import json
 
-from detent.agents.acp.acp_row import Agent
+from detent.agents.acp.acp_row import AcpAgent
 from detent.agents.clients.row import Wants
 
 HOSTS = {"chat": ("openai", "OPENAI_HOST", "OPENAI_API_KEY"), "anthropic": ("anthropic", "ANTHROPIC_HOST", "ANTHROPIC_API_KEY")}
@@ -23,7 +23,7 @@ def files(wants: Wants) -> dict[str, str]:
     return {".config/goose/config.yaml": json.dumps({"extensions": {"developer": DEVELOPER}})}  # JSON is YAML too
 
 
-GOOSE = Agent(
+GOOSE = AcpAgent(
     name="goose",
     title="goose",
     program="goose",

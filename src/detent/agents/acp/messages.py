@@ -23,7 +23,7 @@ class RpcError(msgspec.Struct, frozen=True):
         return f"{self.message or 'an error'} ({self.code})" + (f": {more[:1000]}" if more not in ("", "null") else "")
 
 
-class Line(msgspec.Struct, frozen=True):
+class RpcMessage(msgspec.Struct, frozen=True):
     """One message: a request has a method and an id, a notification only a method, an answer only an id."""
 
     id: int | str | None = None
@@ -45,7 +45,7 @@ class Ended(msgspec.Struct, frozen=True, rename="camel"):
     stop_reason: str | None = None
 
 
-class Piece(msgspec.Struct, frozen=True):
+class ContentPiece(msgspec.Struct, frozen=True):
     """A piece of text, or of what a tool call is about."""
 
     type: str = ""
@@ -57,7 +57,7 @@ class Location(msgspec.Struct, frozen=True):
     path: str = ""
 
 
-class ToolCall(msgspec.Struct, frozen=True, rename="camel"):
+class AcpToolCall(msgspec.Struct, frozen=True, rename="camel"):
     """A tool call, or what is new of one."""
 
     tool_call_id: str = ""
@@ -65,12 +65,12 @@ class ToolCall(msgspec.Struct, frozen=True, rename="camel"):
     kind: str | None = None
     status: str | None = None
     locations: list[Location] | None = None
-    content: list[Piece] | None = None
+    content: list[ContentPiece] | None = None
     raw_input: msgspec.Raw = msgspec.Raw(b"")
 
-    def with_news(self, news: "ToolCall") -> "ToolCall":
+    def with_news(self, news: "AcpToolCall") -> "AcpToolCall":
         """What is known of a call, with what an update adds."""
-        return ToolCall(
+        return AcpToolCall(
             self.tool_call_id,
             news.title or self.title,
             news.kind or self.kind,
@@ -81,37 +81,37 @@ class ToolCall(msgspec.Struct, frozen=True, rename="camel"):
         )
 
 
-class Entry(msgspec.Struct, frozen=True):
+class PlanEntry(msgspec.Struct, frozen=True):
     """One line of an agent's plan."""
 
     content: str = ""
     status: str = ""
 
 
-class Head(msgspec.Struct, frozen=True, rename="camel"):
+class MessageHead(msgspec.Struct, frozen=True, rename="camel"):
     session_update: str = ""
 
 
-class Chunk(msgspec.Struct, frozen=True):
-    content: Piece = Piece()
+class MessageChunk(msgspec.Struct, frozen=True):
+    content: ContentPiece = ContentPiece()
 
 
 class Plan(msgspec.Struct, frozen=True):
-    entries: list[Entry] = []
+    entries: list[PlanEntry] = []
 
 
 class Update(msgspec.Struct, frozen=True):
     update: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class Option(msgspec.Struct, frozen=True, rename="camel"):
+class PermissionOption(msgspec.Struct, frozen=True, rename="camel"):
     option_id: str = ""
     kind: str = ""
 
 
 class Permission(msgspec.Struct, frozen=True, rename="camel"):
-    tool_call: ToolCall = ToolCall()
-    options: list[Option] = []
+    tool_call: AcpToolCall = AcpToolCall()
+    options: list[PermissionOption] = []
 
 
 class News(NamedTuple):
@@ -119,8 +119,8 @@ class News(NamedTuple):
 
     kind: str = ""
     text: str = ""
-    call: ToolCall | None = None
-    plan: tuple[Entry, ...] = ()
+    call: AcpToolCall | None = None
+    plan: tuple[PlanEntry, ...] = ()
 
 
 def read(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
@@ -134,17 +134,17 @@ def read(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
 def news_of(params: msgspec.Raw) -> News:
     """What an update says. Kinds that are not known, and broken ones, say nothing."""
     data = read(params, Update, Update()).update
-    kind = read(data, Head, Head()).session_update
+    kind = read(data, MessageHead, MessageHead()).session_update
     if kind in WORDS:
-        return News(kind, text=read(data, Chunk, Chunk()).content.text)
+        return News(kind, text=read(data, MessageChunk, MessageChunk()).content.text)
     if kind in ("tool_call", "tool_call_update"):
-        return News(kind, call=read(data, ToolCall, ToolCall()))
+        return News(kind, call=read(data, AcpToolCall, AcpToolCall()))
     if kind == "plan":
         return News(kind, plan=tuple(read(data, Plan, Plan()).entries))
     return News(kind)
 
 
-def are_words(line: Line) -> bool:
+def are_words(line: RpcMessage) -> bool:
     """Whether a message is a piece of what the agent says or thinks: a few letters at a time."""
     return line.method == "session/update" and news_of(line.params).kind in WORDS
 

@@ -2,7 +2,7 @@
 
 import json
 
-from detent.agents.acp.acp_row import Agent
+from detent.agents.acp.acp_row import AcpAgent
 from detent.agents.clients.row import Wants
 
 PROVIDERS = {"chat": "@ai-sdk/openai-compatible", "anthropic": "@ai-sdk/anthropic"}
@@ -36,7 +36,7 @@ def files(wants: Wants) -> dict[str, str]:
     return {".config/opencode/opencode.json": json.dumps(config)}
 
 
-OPENCODE = Agent(
+OPENCODE = AcpAgent(
     name="opencode",
     title="opencode",
     program="opencode",

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from detent.agents.acp.acp_row import no_files
 from detent.agents.acp.acp_vendors import VENDORS, access_of
-from detent.agents.clients.row import Access, Row, Wants
+from detent.agents.clients.row import Access, ClientRow, Wants
 from detent.agents.command import find_command, split
 
 LOGIN = "it gets the keys of ANTHROPIC_API_KEY, OPENAI_API_KEY and GEMINI_API_KEY, if they are set; what else it needs, docs/agents.md says"
 ROOTS = {"OPENAI_BASE_URL": "/v1"}  # what clients expect at the end of an address
 
 
-def own_row(command: str, outer: Mapping[str, str]) -> Row:
+def own_row(command: str, outer: Mapping[str, str]) -> ClientRow:
     argv = split(command)
 
     def env(wants: Wants) -> dict[str, str]:
@@ -22,7 +22,7 @@ def own_row(command: str, outer: Mapping[str, str]) -> Row:
         addresses = {VENDORS[form].address: wants.url + ROOTS.get(VENDORS[form].address, "") for form in given}
         return {**addresses, **{access.variable: wants.token for access in given.values()}}
 
-    return Row(
+    return ClientRow(
         name=f"acp:{command}",
         program=argv[0],
         install="it is your own command",

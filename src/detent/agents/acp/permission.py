@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from detent.agents.acp.messages import Option, Permission, ToolCall, read
+from detent.agents.acp.messages import AcpToolCall, Permission, PermissionOption, read
 
 MayWrite = Callable[[str], str | None]
 FREE = ("read", "search", "think", "execute")
@@ -31,7 +31,7 @@ PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+
 ALLOW, REJECT = ("allow_once", "allow_always"), ("reject_once", "reject_always")
 
 
-def why_not(call: ToolCall, workspace: Path, may_write: MayWrite | None) -> str:
+def why_not(call: AcpToolCall, workspace: Path, may_write: MayWrite | None) -> str:
     """Why a call is refused; empty if it is allowed."""
     kind = call.kind or "other"
     if kind in FREE or (kind == "other" and not writes(call)):
@@ -59,7 +59,7 @@ def _below(path: str, root: str) -> str:
     return path.removeprefix(f"{root}/") if path.startswith(f"{root}/") else ""
 
 
-def files_of(call: ToolCall) -> Iterator[str]:
+def files_of(call: AcpToolCall) -> Iterator[str]:
     """Every file that a call names, wherever agents do that."""
     yield from (place.path for place in call.locations or () if place.path)
     yield from (piece.path for piece in call.content or () if piece.path)
@@ -68,13 +68,13 @@ def files_of(call: ToolCall) -> Iterator[str]:
     yield from (found for value in fields.values() if isinstance(value, str) for found in PATCHED.findall(value))
 
 
-def fields_of(call: ToolCall) -> dict[str, object]:
+def fields_of(call: AcpToolCall) -> dict[str, object]:
     """What a call hands to its tool; some hand it one text."""
     text = read(call.raw_input, str, "")
     return {"input": text} if text else read(call.raw_input, dict[str, object], {})
 
 
-def writes(call: ToolCall) -> bool:
+def writes(call: AcpToolCall) -> bool:
     """Whether a call of no kind changes files: it brings text for them, or a patch."""
     return bool(call.content and any(piece.path for piece in call.content)) or any(name in TEXT_FIELDS for name in fields_of(call))
 
@@ -82,5 +82,5 @@ def writes(call: ToolCall) -> bool:
 def chosen(asked: Permission, allowed: bool) -> dict[str, object]:
     """The answer by kind, never by place or name: lists begin with whatever an agent likes best."""
     found = (option for kind in (ALLOW if allowed else REJECT) for option in asked.options if option.kind == kind)
-    option: Option | None = next(found, None)
+    option: PermissionOption | None = next(found, None)
     return {"outcome": {"outcome": "selected", "optionId": option.option_id} if option else {"outcome": "cancelled"}}

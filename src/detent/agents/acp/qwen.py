@@ -2,7 +2,7 @@
 
 import json
 
-from detent.agents.acp.acp_row import Agent
+from detent.agents.acp.acp_row import AcpAgent
 from detent.agents.clients.row import Wants
 
 SETTINGS = {
@@ -26,7 +26,7 @@ def files(wants: Wants) -> dict[str, str]:
     return {".qwen/settings.json": json.dumps(SETTINGS)}
 
 
-QWEN = Agent(
+QWEN = AcpAgent(
     name="qwen",
     title="Qwen Code",
     program="qwen",

@@ -1,21 +1,21 @@
 """What an agent does, in the transcript and in the live view: its words as whole lines, each tool call once, its plan, what it was refused."""
 
-from detent.agents.acp.messages import SAYS, WORDS, Entry, News, ToolCall
+from detent.agents.acp.messages import SAYS, WORDS, AcpToolCall, News, PlanEntry
 from detent.agents.agent_protocol import Progress
 from detent.agents.question import Asked
-from detent.agents.texts import Lines
+from detent.agents.texts import LineBuffer
 
 MARKS = {"completed": "x", "in_progress": "…"}
 SHOWN = 1_000_000  # characters of the live view; a flood is kept and no longer shown
 
 
-class View:
+class AcpView:
     """Of one turn."""
 
     def __init__(self, asked: Asked) -> None:
-        self.asked, self.lines, self.kind, self.size = asked, Lines(), "", 0
+        self.asked, self.lines, self.kind, self.size = asked, LineBuffer(), "", 0
         self.calls: dict[str, str] = {}  # how each stands
-        self.plan: tuple[Entry, ...] = ()
+        self.plan: tuple[PlanEntry, ...] = ()
 
     def keep(self, line: object) -> None:
         """A message, as it came."""
@@ -39,7 +39,7 @@ class View:
             for entry in news.plan:
                 self.tell(Progress("text", f"[{MARKS.get(entry.status, ' ')}] {entry.content}"))
 
-    def call(self, call: ToolCall, refused: str) -> None:
+    def call(self, call: AcpToolCall, refused: str) -> None:
         title, before = call.title or call.kind or "a tool", self.calls.get(call.tool_call_id)
         if before is None:
             self.tell(Progress("tool", title))

@@ -2,11 +2,11 @@
 
 from detent.agents.clients.claude import CLAUDE
 from detent.agents.clients.codex import CODEX
-from detent.agents.clients.row import Access, Row, Said, Wants
+from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
 
-__all__ = ["CLIENTS", "Access", "Row", "Said", "Wants"]
+__all__ = ["CLIENTS", "Access", "ClientRow", "ClientSaid", "Wants"]
 
-CLIENTS: dict[str, Row] = {
+CLIENTS: dict[str, ClientRow] = {
     "claude": CLAUDE,
     "codex": CODEX,
 }

@@ -12,7 +12,7 @@ import msgspec
 
 from detent.agents.agent_protocol import Progress, Sort
 from detent.agents.clients.dialects import ANTHROPIC
-from detent.agents.clients.row import Access, Row, Said, Wants
+from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
 from detent.errors import DetentError
 
 ADDRESS = "https://api.anthropic.com"
@@ -50,13 +50,13 @@ def files(wants: Wants) -> dict[str, str]:
 # -- what pays ---------------------------------------------------------------------------------------------------------------
 
 
-class Tokens(msgspec.Struct, frozen=True, rename="camel"):
+class ClaudeTokens(msgspec.Struct, frozen=True, rename="camel"):
     access_token: str = ""
     expires_at: float = 0  # milliseconds
 
 
 class Credentials(msgspec.Struct, frozen=True, rename="camel"):
-    claude_ai_oauth: Tokens = Tokens()
+    claude_ai_oauth: ClaudeTokens = ClaudeTokens()
 
 
 def access(outer: Mapping[str, str]) -> Access | None:
@@ -97,12 +97,12 @@ class Block(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-class Message(msgspec.Struct, frozen=True):
+class ClaudeMessage(msgspec.Struct, frozen=True):
     content: list[Block] = []
 
 
 class Assistant(msgspec.Struct, frozen=True, tag="assistant", tag_field="type"):
-    message: Message = Message()
+    message: ClaudeMessage = ClaudeMessage()
 
 
 class OfModel(msgspec.Struct, frozen=True):
@@ -115,7 +115,7 @@ class Denial(msgspec.Struct, frozen=True):
     tool_name: str = ""
 
 
-class Result(msgspec.Struct, frozen=True, tag="result", tag_field="type"):
+class ClaudeResult(msgspec.Struct, frozen=True, tag="result", tag_field="type"):
     is_error: bool = True
     subtype: str = ""
     result: str = ""
@@ -128,23 +128,23 @@ class Result(msgspec.Struct, frozen=True, tag="result", tag_field="type"):
     permission_denials: list[Denial] = []
 
 
-LINES = msgspec.json.Decoder(Assistant | Result)
+LINES = msgspec.json.Decoder(Assistant | ClaudeResult)
 
 
-def _line(data: bytes) -> Assistant | Result | None:
+def _line(data: bytes) -> Assistant | ClaudeResult | None:
     try:
-        line: Assistant | Result = LINES.decode(data)
+        line: Assistant | ClaudeResult = LINES.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return line
 
 
-def read(said: Said, data: bytes) -> Said:
+def read(said: ClientSaid, data: bytes) -> ClientSaid:
     line = _line(data)
-    return _ended(said, line) if isinstance(line, Result) else said
+    return _ended(said, line) if isinstance(line, ClaudeResult) else said
 
 
-def _ended(said: Said, result: Result) -> Said:
+def _ended(said: ClientSaid, result: ClaudeResult) -> ClientSaid:
     """A turn went well if nothing of it says otherwise."""
     well = not result.is_error and result.subtype == "success"
     words = result.result or "; ".join(result.errors) or result.terminal_reason or result.subtype
@@ -157,17 +157,17 @@ def _ended(said: Said, result: Result) -> Said:
 
 def show(data: bytes) -> Iterator[Progress]:
     match _line(data):
-        case Assistant(message=Message(content=blocks)):
+        case Assistant(message=ClaudeMessage(content=blocks)):
             for block in blocks:
                 if block.type == "text":
                     yield Progress("text", block.text)
                 elif block.type == "tool_use":
                     yield Progress("tool", block.name)
-        case Result(permission_denials=[_, *_] as denied):
+        case ClaudeResult(permission_denials=[_, *_] as denied):
             yield Progress("result", f"Claude Code refused itself: {', '.join(d.tool_name for d in denied)}")
 
 
-CLAUDE = Row(
+CLAUDE = ClientRow(
     name="claude",
     program="claude",
     install="npm install -g @anthropic-ai/claude-code",

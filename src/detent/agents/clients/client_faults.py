@@ -16,7 +16,7 @@ DELAY = re.compile(r"(\d{1,9}(?:\.\d+)?)s")
 RESET = "anthropic-ratelimit-unified-reset"
 
 
-class Error(msgspec.Struct, frozen=True):
+class ErrorDetail(msgspec.Struct, frozen=True):
     type: str | None = None
     code: str | int | None = None
     status: str | None = None  # the kind, as Gemini names it
@@ -40,15 +40,15 @@ class Detailed(msgspec.Struct, frozen=True):
     error: Details = Details()
 
 
-class Body(msgspec.Struct, frozen=True):
-    error: Error = Error()
+class ErrorBody(msgspec.Struct, frozen=True):
+    error: ErrorDetail = ErrorDetail()
 
 
-def error_of(body: bytes) -> Error:
+def error_of(body: bytes) -> ErrorDetail:
     try:
-        return msgspec.json.decode(body, type=Body).error
+        return msgspec.json.decode(body, type=ErrorBody).error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return Error()
+        return ErrorDetail()
 
 
 def details_of(body: bytes) -> list[Detail]:
@@ -74,7 +74,7 @@ def trouble_of(status: int, headers: Mapping[str, str], body: bytes, now: dateti
     return Trouble(fault, said[:1000], wait_of(headers, error, details_of(body), now))
 
 
-def wait_of(headers: Mapping[str, str], error: Error, details: list[Detail], now: datetime) -> float | None:
+def wait_of(headers: Mapping[str, str], error: ErrorDetail, details: list[Detail], now: datetime) -> float | None:
     """The seconds that the service asks to wait, whichever way it says so; the longest of them."""
     at = now.timestamp()
     named = [named_wait(headers, now), error.resets_in_seconds, error.resets_at - at if error.resets_at else None]

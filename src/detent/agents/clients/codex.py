@@ -11,7 +11,7 @@ import msgspec
 
 from detent.agents.agent_protocol import Progress
 from detent.agents.clients.dialects import RESPONSES
-from detent.agents.clients.row import Access, Row, Said, Wants
+from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
 
 ADDRESS = "https://api.openai.com/v1"
 CHATGPT = "https://chatgpt.com/backend-api/codex"
@@ -78,14 +78,14 @@ def _quoted(text: str) -> str:
 # -- what pays ---------------------------------------------------------------------------------------------------------------
 
 
-class Tokens(msgspec.Struct, frozen=True):
+class CodexTokens(msgspec.Struct, frozen=True):
     access_token: str = ""
     account_id: str | None = None
 
 
 class Auth(msgspec.Struct, frozen=True):
     key: str | None = msgspec.field(default=None, name="OPENAI_API_KEY")
-    tokens: Tokens | None = None
+    tokens: CodexTokens | None = None
 
 
 def access(outer: Mapping[str, str]) -> Access | None:
@@ -120,41 +120,41 @@ def _login(file: Path, url: str) -> Access | None:
 # -- what its lines mean -----------------------------------------------------------------------------------------------------
 
 
-class Item(msgspec.Struct, frozen=True):
+class CodexItem(msgspec.Struct, frozen=True):
     type: str = ""
     text: str = ""
     command: str = ""
 
 
-class Done(msgspec.Struct, frozen=True, tag="item.completed", tag_field="type"):
-    item: Item = Item()
+class ItemCompleted(msgspec.Struct, frozen=True, tag="item.completed", tag_field="type"):
+    item: CodexItem = CodexItem()
 
 
 class Completed(msgspec.Struct, frozen=True, tag="turn.completed", tag_field="type"): ...
 
 
-class Error(msgspec.Struct, frozen=True):
+class CodexError(msgspec.Struct, frozen=True):
     message: str = ""
 
 
 class Failed(msgspec.Struct, frozen=True, tag="turn.failed", tag_field="type"):
-    error: Error = Error()
+    error: CodexError = CodexError()
 
 
-LINES = msgspec.json.Decoder(Done | Completed | Failed)
+LINES = msgspec.json.Decoder(ItemCompleted | Completed | Failed)
 
 
-def _line(data: bytes) -> Done | Completed | Failed | None:
+def _line(data: bytes) -> ItemCompleted | Completed | Failed | None:
     try:
-        line: Done | Completed | Failed = LINES.decode(data)
+        line: ItemCompleted | Completed | Failed = LINES.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return line
 
 
-def read(said: Said, data: bytes) -> Said:
+def read(said: ClientSaid, data: bytes) -> ClientSaid:
     match _line(data):
-        case Done(item=Item(type="agent_message", text=text)):
+        case ItemCompleted(item=CodexItem(type="agent_message", text=text)):
             return said._replace(text=text)
         case Completed():
             return said._replace(ended=True)
@@ -165,15 +165,15 @@ def read(said: Said, data: bytes) -> Said:
 
 def show(data: bytes) -> Iterator[Progress]:
     match _line(data):
-        case Done(item=Item(type="agent_message", text=text)):
+        case ItemCompleted(item=CodexItem(type="agent_message", text=text)):
             yield Progress("text", text)
-        case Done(item=Item(type="command_execution", command=command)):
+        case ItemCompleted(item=CodexItem(type="command_execution", command=command)):
             yield Progress("tool", command)
-        case Done(item=Item(type=kind)) if kind != "error":
+        case ItemCompleted(item=CodexItem(type=kind)) if kind != "error":
             yield Progress("tool", kind)
 
 
-CODEX = Row(
+CODEX = ClientRow(
     name="codex",
     program="codex",
     install="npm install -g @openai/codex",

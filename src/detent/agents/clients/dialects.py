@@ -25,7 +25,7 @@ class Served(NamedTuple):
     stop: Stop = ""
 
 
-class Dialect(NamedTuple):
+class WireFormat(NamedTuple):
     """One form of requests and answers."""
 
     name: str
@@ -61,32 +61,32 @@ def folded(kind: type[T], fold: Callable[[Served, T], Served], served: Served, d
 # -- Anthropic: messages -----------------------------------------------------------------------------------------------------
 
 
-class Tokens(msgspec.Struct, frozen=True):
+class StreamTokens(msgspec.Struct, frozen=True):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
 
 
-class Message(msgspec.Struct, frozen=True):
+class ChatMessage(msgspec.Struct, frozen=True):
     model: str = ""
     stop_reason: str | None = None
-    usage: Tokens | None = None
+    usage: StreamTokens | None = None
 
 
 class Delta(msgspec.Struct, frozen=True):
     stop_reason: str | None = None
 
 
-class Event(msgspec.Struct, frozen=True):
+class StreamEvent(msgspec.Struct, frozen=True):
     """An event of a stream, or a whole message."""
 
     type: str = ""
     model: str = ""
-    message: Message = Message()
+    message: ChatMessage = ChatMessage()
     delta: Delta = Delta()
     stop_reason: str | None = None
-    usage: Tokens | None = None
+    usage: StreamTokens | None = None
 
 
 ANTHROPIC_STOPS: dict[str, Stop] = {
@@ -95,8 +95,8 @@ ANTHROPIC_STOPS: dict[str, Stop] = {
 }  # fmt: skip
 
 
-def read_message(served: Served, event: Event) -> Served:
-    t = event.usage or event.message.usage or Tokens()
+def read_message(served: Served, event: StreamEvent) -> Served:
+    t = event.usage or event.message.usage or StreamTokens()
     counted = Usage(t.input_tokens or 0, t.output_tokens or 0, t.cache_read_input_tokens or 0, t.cache_creation_input_tokens or 0)
     served = served._replace(usage=most(served.usage, counted), model=event.model or event.message.model or served.model)
     return ended(served, event.delta.stop_reason or event.stop_reason, ANTHROPIC_STOPS)
@@ -115,17 +115,17 @@ class ChatTokens(msgspec.Struct, frozen=True):
     prompt_tokens_details: Cached | None = None
 
 
-class Said(msgspec.Struct, frozen=True):
+class DialectSaid(msgspec.Struct, frozen=True):
     tool_calls: list[msgspec.Raw] | None = None
 
 
 class Choice(msgspec.Struct, frozen=True):
-    delta: Said | None = None
-    message: Said | None = None
+    delta: DialectSaid | None = None
+    message: DialectSaid | None = None
     finish_reason: str | None = None
 
 
-class Chunk(msgspec.Struct, frozen=True):
+class StreamChunk(msgspec.Struct, frozen=True):
     model: str | None = None
     choices: list[Choice] | None = None
     usage: ChatTokens | None = None
@@ -136,13 +136,13 @@ CHAT_STOPS: dict[str, Stop] = {
 }  # fmt: skip
 
 
-def read_chat(served: Served, chunk: Chunk) -> Served:
+def read_chat(served: Served, chunk: StreamChunk) -> Served:
     if u := chunk.usage:
         cached = (u.prompt_tokens_details and u.prompt_tokens_details.cached_tokens) or 0
         served = served._replace(usage=most(served.usage, Usage(max(0, u.prompt_tokens - cached), u.completion_tokens, cached)))
     served = served._replace(model=chunk.model or served.model)
     for choice in (chunk.choices or [])[:1]:
-        said = choice.delta or choice.message or Said()
+        said = choice.delta or choice.message or DialectSaid()
         served = ended(served._replace(tools=served.tools or bool(said.tool_calls)), choice.finish_reason, CHAT_STOPS)
     return served
 
@@ -150,7 +150,7 @@ def read_chat(served: Served, chunk: Chunk) -> Served:
 # -- OpenAI: responses -------------------------------------------------------------------------------------------------------
 
 
-class Item(msgspec.Struct, frozen=True):
+class ResponseItem(msgspec.Struct, frozen=True):
     type: str = ""
 
 
@@ -168,15 +168,15 @@ class Response(msgspec.Struct, frozen=True):
     model: str | None = None
     status: str | None = None
     usage: ItemTokens | None = None
-    output: list[Item] | None = None
+    output: list[ResponseItem] | None = None
     incomplete_details: Why | None = None
 
 
-class Step(msgspec.Struct, frozen=True):
+class StreamStep(msgspec.Struct, frozen=True):
     """An event of a stream."""
 
     type: str = ""
-    item: Item = Item()
+    item: ResponseItem = ResponseItem()
     response: Response | None = None
 
 
@@ -197,11 +197,11 @@ def read_response(served: Served, response: Response, status: str) -> Served:
     return ended(served, response.incomplete_details.reason if response.incomplete_details else status, RESPONSE_STOPS)
 
 
-def called(served: Served, item: Item) -> Served:
+def called(served: Served, item: ResponseItem) -> Served:
     return served._replace(tools=True) if item.type.endswith("_call") else served
 
 
-def read_step(served: Served, step: Step) -> Served:
+def read_step(served: Served, step: StreamStep) -> Served:
     """Services name the end in the event, and many of them in the response as well."""
     if step.response is None:
         return called(served, step.item)
@@ -213,22 +213,22 @@ def read_whole(served: Served, whole: Whole) -> Served:
 
 
 def read_responses(served: Served, data: bytes) -> Served:
-    return folded(Whole, read_whole, folded(Step, read_step, served, data), data)
+    return folded(Whole, read_whole, folded(StreamStep, read_step, served, data), data)
 
 
 # -- Gemini ------------------------------------------------------------------------------------------------------------------
 
 
-class Part(msgspec.Struct, frozen=True, rename="camel"):
+class ContentPart(msgspec.Struct, frozen=True, rename="camel"):
     function_call: object = None
 
 
-class Content(msgspec.Struct, frozen=True):
-    parts: list[Part] | None = None
+class MessageContent(msgspec.Struct, frozen=True):
+    parts: list[ContentPart] | None = None
 
 
-class Candidate(msgspec.Struct, frozen=True, rename="camel"):
-    content: Content | None = None
+class GeminiCandidate(msgspec.Struct, frozen=True, rename="camel"):
+    content: MessageContent | None = None
     finish_reason: str | None = None
 
 
@@ -245,7 +245,7 @@ class Feedback(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Generated(msgspec.Struct, frozen=True, rename="camel"):
-    candidates: list[Candidate] | None = None
+    candidates: list[GeminiCandidate] | None = None
     usage_metadata: GeminiTokens | None = None
     model_version: str | None = None
     prompt_feedback: Feedback | None = None
@@ -279,15 +279,17 @@ def read_generations(served: Served, data: bytes) -> Served:
     return folded(list[Generated], lambda was, pieces: reduce(read_generated, pieces, was), served, data)
 
 
-ANTHROPIC = Dialect(
-    "anthropic", re.compile("/v1/messages"), re.compile("/v1/messages/count_tokens|/v1/models"), partial(folded, Event, read_message)
+ANTHROPIC = WireFormat(
+    "anthropic", re.compile("/v1/messages"), re.compile("/v1/messages/count_tokens|/v1/models"), partial(folded, StreamEvent, read_message)
 )
-CHAT = Dialect("chat", re.compile("(/v1)?/chat/completions"), re.compile("(/v1)?/models"), partial(folded, Chunk, read_chat), "/v1")
-RESPONSES = Dialect("responses", re.compile("(/v1)?/responses"), re.compile("(/v1)?/models"), read_responses, "/v1")
-GEMINI = Dialect(
+CHAT = WireFormat(
+    "chat", re.compile("(/v1)?/chat/completions"), re.compile("(/v1)?/models"), partial(folded, StreamChunk, read_chat), "/v1"
+)
+RESPONSES = WireFormat("responses", re.compile("(/v1)?/responses"), re.compile("(/v1)?/models"), read_responses, "/v1")
+GEMINI = WireFormat(
     "gemini",
     re.compile(r"/v1(beta)?/models/(?P<model>[\w.-]+):(streamGenerateContent|generateContent)"),
     re.compile(r"/v1(beta)?/models(/[\w.-]+(:countTokens)?)?"),
     read_generations,
 )
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (ANTHROPIC, CHAT, RESPONSES, GEMINI)}
+DIALECTS: dict[str, WireFormat] = {dialect.name: dialect for dialect in (ANTHROPIC, CHAT, RESPONSES, GEMINI)}

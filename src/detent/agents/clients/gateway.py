@@ -24,7 +24,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from detent.agents.agent_protocol import AgentFailed, Usage
 from detent.agents.clients.client_faults import is_about_the_key, lost, now, trouble_of
 from detent.agents.clients.row import Access
-from detent.agents.clients.service_answers import Answers, Call
+from detent.agents.clients.service_answers import Answers, ModelCall
 from detent.agents.faults import LATER, Trouble
 from detent.errors import DetentError
 
@@ -117,7 +117,7 @@ class Gateway:
 
     # -- what a call came to ---------------------------------------------------------------------------------------------
 
-    def asked(self, call: Call) -> None:
+    def asked(self, call: ModelCall) -> None:
         with self.lock:
             self.answers.calls.append(call)
 
@@ -125,10 +125,10 @@ class Gateway:
         with self.lock:
             self.calls += 1
 
-    def failed(self, call: Call, trouble: Trouble) -> None:
+    def failed(self, call: ModelCall, trouble: Trouble) -> None:
         self.fault = call.fault = trouble
 
-    def answered(self, call: Call, way: Access, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    def answered(self, call: ModelCall, way: Access, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """The service said no. What no second try can mend ends the turn here; everything else is the client's to try again."""
         if is_about_the_key(status, body):
             self.ended = self.ended or DetentError(f"the model's service did not accept {way.how}", self.login)
@@ -222,12 +222,12 @@ class Handler(BaseHTTPRequestHandler):
         if said or way is None:
             self.refuse(403, said)
             return
-        call = Call(way.dialect, path, body) if way.dialect.calls.fullmatch(path) else None
+        call = ModelCall(way.dialect, path, body) if way.dialect.calls.fullmatch(path) else None
         if call:
             self.gate.asked(call)
         self.forward(way, call, target(way, path, query), body, headers)
 
-    def forward(self, way: Access, call: Call | None, target: str, body: bytes, headers: dict[str, str]) -> None:
+    def forward(self, way: Access, call: ModelCall | None, target: str, body: bytes, headers: dict[str, str]) -> None:
         with self.gate.connected(way) as service:
             try:
                 service.request(self.command, target, body or None, sent(way, headers))
@@ -241,11 +241,11 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 self.stream(call, answer)
 
-    def broke(self, call: Call | None, why: Exception) -> None:
+    def broke(self, call: ModelCall | None, why: Exception) -> None:
         if call:
             self.gate.failed(call, lost(why))
 
-    def deny(self, way: Access, call: Call | None, answer: http.client.HTTPResponse) -> None:
+    def deny(self, way: Access, call: ModelCall | None, answer: http.client.HTTPResponse) -> None:
         try:
             body = answer.read(LONGEST)
         except (OSError, http.client.HTTPException):
@@ -255,7 +255,7 @@ class Handler(BaseHTTPRequestHandler):
         self.head(answer, {"content-length": str(len(body))})
         self.wfile.write(body)
 
-    def stream(self, call: Call | None, answer: http.client.HTTPResponse) -> None:
+    def stream(self, call: ModelCall | None, answer: http.client.HTTPResponse) -> None:
         """Pass an answer on as it comes. One that is cut there is cut here."""
         if call:
             self.gate.began()

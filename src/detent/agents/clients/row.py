@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.agents.agent_protocol import Progress, Sort
-from detent.agents.clients.dialects import Dialect
+from detent.agents.clients.dialects import WireFormat
 
 
 class Access(NamedTuple):
@@ -18,7 +18,7 @@ class Access(NamedTuple):
     url: str  # of the service
     headers: Mapping[str, str]  # what pays
     variable: str  # in which the client looks for its key
-    dialect: Dialect  # the form in which it is asked
+    dialect: WireFormat  # the form in which it is asked
 
 
 class Wants(NamedTuple):
@@ -35,7 +35,7 @@ class Wants(NamedTuple):
     form: str = ""  # in which the service is asked: the name of its dialect
 
 
-class Said(NamedTuple):
+class ClientSaid(NamedTuple):
     """What the lines of a client came to so far."""
 
     text: str = ""  # its last words
@@ -46,7 +46,7 @@ class Said(NamedTuple):
     usd: float = 0.0  # what it says that the turn cost
 
 
-class Row(NamedTuple):
+class ClientRow(NamedTuple):
     """One client."""
 
     name: str
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     argv: Callable[[Wants], list[str]]  # without the program
     env: Callable[[Wants], dict[str, str]]
     files: Callable[[Wants], dict[str, str]]  # in its home
-    read: Callable[[Said, bytes], Said] = lambda said, line: said  # one line more; a line that is not known changes nothing
+    read: Callable[[ClientSaid, bytes], ClientSaid] = lambda said, line: said  # one line more; a line that is not known changes nothing
     show: Callable[[bytes], Iterable[Progress]] = lambda line: ()  # a line, for the live view
     mode: str = ""  # which the session of an agent is put into
     how: str = ""  # it is driven, and held to what its state lets it write; for people

@@ -8,23 +8,23 @@ from typing import NamedTuple
 import msgspec
 
 from detent.agents.agent_protocol import Usage
-from detent.agents.clients.dialects import Dialect, Served
+from detent.agents.clients.dialects import Served, WireFormat
 from detent.agents.faults import Trouble
 
 LONGEST = 32 << 20  # bytes of one event, or of an answer that is no stream
 
 
-class Question(msgspec.Struct, frozen=True):
+class ModelRequest(msgspec.Struct, frozen=True):
     """What of a request matters: which model is asked, and whether it may use tools."""
 
     model: str | None = None
     tools: list[msgspec.Raw] | None = None
 
 
-class Call:
+class ModelCall:
     """One call of a model and what came of it."""
 
-    def __init__(self, dialect: Dialect, path: str, body: bytes) -> None:
+    def __init__(self, dialect: WireFormat, path: str, body: bytes) -> None:
         question = question_of(body)
         named = dialect.calls.fullmatch(path)
         self.dialect = dialect
@@ -57,24 +57,24 @@ class Call:
             self.served = self.dialect.read(self.served, rest)
 
 
-def question_of(body: bytes) -> Question:
+def question_of(body: bytes) -> ModelRequest:
     try:
-        return msgspec.json.decode(body, type=Question)
+        return msgspec.json.decode(body, type=ModelRequest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return Question()
+        return ModelRequest()
 
 
 class Answers(NamedTuple):
     """The calls of a turn, in the order in which they were answered."""
 
-    calls: list[Call]
+    calls: list[ModelCall]
 
     @property
     def usage(self) -> Usage:
         return sum((call.served.usage for call in list(self.calls)), Usage())
 
     @property
-    def last(self) -> Call | None:
+    def last(self) -> ModelCall | None:
         """The call that says how the turn stands: the last one that may use tools, else the last one."""
         main = [call for call in self.calls if call.main] or list(self.calls)
         return main[-1] if main else None

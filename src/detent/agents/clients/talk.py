@@ -10,18 +10,18 @@ from typing import Protocol
 
 from detent.agents.agent_protocol import AgentFailed
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.row import Row, Said, Wants
+from detent.agents.clients.row import ClientRow, ClientSaid, Wants
 from detent.agents.question import Asked
 
 LONGEST_LINE = 32 << 20
 LOUDEST = 128 << 20  # bytes of all lines of a turn
 
 
-class Talk(Protocol):
+class ClientTalk(Protocol):
     """One turn with a client: what it is given to read, and what its lines come to."""
 
     @property
-    def said(self) -> Said: ...
+    def said(self) -> ClientSaid: ...
     @property
     def stdin(self) -> Path: ...
     @property
@@ -34,13 +34,13 @@ class Talk(Protocol):
 class Opens(Protocol):
     """How a talk begins, once the way to the model is open."""
 
-    def __call__(self, asked: Asked, wants: Wants, gate: Gateway) -> AbstractContextManager[Talk]: ...
+    def __call__(self, asked: Asked, wants: Wants, gate: Gateway) -> AbstractContextManager[ClientTalk]: ...
 
 
-class Heard:
+class HeardLines:
     """The output of a client, line by line. `broken` is why the turn has to end."""
 
-    def __init__(self, asked: Asked, talk: Talk, gate: Gateway) -> None:
+    def __init__(self, asked: Asked, talk: ClientTalk, gate: Gateway) -> None:
         self.asked, self.talk, self.gate, self.rest, self.size = asked, talk, gate, b"", 0
         self.broken: Exception | None = None
 
@@ -90,8 +90,8 @@ class Prompted:
 
     words = ""
 
-    def __init__(self, row: Row, asked: Asked, folder: Path) -> None:
-        self.row, self.asked, self.said = row, asked, Said()
+    def __init__(self, row: ClientRow, asked: Asked, folder: Path) -> None:
+        self.row, self.asked, self.said = row, asked, ClientSaid()
         self.stdin = folder / "prompt"
         self.stdin.write_text(asked.turn.prompt, encoding="utf-8", errors="backslashreplace")
 

@@ -28,7 +28,7 @@ class Problem(NamedTuple):
     text: str
 
 
-class Case(NamedTuple):
+class JUnitCase(NamedTuple):
     """One `testcase` element."""
 
     classname: str
@@ -38,7 +38,7 @@ class Case(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def read_cases(report: bytes) -> list[Case]:
+def read_cases(report: bytes) -> list[JUnitCase]:
     """Every test case of a report, in its order."""
     target = _Cases()
     feed(report, target)
@@ -49,7 +49,7 @@ class _Cases:
     """What the XML parser talks to: keeps the cases, forgets the rest."""
 
     def __init__(self) -> None:
-        self.cases: list[Case] = []
+        self.cases: list[JUnitCase] = []
         self._depth = 0
         self._case: dict[str, str] | None = None
         self._problems: list[Problem] = []
@@ -84,7 +84,9 @@ class _Cases:
         elif tag == "testcase" and self._case is not None:
             case = self._case
             seconds = _seconds(case.get("time", ""))
-            self.cases.append(Case(case.get("classname", ""), case.get("name", ""), case.get("file", ""), seconds, tuple(self._problems)))
+            self.cases.append(
+                JUnitCase(case.get("classname", ""), case.get("name", ""), case.get("file", ""), seconds, tuple(self._problems))
+            )
             self._case = None
 
 

@@ -17,7 +17,7 @@ TIMED = re.compile(r"\s*#\s*(?:time=|in )([\d.]+)\s*(ms|s(?:ec)?)?$")
 STEP = 4  # spaces before a subtest
 
 
-class Point(NamedTuple):
+class TapPoint(NamedTuple):
     """One test point without subtests, or one that failed although none of them did."""
 
     names: tuple[str, ...]  # of the subtests around it, the outermost first, and its own
@@ -30,11 +30,11 @@ class _Level:
     """The points of one depth, until the point that they belong to ends."""
 
     def __init__(self) -> None:
-        self.points: list[Point] = []
+        self.points: list[TapPoint] = []
         self.seen = 0
         self.plan: int | None = None
 
-    def closed(self) -> list[Point]:
+    def closed(self) -> list[TapPoint]:
         if self.plan != self.seen:
             planned = "has no plan" if self.plan is None else f"plans {self.plan} tests"
             raise CannotTell(f"the test report is not whole: it {planned}, and has {self.seen}")
@@ -46,7 +46,7 @@ class _Points:
 
     def __init__(self) -> None:
         self.levels = [_Level()]
-        self.opened: dict[int, Point] = {}
+        self.opened: dict[int, TapPoint] = {}
         self.inside = ""  # the end of the block of YAML that is open
 
     def line(self, text: str) -> None:
@@ -76,13 +76,13 @@ class _Points:
         if timed := TIMED.search(says):
             says, seconds = says[: timed.start()], float(timed[1]) / (1 if (timed[2] or "ms")[0] == "s" else 1000)
         outcome: Outcome = "skipped" if found["directive"] else "failed" if found["word"] == "not ok" else "passed"
-        point = Point((says.replace("\\#", "#") or "(no name)",), outcome, found["excuse"] or "", seconds)
+        point = TapPoint((says.replace("\\#", "#") or "(no name)",), outcome, found["excuse"] or "", seconds)
         if found["opens"]:
             self.opened[depth] = point
         else:
             self._add(depth, point)
 
-    def _add(self, depth: int, point: Point) -> None:
+    def _add(self, depth: int, point: TapPoint) -> None:
         level = self._at(depth)
         level.seen += 1
         deeper, self.levels[depth + 1 :] = self.levels[depth + 1 :], []
@@ -97,7 +97,7 @@ class _Points:
             level.points[-1] = level.points[-1]._replace(said=f"{level.points[-1].said}\n{text}".strip("\n"))
 
 
-def read_points(report: bytes) -> list[Point]:
+def read_points(report: bytes) -> list[TapPoint]:
     """Every test of a report, in its order."""
     points = _Points()
     for line in report.decode("utf-8", "replace").splitlines():

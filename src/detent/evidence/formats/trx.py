@@ -20,7 +20,7 @@ OUTCOMES: dict[str, Outcome] = {
 }  # any other (Timeout, Aborted, Error, Disconnected, NotRunnable, …), and none at all, is an error
 
 
-class Result(NamedTuple):
+class TrxResult(NamedTuple):
     """One `UnitTestResult` that has none inside."""
 
     classname: str
@@ -31,17 +31,17 @@ class Result(NamedTuple):
     seconds: float
 
 
-def read_results(report: bytes) -> list[Result]:
+def read_results(report: bytes) -> list[TrxResult]:
     """Every result of a report, in its order."""
     target = _Results()
     feed(report, target)
     return [_result(each, message, target.classes.get(each.get("testId", ""), "")) for each, message in target.found]
 
 
-def _result(said: dict[str, str], message: str, classname: str) -> Result:
+def _result(said: dict[str, str], message: str, classname: str) -> TrxResult:
     name, word = said.get("testName", ""), said.get("outcome", "")
     owner = classname or name.partition("(")[0].rpartition(".")[0]
-    return Result(
+    return TrxResult(
         owner,
         name.removeprefix(f"{owner}."),
         OUTCOMES.get(word, "error"),

@@ -9,7 +9,7 @@ LARGEST = 64 * 1024 * 1024
 DEEPEST = 100
 
 
-class Target(Protocol):
+class XmlTarget(Protocol):
     """What is told of each element; a name in a name space comes as `space}name`."""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None: ...
@@ -17,7 +17,7 @@ class Target(Protocol):
     def end(self, tag: str) -> None: ...
 
 
-def feed(report: bytes, target: Target) -> None:
+def feed(report: bytes, target: XmlTarget) -> None:
     """Read a report to its end. What cannot be read whole is CannotTell, never a smaller report."""
     if not report.strip():
         raise CannotTell("the test report is empty")

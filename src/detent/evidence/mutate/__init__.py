@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from detent.evidence.mutate import answers, javascript, python, textual
 from detent.evidence.mutate.arid import is_arid_line
-from detent.evidence.mutate.spot import Body, Spot
+from detent.evidence.mutate.spot import FunctionBody, Spot
 
 MOST = 300  # of one file
 
@@ -49,7 +49,7 @@ def _telling(path: str, text: str, found: Iterator[Spot]) -> Iterator[Spot]:
     return (spot for spot in found if not is_arid_line(lines[spot.line - 1]))
 
 
-def bodies_on(path: str, text: str, lines: Collection[int]) -> list[Body]:
+def bodies_on(path: str, text: str, lines: Collection[int]) -> list[FunctionBody]:
     """The functions that hold one of these lines, each with the file in which it answers something that nobody expects."""
     suffix = PurePosixPath(path).suffix
     found = python.bodies(text) if suffix == ".py" else answers.bodies(suffix, text)

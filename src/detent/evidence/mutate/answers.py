@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from detent.evidence.mutate.spot import Body
+from detent.evidence.mutate.spot import FunctionBody
 from detent.evidence.mutate.textual import blanked
 
 ARGS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -17,7 +17,7 @@ NOTHING = {"int": "0", "long": "0", "short": "0", "char": "0", "byte": "0", "flo
 PHP = {"": "null", "int": "0", "float": "0.0", "string": "''", "bool": "false", "array": "[]", "void": ""}
 
 
-class Head(NamedTuple):
+class FunctionHead(NamedTuple):
     """How the head of a function is found, and what is put in the place of it, so that its body is not gone into."""
 
     found: re.Pattern[str]
@@ -65,25 +65,25 @@ C = re.compile(
     rf"\b(?P<type>{'|'.join(NOTHING)})\s+(?:[\w]+(?:::|\.))?(?P<name>\w+)\s*{ARGS}\s*(?:const|noexcept|override|throws\s[\w., ]+|\s)*\{{"
 )
 HEADS = {
-    ".go": Head(
+    ".go": FunctionHead(
         re.compile(
             rf"(?P<head>^func\s+(?:\([^()]*\)\s*)?(?P<name>\w+)(?:\[[^\]]*\])?{ARGS})(?P<out>[^{{}}\n]*)\{{", re.MULTILINE
         ), _go
     ),
-    ".rs": Head(re.compile(rf"\bfn\s+(?P<name>\w+)\s*(?:<[^{{}}()]*?>)?\s*{ARGS}(?P<out>[^{{}};]*)\{{"), _rust),
-    ".rb": Head(
+    ".rs": FunctionHead(re.compile(rf"\bfn\s+(?P<name>\w+)\s*(?:<[^{{}}()]*?>)?\s*{ARGS}(?P<out>[^{{}};]*)\{{"), _rust),
+    ".rb": FunctionHead(
         re.compile(rf"^(?P<indent>[ \t]*)def\s+(?:self\.)?(?P<name>[\w?!=]+)[ \t]*(?:{ARGS})?[ \t]*(?P<whole>=(?=[ \t]))?(?:(?<==)|$)", re.MULTILINE),
         lambda head: f"{head[0]} true ? Object.new :" if head["whole"] else f"{head[0]}; return Object.new if true",
     ),
-    ".php": Head(re.compile(rf"\bfunction\s+(?P<name>\w+)\s*{ARGS}\s*(?::\s*(?P<type>\??\w+))?\s*\{{"), _php),
-    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), Head(JS, partial(_script, "Symbol.iterator"))),
-    **dict.fromkeys((".ts", ".tsx"), Head(JS, partial(_script, "Symbol.iterator as any"))),
-    **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"), Head(C, partial(_typed, "1"))),
-    **dict.fromkeys((".java", ".cs"), Head(C, partial(_typed, "true"))),
+    ".php": FunctionHead(re.compile(rf"\bfunction\s+(?P<name>\w+)\s*{ARGS}\s*(?::\s*(?P<type>\??\w+))?\s*\{{"), _php),
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), FunctionHead(JS, partial(_script, "Symbol.iterator"))),
+    **dict.fromkeys((".ts", ".tsx"), FunctionHead(JS, partial(_script, "Symbol.iterator as any"))),
+    **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"), FunctionHead(C, partial(_typed, "1"))),
+    **dict.fromkeys((".java", ".cs"), FunctionHead(C, partial(_typed, "true"))),
 }  # fmt: skip
 
 
-def bodies(suffix: str, text: str) -> Iterator[Body]:
+def bodies(suffix: str, text: str) -> Iterator[FunctionBody]:
     """Every function of a file whose head is understood."""
     rule, blank = HEADS.get(suffix), blanked(suffix, text)
     for head in rule.found.finditer(blank) if rule else ():
@@ -93,7 +93,7 @@ def bodies(suffix: str, text: str) -> Iterator[Body]:
             last = text.count("\n", 0, _end(blank, head)) + 1
             named = (head.groupdict().get(group) for group in ("name", "word", "const"))
             name = next((each for each in named if each), f"line {first}")
-            yield Body(name, first, last, partial("{}{}{}".format, text[: head.start()], new, text[head.end() :]))
+            yield FunctionBody(name, first, last, partial("{}{}{}".format, text[: head.start()], new, text[head.end() :]))
 
 
 def _end(blank: str, head: re.Match[str]) -> int:

@@ -18,7 +18,7 @@ SETS_UP = re.compile(
 MOST = 40
 
 
-class Asked(NamedTuple):
+class TestCall(NamedTuple):
     """One call, as a test makes it."""
 
     test: str
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
     args: tuple[ast.expr, ...]
 
 
-def asked(text: str, tests: Collection[str]) -> list[Asked]:
+def asked(text: str, tests: Collection[str]) -> list[TestCall]:
     """The calls that some tests of a file make with values that are written down, and the values that they want."""
     try:
         tree = ast.parse(text)
@@ -52,7 +52,7 @@ def asked(text: str, tests: Collection[str]) -> list[Asked]:
 TRIES = 6  # to draw a value that no test asks
 
 
-def others(call: Asked, lot: Lot, known: Collection[str] = ()) -> str | None:
+def others(call: TestCall, lot: Lot, known: Collection[str] = ()) -> str | None:
     """The same call with other values of the same look: numbers, and texts with digits. None if it has none: a word may be a name.
 
     `known`: values that the tests ask; where it can be, none of them is drawn.
@@ -110,7 +110,7 @@ def _rows(test: Function) -> Iterator[dict[str, ast.expr]]:
                 yield dict(zip(names, values, strict=True))
 
 
-def _calls(name: str, test: Function, row: dict[str, ast.expr], imports: dict[str, str]) -> Iterator[Asked]:
+def _calls(name: str, test: Function, row: dict[str, ast.expr], imports: dict[str, str]) -> Iterator[TestCall]:
     for node in test.body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
@@ -125,7 +125,7 @@ def _calls(name: str, test: Function, row: dict[str, ast.expr], imports: dict[st
         if root in imports and not call.keywords and args and all(map(_is_written, args)):
             function = ast.unparse(call.func)
             said = f"{function}({', '.join(map(ast.unparse, args))})"
-            yield Asked(name, node.lineno, imports[root], function, said, ast.unparse(wanted), args)
+            yield TestCall(name, node.lineno, imports[root], function, said, ast.unparse(wanted), args)
 
 
 def _pair(test: ast.expr, row: dict[str, ast.expr]) -> tuple[ast.Call, ast.expr] | None:

@@ -53,7 +53,7 @@ GOES_ON = frozenset(  # what continues an expression on the next line
 )  # fmt: skip
 
 
-class Token(NamedTuple):
+class JsToken(NamedTuple):
     """A piece of code and where it begins."""
 
     kind: str  # name, number, string, sign, or masked: a template or a regular expression
@@ -66,7 +66,7 @@ class Token(NamedTuple):
         return self.at + len(self.text)
 
 
-class Unclear(Exception):
+class UnclearScript(Exception):
     """The text cannot be taken apart for certain."""
 
 
@@ -74,7 +74,7 @@ def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
     """Every place of a module, or of these lines of it, in the order of its text; none if it cannot be taken apart."""
     try:
         tokens = tokenize(text)
-    except Unclear:
+    except UnclearScript:
         return
     for i, token in enumerate(tokens):
         for start, end, new in _changes(tokens, i, token):
@@ -88,9 +88,9 @@ def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
 # Taking apart.
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str) -> list[JsToken]:
     """The tokens of a module without comments."""
-    tokens: list[Token] = []
+    tokens: list[JsToken] = []
     opened: list[bool] = []  # of each open parenthesis: whether a statement follows it, not an operand
     after_block = False
     at = text.find("\n") if text.startswith("#!") else 0
@@ -109,23 +109,23 @@ def tokenize(text: str) -> list[Token]:
         at = token.end
 
 
-def _next(text: str, at: int, before: Token | None, after_block: bool) -> Token:
+def _next(text: str, at: int, before: JsToken | None, after_block: bool) -> JsToken:
     if text[at] == "`":
-        return Token("masked", text[at : _template_end(text, at)], at)
+        return JsToken("masked", text[at : _template_end(text, at)], at)
     if text[at] == "/" and (after_block or not _is_operand(before)):
         found = REGEX.match(text, at)
         if found is None:
-            raise Unclear
-        return Token("masked", found[0], at)
+            raise UnclearScript
+        return JsToken("masked", found[0], at)
     if text[at] == "/" and before is not None and before.text == "}":
-        raise Unclear
+        raise UnclearScript
     found = TOKEN.match(text, at)
     if found is None or found.lastgroup is None:
-        raise Unclear
-    return Token(found.lastgroup, found[0], at)
+        raise UnclearScript
+    return JsToken(found.lastgroup, found[0], at)
 
 
-def _is_operand(token: Token | None) -> bool:
+def _is_operand(token: JsToken | None) -> bool:
     """Whether a value ends with this token."""
     if token is None:
         return False
@@ -144,7 +144,7 @@ def _template_end(text: str, at: int) -> int:
             at = _braces_end(text, at + 2)
         else:
             at += 2 if text[at] == "\\" else 1
-    raise Unclear
+    raise UnclearScript
 
 
 def _braces_end(text: str, at: int) -> int:
@@ -153,7 +153,7 @@ def _braces_end(text: str, at: int) -> int:
         space = SPACE.match(text, at)
         at = space.end() if space else at
         if at >= len(text):
-            raise Unclear
+            raise UnclearScript
         before = _next(text, at, before, False)
         depth += {"{": 1, "}": -1}.get(before.text, 0) if before.kind == "sign" else 0
         at = before.end
@@ -165,8 +165,8 @@ def _braces_end(text: str, at: int) -> int:
 Change = tuple[int, int, str]  # from, to, what stands there instead
 
 
-def _changes(tokens: list[Token], i: int, token: Token) -> Iterator[Change]:
-    before = tokens[i - 1] if i else Token("sign", ";", 0)
+def _changes(tokens: list[JsToken], i: int, token: JsToken) -> Iterator[Change]:
+    before = tokens[i - 1] if i else JsToken("sign", ";", 0)
     if before.text in (".", "?."):
         return  # the name of a member
     if token.kind == "number":
@@ -179,7 +179,7 @@ def _changes(tokens: list[Token], i: int, token: Token) -> Iterator[Change]:
         yield token.at, token.end, f" {SWAPPED[token.text]} " if token.text in "+-" else SWAPPED[token.text]
 
 
-def _may_swap(token: Token, before: Token) -> bool:
+def _may_swap(token: JsToken, before: JsToken) -> bool:
     if token.text not in BINARY:
         return True
     return _is_operand(before) and before.text != "}" and before.text not in BEFORE_STAR
@@ -196,7 +196,7 @@ def _numbers(text: str) -> Iterator[str]:
         yield f"{float(text) + 1}"
 
 
-def _is_needed(tokens: list[Token], i: int) -> bool:
+def _is_needed(tokens: list[JsToken], i: int) -> bool:
     """Whether a module would not load without this string: what it imports and how, and what makes it strict."""
     last = [token.text for token in tokens[max(0, i - 3) : i]]
     asks = last[-1:] in (["from"], ["import"]) or last[-2:] in (
@@ -209,7 +209,7 @@ def _is_needed(tokens: list[Token], i: int) -> bool:
     return asks or tokens[i].text[1:-1] == "use strict"
 
 
-def _return(tokens: list[Token], i: int) -> Iterator[Change]:
+def _return(tokens: list[JsToken], i: int) -> Iterator[Change]:
     """`undefined` instead of what is returned, where it is clear where that ends."""
     if _is_key(tokens, i):
         return
@@ -228,7 +228,7 @@ def _return(tokens: list[Token], i: int) -> Iterator[Change]:
             depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token.text, 0)
 
 
-def _is_key(tokens: list[Token], i: int) -> bool:
+def _is_key(tokens: list[JsToken], i: int) -> bool:
     """Whether a word is the name of a property or method: `return: 1`, `return() { … }`."""
     depth = 0
     for j in range(i + 1, len(tokens)):

@@ -7,7 +7,7 @@ from functools import partial
 
 from detent.evidence.mutate.arid import arid_nodes, is_arid_function
 from detent.evidence.mutate.splice import Page, Splice, spliced, spot
-from detent.evidence.mutate.spot import Body, Spot
+from detent.evidence.mutate.spot import FunctionBody, Spot
 
 SWAPPED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", ">="), ast.GtE: (">=", "<"), ast.Gt: (">", "<="), ast.LtE: ("<=", ">"),
@@ -33,13 +33,13 @@ def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
             yield from (spot(text, getattr(node, "lineno", 0), *change) for change in _changes(page, node))
 
 
-def bodies(text: str) -> Iterator[Body]:
+def bodies(text: str) -> Iterator[FunctionBody]:
     """Every function of a module: none of them does what it did."""
     tree, page = _parsed(text), Page(text)
     for node in ast.walk(tree):
         if isinstance(node, Function) and not is_arid_function(node):
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            yield Body(node.name, first, node.end_lineno or node.lineno, partial(_idle, page, node))
+            yield FunctionBody(node.name, first, node.end_lineno or node.lineno, partial(_idle, page, node))
 
 
 def _parsed(text: str) -> ast.Module:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from detent.evidence.mutate.javascript import Unclear
+from detent.evidence.mutate.javascript import UnclearScript
 from detent.evidence.mutate.javascript import tokenize as tokens_of
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.mutate.splice import Page, Splice, spliced
@@ -146,7 +146,7 @@ def _script(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
     """The titles of tests and suites that are plain texts."""
     try:
         tokens = tokens_of(text)
-    except Unclear:
+    except UnclearScript:
         return text, {}
     splices, words = list[Splice](), dict[str, str]()
     for i, token in enumerate(tokens[2:], 2):

@@ -10,7 +10,7 @@ from functools import partial
 
 from detent.evidence.mutate.arid import is_arid_function
 from detent.evidence.mutate.splice import Page, spliced
-from detent.evidence.mutate.spot import Body
+from detent.evidence.mutate.spot import FunctionBody
 
 ANOTHER = (
     "(lambda a: not a if isinstance(a, bool) else a + 7 if isinstance(a, (int, float)) else a + 'k' if isinstance(a, str)"
@@ -21,7 +21,7 @@ PLAIN = (ast.Return, ast.If, ast.Raise, ast.For, ast.While, ast.Break, ast.Conti
 EFFECTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
-def other_answers(text: str, lines: Collection[int]) -> Iterator[Body]:
+def other_answers(text: str, lines: Collection[int]) -> Iterator[FunctionBody]:
     """The functions on these lines that only answer, each with the file in which all its answers are others; none if it cannot be parsed."""
     try:
         tree = ast.parse(text)
@@ -32,7 +32,7 @@ def other_answers(text: str, lines: Collection[int]) -> Iterator[Body]:
         if isinstance(node, ast.FunctionDef) and any(line in lines for line in range(node.lineno, (node.end_lineno or 0) + 1)):
             said = [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is not None]
             if said and _only_answers(node):
-                yield Body(node.name, node.lineno, node.end_lineno or node.lineno, partial(_made, page, said))
+                yield FunctionBody(node.name, node.lineno, node.end_lineno or node.lineno, partial(_made, page, said))
 
 
 def _made(page: Page, said: list[ast.expr]) -> str:

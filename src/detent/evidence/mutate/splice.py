@@ -18,7 +18,7 @@ class Splice(NamedTuple):
     new: str
 
 
-class Word(NamedTuple):
+class PyToken(NamedTuple):
     """A token of Python, and where it stands."""
 
     kind: int
@@ -78,17 +78,17 @@ class Page:
         return Splice(start, start, before), Splice(end, end, after)
 
     @cached_property
-    def words(self) -> list[Word]:
+    def words(self) -> list[PyToken]:
         """The tokens; none of a text that has none."""
         try:
             found = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (tokenize.TokenError, SyntaxError):
             return []
         return [
-            Word(t.type, t.string, self._starts[t.start[0] - 1] + t.start[1], self._starts[t.end[0] - 1] + t.end[1])
+            PyToken(t.type, t.string, self._starts[t.start[0] - 1] + t.start[1], self._starts[t.end[0] - 1] + t.end[1])
             for t in found
             if t.end[0] < len(self._starts)
         ]
 
-    def between(self, start: int, end: int) -> list[Word]:
+    def between(self, start: int, end: int) -> list[PyToken]:
         return [word for word in self.words if start <= word.start and word.end <= end and word.text.strip()]

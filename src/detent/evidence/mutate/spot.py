@@ -11,7 +11,7 @@ class Spot(NamedTuple):
     make: Callable[[], str]
 
 
-class Body(NamedTuple):
+class FunctionBody(NamedTuple):
     """A function, from its first line to its last, and the file in which it only answers something that nobody expects."""
 
     name: str

@@ -21,7 +21,7 @@ CONTRARY = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
 TESTIFY = re.compile(rf"\b(?:assert|require)\.(?P<name>{'|'.join(CONTRARY)})(?P<f>f?)\(")
 
 
-class Found(NamedTuple):
+class GoExpectation(NamedTuple):
     """An expectation: where it stands, and what is spliced there."""
 
     at: int
@@ -42,14 +42,14 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     return spliced(text, tuple(every)), frozenset(names)
 
 
-def _expectations(text: str, blank: str, span: tuple[int, int], fails: str, lot: Lot) -> Iterator[Found]:
+def _expectations(text: str, blank: str, span: tuple[int, int], fails: str, lot: Lot) -> Iterator[GoExpectation]:
     for head in HEAD.finditer(blank, *span):
         body = blank[head.end() : _closes(blank, head.end())]
         if re.match(rf"[^{{}}]*?{fails}", body) and not re.search(r"\belse\s*\Z", blank[: head.start()]):
             from_, to = head.start("head") + head["head"].rfind(";") + 1, head.end("head")
-            yield Found(head.start(), tuple(_negated(text, from_, to, lot)))
+            yield GoExpectation(head.start(), tuple(_negated(text, from_, to, lot)))
     for call in TESTIFY.finditer(blank, *span):
-        yield Found(call.start(), (Splice(call.start("name"), call.end("name"), CONTRARY[call["name"]]),))
+        yield GoExpectation(call.start(), (Splice(call.start("name"), call.end("name"), CONTRARY[call["name"]]),))
 
 
 def _negated(text: str, start: int, end: int, lot: Lot) -> Iterator[Splice]:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from detent.evidence.mutate.javascript import Token, Unclear, tokenize
+from detent.evidence.mutate.javascript import JsToken, UnclearScript, tokenize
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.mutate.splice import Splice, spliced
 
@@ -24,7 +24,7 @@ OPEN, CLOSE = frozenset("([{"), frozenset(")]}")
 WAITS = frozenset({"await", "return", "=>"})
 
 
-class Call(NamedTuple):
+class OpenCall(NamedTuple):
     """An open bracket: whose it is, where it stands, the commas at its own depth."""
 
     callee: str  # a function's name; of a block, the word before it
@@ -33,7 +33,7 @@ class Call(NamedTuple):
     name: str  # its first argument, if that is a text
 
 
-class Change(NamedTuple):
+class TurnedText(NamedTuple):
     """A piece of the text, and the test that it stands in."""
 
     splices: tuple[Splice, ...]
@@ -44,9 +44,9 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     """The text with each expectation turned, and the names of the tests that have one. Nothing is turned in what cannot be read."""
     try:
         found = [change for change in _changes(text, tokenize(text), Lot(key, text)) if change.test]
-    except Unclear:
+    except UnclearScript:
         return text, frozenset()
-    made, before = list[Change](), len(text) + 1
+    made, before = list[TurnedText](), len(text) + 1
     for change in sorted(found, key=lambda each: each.splices[0], reverse=True):
         if change.splices[-1].end <= before:  # what lies in another one is turned with that
             made.append(change)
@@ -54,8 +54,8 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     return spliced(text, tuple(splice for change in made for splice in change.splices)), frozenset(change.test for change in made)
 
 
-def _changes(text: str, tokens: list[Token], lot: Lot) -> list[Change]:
-    stack: list[Call] = []
+def _changes(text: str, tokens: list[JsToken], lot: Lot) -> list[TurnedText]:
+    stack: list[OpenCall] = []
     found, closed, left = [], "", set[str]()
     for i, token in enumerate(tokens):
         if token.text in OPEN and token.kind == "sign":
@@ -69,24 +69,24 @@ def _changes(text: str, tokens: list[Token], lot: Lot) -> list[Change]:
             closed = call.callee
             name = _test(stack)
             splices = _turn(text, tokens, call, i, lot) if name and name not in left else ()
-            found += [Change(splices, name)] if splices else []
+            found += [TurnedText(splices, name)] if splices else []
     return found
 
 
-def _call(tokens: list[Token], i: int, closed: str) -> Call:
+def _call(tokens: list[JsToken], i: int, closed: str) -> OpenCall:
     before = tokens[i - 1] if i else None
     named = before is not None and before.kind == "name" and tokens[i].text in ("(", "{")
     callee = before.text if before and named else closed if before and before.text == ")" and tokens[i].text == "{" else ""
     after = tokens[i + 1] if i + 1 < len(tokens) else None
-    return Call(callee, i, [], after.text[1:-1] if after and after.kind == "string" else "")
+    return OpenCall(callee, i, [], after.text[1:-1] if after and after.kind == "string" else "")
 
 
-def _is_conditional(tokens: list[Token], i: int, stack: list[Call], closed: str) -> bool:
+def _is_conditional(tokens: list[JsToken], i: int, stack: list[OpenCall], closed: str) -> bool:
     """A way out of a test that hangs on a condition: nobody knows whether what comes after it is reached."""
     return (bool(stack) and stack[-1].callee in ("if", "else", "catch")) or (tokens[i - 1].text == ")" and closed == "if")
 
 
-def _turn(text: str, tokens: list[Token], call: Call, close: int, lot: Lot) -> tuple[Splice, ...]:
+def _turn(text: str, tokens: list[JsToken], call: OpenCall, close: int, lot: Lot) -> tuple[Splice, ...]:
     """What is spliced where an assertion ends."""
     if call.at < 3 or tokens[call.at - 2].text not in (".", "?.") or tokens[call.at - 3].text == "not" or tokens[call.at].text != "(":
         return ()
@@ -108,7 +108,7 @@ def _turn(text: str, tokens: list[Token], call: Call, close: int, lot: Lot) -> t
     return ()
 
 
-def _is_expecting(tokens: list[Token], dot: int) -> bool:
+def _is_expecting(tokens: list[JsToken], dot: int) -> bool:
     """Whether a chain of words begins with `expect(…)`."""
     at = dot - 1
     while at > 1 and tokens[at].kind == "name" and tokens[at - 1].text == ".":
@@ -122,7 +122,7 @@ def _is_expecting(tokens: list[Token], dot: int) -> bool:
     return False
 
 
-def _expected(tokens: list[Token], call: Call, close: int) -> tuple[int, int] | None:
+def _expected(tokens: list[JsToken], call: OpenCall, close: int) -> tuple[int, int] | None:
     """The tokens of the argument that says what is expected, from and to."""
     if call.callee not in EXPECTED:
         return None
@@ -133,7 +133,7 @@ def _expected(tokens: list[Token], call: Call, close: int) -> tuple[int, int] | 
     return edges[n] + 1, edges[n + 1] - 1
 
 
-def _other(text: str, tokens: list[Token], span: tuple[int, int], lot: Lot) -> tuple[Splice, ...]:
+def _other(text: str, tokens: list[JsToken], span: tuple[int, int], lot: Lot) -> tuple[Splice, ...]:
     """Another value of the same look; where none is written down, a list of what was expected and something else."""
     first, last = span
     inside = tokens[first : last + 1]
@@ -152,11 +152,11 @@ def _other(text: str, tokens: list[Token], span: tuple[int, int], lot: Lot) -> t
     return Splice(start, start, "["), Splice(end, end, f", {lot.one((lot.digits('10'), repr(lot.word())))}]")
 
 
-def _inside(stack: list[Call]) -> str:
+def _inside(stack: list[OpenCall]) -> str:
     return next((call.name for call in reversed(stack) if call.callee in TESTS and call.name), "")
 
 
-def _test(stack: list[Call]) -> str:
+def _test(stack: list[OpenCall]) -> str:
     """The test that a place lies in, if every run of that test comes to it."""
     at = next((n for n in range(len(stack) - 1, -1, -1) if stack[n].callee in TESTS and stack[n].name), -1)
     return stack[at].name if at >= 0 and not any(call.callee in UNSURE for call in stack[at:]) else ""

@@ -64,7 +64,7 @@ class Canary(NamedTuple):
     counts: bool = False  # the exit code is the number of failures
 
 
-class Inner(NamedTuple):
+class InnerProject(NamedTuple):
     """A folder, as seen from the one above: its path, and its test files."""
 
     folder: str
@@ -121,7 +121,9 @@ class Runner(NamedTuple):
     test_patterns: Callable[[Command | None, Files], tuple[str, ...]] = (
         lambda base, files: ()
     )  # which files the project itself says are tests
-    reaches: Callable[[Command, Files, Inner], bool] = lambda outer, files, below: False  # whether it runs the tests of a folder below it
+    reaches: Callable[[Command, Files, InnerProject], bool] = lambda outer, files, below: (
+        False
+    )  # whether it runs the tests of a folder below it
     tests_like: tuple[str, ...] = ()  # globs that every test fits: for a quick no
     # And besides.
     canary: Callable[[Command, tuple[str, ...], Files, tuple[str, ...]], Canary | str] = _no_canary  # or why there is none

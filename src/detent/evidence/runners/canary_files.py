@@ -31,7 +31,7 @@ NONE = "no folder was found that tests are run from"
 SHAPE = re.compile(r"(?P<before>[tT]ests?[-_])?[^/]+?(?P<after>[-_]?(?:[tT]ests?|[sS]pec))?(?P<end>(?:\.[\w-]+)+)")
 
 
-class Place(NamedTuple):
+class TestFolder(NamedTuple):
     """A folder that tests are run from, with one of its test files."""
 
     folder: str
@@ -49,7 +49,7 @@ class Place(NamedTuple):
         return Nest(self.path(name(stem)), whole, stem, passes, fails, says)
 
 
-def places(files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -> list[Place]:
+def places(files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -> list[TestFolder]:
     """The folders of changed test files, the deepest first; without any, that of the first test file there is.
 
     A changed file that is not there (in an older tree) counts by its folder, so that the same place is looked at.
@@ -62,7 +62,7 @@ def places(files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -
     if not ours and (first := next(filter(is_run, files.paths()), None)):
         ours = {parent(first): first}
     deepest = sorted(ours.items(), key=lambda each: -each[0].count("/"))[:MOST]
-    return [Place(folder, path.rpartition("/")[2], _text(files, path, is_run)) for folder, path in deepest]
+    return [TestFolder(folder, path.rpartition("/")[2], _text(files, path, is_run)) for folder, path in deepest]
 
 
 def _text(files: Files, path: str, is_run: Callable[[str], bool]) -> str:

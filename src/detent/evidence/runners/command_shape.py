@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from detent.evidence.runners.adapter import Command, Files, Parsed
 from detent.evidence.runners.command_words import after_first, parsed, path_fault
-from detent.evidence.runners.wrapper import Order
+from detent.evidence.runners.wrapper import RunOrder
 
 
-class Shape(NamedTuple):
+class CommandShape(NamedTuple):
     """How a runner is called."""
 
     programs: tuple[tuple[str, ...], ...]
@@ -26,12 +26,12 @@ class Shape(NamedTuple):
     either: str = ""  # an option that selects by name and does not go together with paths
 
 
-def program_end(words: Sequence[str], shape: Shape) -> int:
+def program_end(words: Sequence[str], shape: CommandShape) -> int:
     """Where the words that call the runner end; 0 if they do not."""
     return next((len(call) for call in shape.programs if tuple(words[: len(call)]) == call), 0)
 
 
-def adopt(shape: Shape, runner: str, words: tuple[str, ...]) -> Command | None:
+def adopt(shape: CommandShape, runner: str, words: tuple[str, ...]) -> Command | None:
     """A configured command that calls the runner for all of its tests, or for those of the paths it names."""
     end = program_end(words, shape)
     found = _options(words[end:], shape)
@@ -39,7 +39,7 @@ def adopt(shape: Shape, runner: str, words: tuple[str, ...]) -> Command | None:
     return Command(words, runner, "configured", found.kept) if end and not found.fault and not chosen else None
 
 
-def parse(shape: Shape, command: str, base: Command) -> Parsed:
+def parse(shape: CommandShape, command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
 
     def options(words: tuple[str, ...]) -> Parsed:
@@ -50,13 +50,13 @@ def parse(shape: Shape, command: str, base: Command) -> Parsed:
     return parsed(command, lambda words: after_first(words, base.argv, *shape.programs), options, f"`{base.text}`, or {shape.allowed}")
 
 
-def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
     """What a wrapper is to run: paths, and names as the runner takes them."""
     names = [each.partition("=")[2] for each in selectors if each.startswith("-")]
-    return Order([base.argv[0]], [], [each for each in selectors if not each.startswith("-")], names)
+    return RunOrder([base.argv[0]], [], [each for each in selectors if not each.startswith("-")], names)
 
 
-def _options(words: tuple[str, ...], shape: Shape) -> Parsed:
+def _options(words: tuple[str, ...], shape: CommandShape) -> Parsed:
     paths: list[str] = []
     chosen: list[str] = []
     written: list[str] = []
@@ -78,7 +78,7 @@ def _options(words: tuple[str, ...], shape: Shape) -> Parsed:
     return Parsed((*paths, *chosen), kept=tuple(written))
 
 
-def _path(word: str, shape: Shape, paths: list[str], chosen: list[str]) -> str:
+def _path(word: str, shape: CommandShape, paths: list[str], chosen: list[str]) -> str:
     """Take a path, with or without a place in it; what is wrong with it."""
     if "::" in word:
         return f"`{word}` is an id of Detent's, not of the runner; name the file"

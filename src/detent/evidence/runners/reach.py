@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from detent.evidence.runners import RUNNERS
-from detent.evidence.runners.adapter import Command, Files, Inner
+from detent.evidence.runners.adapter import Command, Files, InnerProject
 
 
-def takes_in(outer: Command, files: Files, inner: Command, below: Inner) -> bool:
+def takes_in(outer: Command, files: Files, inner: Command, below: InnerProject) -> bool:
     """Whether a command that runs above a folder runs its tests too. `files`: those above."""
     if outer.runner != inner.runner:
         return False  # a command of which only an exit code is read gives way to any that is understood

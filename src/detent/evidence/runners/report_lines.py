@@ -12,10 +12,10 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
 from detent.evidence.report import Outcome, TestReport
-from detent.evidence.runners.report_reader import Seen, agree, decoded_lines, ended, numbered, report_of, tail
+from detent.evidence.runners.report_reader import SeenTest, agree, decoded_lines, ended, numbered, report_of, tail
 
 
-class Line(msgspec.Struct, frozen=True):
+class ReportLine(msgspec.Struct, frozen=True):
     """One line: a test, a file that broke outside its tests, a note on the whole run, or the end."""
 
     type: Literal["test", "file", "note", "end"]
@@ -36,8 +36,8 @@ class Tongue(NamedTuple):
 
     runner: str
     between: str  # what stands between the names of suites in an id
-    kind: Callable[[Line], str]  # the type of the error, as gates know it
-    is_missing: Callable[[Line], bool]  # whether it says that a name is not there yet
+    kind: Callable[[ReportLine], str]  # the type of the error, as gates know it
+    is_missing: Callable[[ReportLine], bool]  # whether it says that a name is not there yet
     ends: Collection[int] = (0, 1)  # exit codes of a run that came to its end
     title: str = ""  # what people call it; unset: by its name
 
@@ -54,23 +54,23 @@ def read(report: bytes | None, exit_code: int | None, output: str, tongue: Tongu
     return found
 
 
-def read_lines(report: bytes, runner: str) -> list[Line]:
+def read_lines(report: bytes, runner: str) -> list[ReportLine]:
     """The lines of a whole report, without the last."""
-    lines = decoded_lines(report, Line)
+    lines = decoded_lines(report, ReportLine)
     ends = [at for at, line in enumerate(lines) if line.type == "end"]
     if ends != [len(lines) - 1] or lines[-1].count != len(lines) - 1 or lines[-1].name.partition(" ")[0] != runner:
         raise CannotTell(f"the test report is not whole: something else wrote to it, or {runner} ended early")
     return lines[:-1]
 
 
-def _seen(lines: list[Line], tongue: Tongue) -> dict[str, Seen]:
+def _seen(lines: list[ReportLine], tongue: Tongue) -> dict[str, SeenTest]:
     """By `file::suite > name`, or the file alone; tests of one name in one file get numbers, in the order of the report."""
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenTest] = {}
     for line in lines:
         if not line.file:
             raise CannotTell(f"{tongue.runner} failed outside the test files: {line.message or line.kind}")
         test = readable(f"{line.file}::{tongue.between.join(line.names)}" if line.type == "test" else line.file)
-        seen = Seen(line.file, line.outcome, line.message, seconds=line.ms / 1000)
+        seen = SeenTest(line.file, line.outcome, line.message, seconds=line.ms / 1000)
         if line.outcome in ("failed", "error"):
             seen = seen._replace(kind=tongue.kind(line), missing=tongue.is_missing(line), place=line.place)
         found[numbered(test, found)] = seen

@@ -17,7 +17,7 @@ TAIL = 2000
 T = TypeVar("T")
 
 
-class Seen(NamedTuple):
+class SeenTest(NamedTuple):
     """What is known of one test."""
 
     file: str
@@ -40,7 +40,7 @@ W = TypeVar("W", bound=Written)
 
 
 def reader(
-    name: str, title: str, kind: type[W], outcomes: Callable[[W], Mapping[str, Seen]], ends: Collection[int], hint: str = ""
+    name: str, title: str, kind: type[W], outcomes: Callable[[W], Mapping[str, SeenTest]], ends: Collection[int], hint: str = ""
 ) -> Callable[[bytes | None, int | None, str], TestReport]:
     """How reports of a wrapper are read. `ends`: exit codes of a run that came to its end; `hint`: why one may fail without a failed test."""
 
@@ -80,7 +80,7 @@ def decoded_lines(data: bytes, kind: type[T]) -> list[T]:
         raise CannotTell(f"the test report cannot be read: {e}") from e
 
 
-def report_of(seen: Mapping[str, Seen], runner: str, exit_code: int | None, output: str) -> TestReport:
+def report_of(seen: Mapping[str, SeenTest], runner: str, exit_code: int | None, output: str) -> TestReport:
     """All that was seen, by id."""
     return TestReport(
         {test: each.outcome for test, each in seen.items()},

@@ -17,7 +17,7 @@ from detent.evidence.runners.adapter import Call, Command, Files
 BUILT = frozenset({"target", "build", "node_modules"})
 
 
-class Done(NamedTuple):
+class ProgramEnded(NamedTuple):
     """A program that ended."""
 
     code: int
@@ -25,7 +25,7 @@ class Done(NamedTuple):
     stderr: str
 
 
-class Order(msgspec.Struct):
+class RunOrder(msgspec.Struct):
     """What is to be run."""
 
     program: list[str] = []
@@ -35,7 +35,7 @@ class Order(msgspec.Struct):
     targets: list[str] = []  # of a build: --lib, --test=name and the like
 
 
-def wrapped(module: str, order: Callable[[Command, tuple[str, ...], Files | None], Order]) -> Call:
+def wrapped(module: str, order: Callable[[Command, tuple[str, ...], Files | None], RunOrder]) -> Call:
     """The machine's call of a runner through a program of ours. Nothing of the project can stand in the way of its modules."""
 
     def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
@@ -44,18 +44,18 @@ def wrapped(module: str, order: Callable[[Command, tuple[str, ...], Files | None
     return argv
 
 
-def ordered() -> tuple[Path, Order]:
+def ordered() -> tuple[Path, RunOrder]:
     """Where the report goes, and what was asked for."""
-    return Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=Order)
+    return Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=RunOrder)
 
 
-def start(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None) -> Done:
+def start(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None) -> ProgramEnded:
     """Run a program to its end, its two streams apart."""
     try:
         done = subprocess.run(argv, env={**os.environ, **(env or {})}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as e:
         sys.exit(f"'{argv[0]}' could not be started: {e.strerror}")
-    return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+    return ProgramEnded(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 
 def write(report: Path, found: msgspec.Struct | bytes) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 import click
 
 from detent.errors import DetentError
-from detent.interfaces.gatebench import Agent, Language, languages
+from detent.interfaces.gatebench import BenchAgent, BenchLanguage, languages
 from detent.interfaces.gatebench.bench_report import as_json, line, summary
-from detent.interfaces.gatebench.play import Outcome, play
+from detent.interfaces.gatebench.play import BenchResult, play
 
-Pair = tuple[Language, Agent]
+Pair = tuple[BenchLanguage, BenchAgent]
 
 
 @click.command("bench")
@@ -62,7 +62,7 @@ def _split(pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
     return [pair for pair in pairs if not lacking[pair[0].language]], missing
 
 
-def _played(pairs: Sequence[Pair], jobs: int) -> Iterator[Outcome]:
+def _played(pairs: Sequence[Pair], jobs: int) -> Iterator[BenchResult]:
     """Each as it ends. What a stop leaves undone is not begun."""
     home = tempfile.TemporaryDirectory(prefix="detent-bench-", ignore_cleanup_errors=True)
     with home as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:

@@ -20,7 +20,7 @@ from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_extensions import extension_checks
-from detent.interfaces.cli.doctor_project import Check, project_checks
+from detent.interfaces.cli.doctor_project import DoctorCheck, project_checks
 
 
 @click.command("doctor")
@@ -73,53 +73,53 @@ def _accept_installed(place: Place) -> None:
         accept_installed(git, settings_at(git, "HEAD", os.environ), os.environ.get("PATH", os.defpath))
 
 
-def _clients() -> list[Check]:
-    return [Check(*row, needed=False) for row in client_rows(os.environ)]
+def _clients() -> list[DoctorCheck]:
+    return [DoctorCheck(*row, needed=False) for row in client_rows(os.environ)]
 
 
-def _fit(checks: list[Check]) -> bool:
+def _fit(checks: list[DoctorCheck]) -> bool:
     return all(c.ok or not c.needed for c in checks)
 
 
-def _python() -> Check:
-    return Check("python", True, f"{platform.python_version()} at {sys.executable}, SQLite {sqlite3.sqlite_version}")
+def _python() -> DoctorCheck:
+    return DoctorCheck("python", True, f"{platform.python_version()} at {sys.executable}, SQLite {sqlite3.sqlite_version}")
 
 
-def _git() -> Check:
+def _git() -> DoctorCheck:
     git = shutil.which("git")
     if git is None:
-        return Check("git", False, "not found", "install git")
+        return DoctorCheck("git", False, "not found", "install git")
     said = subprocess.run([git, "--version"], capture_output=True, text=True).stdout.removeprefix("git version ").strip()
-    return Check("git", True, f"{said} at {git}")
+    return DoctorCheck("git", True, f"{said} at {git}")
 
 
-def _repository() -> Check:
+def _repository() -> DoctorCheck:
     try:
         place = find_place(Path.cwd())
     except DetentError as e:
-        return Check("repository", False, e.message, e.hint)
-    return Check("repository", True, str(place.root))
+        return DoctorCheck("repository", False, e.message, e.hint)
+    return DoctorCheck("repository", True, str(place.root))
 
 
-def _plants() -> Check:
+def _plants() -> DoctorCheck:
     """Whether what git could be made to execute is as a person last accepted it."""
     try:
         fingerprint.check(find_place(Path.cwd()))
     except DetentError as e:
-        return Check("git config", "not in a git" in e.message, e.message, e.hint)
-    return Check("git config", True, "hooks, attributes and settings that run programs are as accepted")
+        return DoctorCheck("git config", "not in a git" in e.message, e.message, e.hint)
+    return DoctorCheck("git config", True, "hooks, attributes and settings that run programs are as accepted")
 
 
-def _journal() -> Check:
+def _journal() -> DoctorCheck:
     try:
         journal = journal_at(Path.cwd())
         fault = journal.first_fault()
     except NoJournal:
-        return Check("journal", True, "none yet")
+        return DoctorCheck("journal", True, "none yet")
     except JournalError as e:
-        return Check("journal", False, e.message, e.hint)
+        return DoctorCheck("journal", False, e.message, e.hint)
     except DetentError:
-        return Check("journal", True, "no repository, no journal")
+        return DoctorCheck("journal", True, "no repository, no journal")
     if fault:
-        return Check("journal", False, fault, "the events before it are sound; restore the file from a backup")
-    return Check("journal", True, f"{sum(h.seq for h in journal.heads())} events of {len(journal.heads())} runs, chain unbroken")
+        return DoctorCheck("journal", False, fault, "the events before it are sound; restore the file from a backup")
+    return DoctorCheck("journal", True, f"{sum(h.seq for h in journal.heads())} events of {len(journal.heads())} runs, chain unbroken")

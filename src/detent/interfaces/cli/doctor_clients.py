@@ -10,7 +10,7 @@ from pathlib import Path
 from detent.agents.acp import AGENTS
 from detent.agents.acp.acp_row import row_of
 from detent.agents.client import find_program
-from detent.agents.clients import CLIENTS, Row
+from detent.agents.clients import CLIENTS, ClientRow
 from detent.errors import DetentError
 from detent.sandbox.process import run
 
@@ -26,7 +26,7 @@ def client_rows(outer: Mapping[str, str]) -> Iterator[Words]:
         yield row.name, not mend, found, mend
 
 
-def _found(row: Row, outer: Mapping[str, str]) -> tuple[str, str]:
+def _found(row: ClientRow, outer: Mapping[str, str]) -> tuple[str, str]:
     program = find_program(row, outer)
     if program is None:
         return "not installed", f"to drive it: {row.install}"

@@ -5,24 +5,24 @@ from pathlib import Path
 
 from detent.errors import DetentError
 from detent.git.place import find_place
-from detent.interfaces.cli.doctor_project import Check
-from detent.kernel.state import state_dir
+from detent.interfaces.cli.doctor_project import DoctorCheck
+from detent.storage.state import state_dir
 
 MOST = 200_000  # files that are looked at
 
 
-def disk_check() -> Check:
+def disk_check() -> DoctorCheck:
     try:
         place = find_place(Path.cwd())
     except DetentError:
-        return Check("disk", True, "no repository, no workspaces")
+        return DoctorCheck("disk", True, "no repository, no workspaces")
     linked = place.common_dir / "worktrees"
     names = {each.name for each in linked.iterdir()} if linked.is_dir() else set()
     mine = [each for each in (state_dir() / "workspaces").glob("*") if each.name in names]
     setups = place.common_dir / "detent" / "setups"
     kept = len([each for each in setups.iterdir() if not each.name.startswith(".")]) if setups.is_dir() else 0
     taken = f"{len(mine)} workspaces ({_size(mine)}), {kept} set-ups kept ({_size([setups])})"
-    return Check("disk", True, f"{taken}, {_size([place.common_dir / 'detent'], setups)} of journal, evidence and transcripts")
+    return DoctorCheck("disk", True, f"{taken}, {_size([place.common_dir / 'detent'], setups)} of journal, evidence and transcripts")
 
 
 def _size(folders: list[Path], without: Path | None = None) -> str:

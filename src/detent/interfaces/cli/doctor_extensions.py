@@ -7,42 +7,42 @@ from detent.app.registry import BUILT_IN, checked, workflow_names
 from detent.config.flag_kinds import is_kind
 from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS
-from detent.extensions import AGENTS, FLAGS, WORKFLOWS, Group, names, shadowing
+from detent.extensions import AGENTS, FLAGS, WORKFLOWS, ExtensionGroup, names, shadowing
 from detent.extensions import RUNNERS as RUNNER_GROUP
-from detent.interfaces.cli.doctor_project import Check
+from detent.interfaces.cli.doctor_project import DoctorCheck
 from detent.kernel.flags import KINDS
 
 RENAME = "its author has to choose another name (docs/extending.md)"
-PARTS: tuple[tuple[Group, Collection[str], Callable[[str], object]], ...] = (
+PARTS: tuple[tuple[ExtensionGroup, Collection[str], Callable[[str], object]], ...] = (
     (AGENTS, BACKENDS, backend),
     (RUNNER_GROUP, tuple(RUNNERS), RUNNERS.__getitem__),
     (FLAGS, KINDS, is_kind),
 )
 
 
-def extension_checks() -> list[Check]:
+def extension_checks() -> list[DoctorCheck]:
     """The workflows; and, where packages bring anything else, that."""
     return [_workflows(), *_others()]
 
 
-def _workflows() -> Check:
+def _workflows() -> DoctorCheck:
     try:
         for name in workflow_names():
             checked(name)
     except DetentError as e:
-        return Check("workflows", False, e.message, e.hint, needed=False)
+        return DoctorCheck("workflows", False, e.message, e.hint, needed=False)
     if hidden := shadowing(WORKFLOWS, BUILT_IN):
-        return Check("workflows", False, hidden[0], RENAME, needed=False)
-    return Check("workflows", True, ", ".join(workflow_names()))
+        return DoctorCheck("workflows", False, hidden[0], RENAME, needed=False)
+    return DoctorCheck("workflows", True, ", ".join(workflow_names()))
 
 
-def _others() -> list[Check]:
+def _others() -> list[DoctorCheck]:
     found = [(group, name, get) for group, built_in, get in PARTS for name in names(group, built_in)]
     try:
         for _, name, get in found:
             get(name)
     except DetentError as e:
-        return [Check("extensions", False, e.message, e.hint, needed=False)]
+        return [DoctorCheck("extensions", False, e.message, e.hint, needed=False)]
     if hidden := [said for group, built_in, _ in PARTS for said in shadowing(group, built_in)]:
-        return [Check("extensions", False, hidden[0], RENAME, needed=False)]
-    return [Check("extensions", True, ", ".join(f"{group.noun} {name}" for group, name, _ in found))] if found else []
+        return [DoctorCheck("extensions", False, hidden[0], RENAME, needed=False)]
+    return [DoctorCheck("extensions", True, ", ".join(f"{group.noun} {name}" for group, name, _ in found))] if found else []

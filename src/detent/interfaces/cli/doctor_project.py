@@ -19,7 +19,7 @@ from detent.world.landing import BODY
 PROGRAMS = ("python3", "node", "go", "cargo", "ctest", "rspec", "phpunit", "mvn", "gradle", "dotnet")
 
 
-class Check(NamedTuple):
+class DoctorCheck(NamedTuple):
     """One thing looked at."""
 
     name: str
@@ -33,10 +33,10 @@ class Check(NamedTuple):
         return "ok " if self.ok else "NO " if self.needed else "-- "
 
 
-def project_checks() -> list[Check]:
+def project_checks() -> list[DoctorCheck]:
     root = _root()
     settings = _settings(root)
-    if isinstance(settings, Check):
+    if isinstance(settings, DoctorCheck):
         return [settings]
     return [
         _tests(root, settings),
@@ -62,34 +62,34 @@ def _reader(root: Path) -> Callable[[str], str | None]:
     return lambda path: (root / path).read_text("utf-8", "replace") if (root / path).is_file() else None
 
 
-def _settings(root: Path) -> Settings | Check:
+def _settings(root: Path) -> Settings | DoctorCheck:
     try:
         return load(_reader(root), os.environ)
     except DetentError as e:
-        return Check("settings", False, e.message, e.hint)
+        return DoctorCheck("settings", False, e.message, e.hint)
 
 
-def _tests(root: Path, settings: Settings) -> Check:
+def _tests(root: Path, settings: Settings) -> DoctorCheck:
     """How the tests of this project would be run, and whether the program for it is there."""
     try:
         command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command, settings.test.report)
     except DetentError as e:
-        return Check("tests", False, e.message, e.hint, needed=False)
+        return DoctorCheck("tests", False, e.message, e.hint, needed=False)
     if command is None:
         way = 'set it in detent.toml: [test] command = "…"'
-        return Check("tests", False, "no test framework is recognised, so no step can be proved", way, needed=False)
+        return DoctorCheck("tests", False, "no test framework is recognised, so no step can be proved", way, needed=False)
     program = command.argv[0] if command.runner else (command.text.split() or [""])[0]
     if not (shutil.which(program) or (root / program).exists()):
-        return Check("tests", False, f"`{command.text}`, but '{program}' is not there", f"install {program}", needed=False)
+        return DoctorCheck("tests", False, f"`{command.text}`, but '{program}' is not there", f"install {program}", needed=False)
     if command.runner:
         with_it = shutil.which(program) or program
-        return Check("tests", True, f"`{command.text}`, with {with_it}; each test is read by the adapter for {command.runner}")
+        return DoctorCheck("tests", True, f"`{command.text}`, with {with_it}; each test is read by the adapter for {command.runner}")
     better = better_command(command, _reader(root)("package.json") or "")
     way = f'set [test] command = "{better}", so that each test can be told apart' if better else ""
-    return Check("tests", not better, f"`{command.text}`; only its exit code is read", way, needed=False)
+    return DoctorCheck("tests", not better, f"`{command.text}`; only its exit code is read", way, needed=False)
 
 
-def _preflight(root: Path, settings: Settings) -> Check:
+def _preflight(root: Path, settings: Settings) -> DoctorCheck:
     """What is run besides the tests on every pass, and what the project configures and nothing runs."""
     path, given = os.environ.get("PATH", os.defpath), settings.preflight.commands
     read = _reader(root)
@@ -97,34 +97,34 @@ def _preflight(root: Path, settings: Settings) -> Check:
     said = ", ".join(f"`{command}`" for command in commands) or "the tests alone"
     if given is None and (missing := missing_preflight(read, root, path)):
         way = f"install {' and '.join(missing)}, or set [preflight] commands"
-        return Check(
+        return DoctorCheck(
             "preflight", False, f"{said}; {' and '.join(missing)} is configured and not there, so it is not run", way, needed=False
         )
-    return Check("preflight", True, said)
+    return DoctorCheck("preflight", True, said)
 
 
-def _gates(settings: Settings) -> list[Check]:
+def _gates(settings: Settings) -> list[DoctorCheck]:
     """The gates that the project configures itself, and whether the steps that they name are there."""
     said = ", ".join(f"{gate.name} (`{gate.command}`)" for gate in settings.gate)
     try:
         steps_are_known(settings)
     except DetentError as e:
-        return [Check("gates", False, e.message, e.hint)]
-    return [Check("gates", True, said)] if said else []
+        return [DoctorCheck("gates", False, e.message, e.hint)]
+    return [DoctorCheck("gates", True, said)] if said else []
 
 
-def _tried(settings: Settings) -> list[Check]:
+def _tried(settings: Settings) -> list[DoctorCheck]:
     """The tests and the preflight, tried once on the commit that stands here."""
     try:
         place = find_place(Path.cwd())
         tried = try_tests(place, settings, os.environ, commands_of(place.root, settings))
     except (DetentError, CannotTell) as e:
-        return [Check("tried", False, f"the tests could not be tried: {e}", needed=False)]
+        return [DoctorCheck("tried", False, f"the tests could not be tried: {e}", needed=False)]
     if tried is None:
         return []
     good = not (tried.trouble or tried.failing or tried.preflight)
     way = tried.hint if tried.trouble else "" if good else "fix it, or accept it as known when a run starts: detent start --baseline"
-    return [Check("tried", good, tried.words, way, needed=False)]
+    return [DoctorCheck("tried", good, tried.words, way, needed=False)]
 
 
 def commands_of(root: Path, settings: Settings) -> tuple[str, ...]:
@@ -133,25 +133,25 @@ def commands_of(root: Path, settings: Settings) -> tuple[str, ...]:
     return default_preflight(_reader(root), root, os.environ.get("PATH", os.defpath)) if given is None else tuple(given)
 
 
-def _runners() -> Check:
+def _runners() -> DoctorCheck:
     there = [name for name in PROGRAMS if shutil.which(name)]
-    return Check("runners", True, f"on PATH: {', '.join(there) or 'none'}")
+    return DoctorCheck("runners", True, f"on PATH: {', '.join(there) or 'none'}")
 
 
-def _reviewer(root: Path, settings: Settings) -> Check:
+def _reviewer(root: Path, settings: Settings) -> DoctorCheck:
     """Who reviews pull requests, and whether that agent can be asked."""
     from detent.app.fit import reviewer_is_ready
 
     if not settings.review.agent:
-        return Check("reviewer", True, "none is configured: the agent is asked to have its work reviewed by hand")
+        return DoctorCheck("reviewer", True, "none is configured: the agent is asked to have its work reviewed by hand")
     try:
         spec = reviewer_is_ready(settings, os.environ, root)
     except DetentError as e:
-        return Check("reviewer", False, f"{e.message}; no run of `pr` will start", e.hint, needed=False)
-    return Check("reviewer", True, f"{spec} reviews every pull request")
+        return DoctorCheck("reviewer", False, f"{e.message}; no run of `pr` will start", e.hint, needed=False)
+    return DoctorCheck("reviewer", True, f"{spec} reviews every pull request")
 
 
-def _pull_requests(root: Path, settings: Settings) -> list[Check]:
+def _pull_requests(root: Path, settings: Settings) -> list[DoctorCheck]:
     """Where pull requests are opened: how, and whether they get the text that Detent has for them."""
     if settings.git.merge != "pull-request":
         return []
@@ -160,22 +160,24 @@ def _pull_requests(root: Path, settings: Settings) -> list[Check]:
         return [_at_forge(root, settings)]
     if BODY not in command:
         way = f"hand {BODY} to it, the file with the text: gh pr create --fill --body-file {BODY}"
-        return [Check("pull requests", False, f"`{command}`, which gets no text: no pull request says what it proves", way, needed=False)]
-    return [Check("pull requests", True, f"`{command}`, with the proof card in {BODY}")]
+        return [
+            DoctorCheck("pull requests", False, f"`{command}`, which gets no text: no pull request says what it proves", way, needed=False)
+        ]
+    return [DoctorCheck("pull requests", True, f"`{command}`, with the proof card in {BODY}")]
 
 
-def _at_forge(root: Path, settings: Settings) -> Check:
+def _at_forge(root: Path, settings: Settings) -> DoctorCheck:
     """Whether the forge is known, and who asks there; it is not asked."""
     from detent.app.forges import forge_of
 
     try:
         api, where = forge_of("", settings, find_place(root), os.environ)
     except DetentError as e:
-        return Check("pull requests", False, f"none can be opened: {e.message}", e.hint, needed=False)
-    return Check("pull requests", True, f"opened at {api.name}, in {where.project}, with the proof card")
+        return DoctorCheck("pull requests", False, f"none can be opened: {e.message}", e.hint, needed=False)
+    return DoctorCheck("pull requests", True, f"opened at {api.name}, in {where.project}, with the proof card")
 
 
-def _sandbox(settings: Settings) -> Check:
+def _sandbox(settings: Settings) -> DoctorCheck:
     """Whether agents that Detent drives are kept in: the attacks are tried."""
     from detent.app.run_sandbox import must_hold
 
@@ -183,25 +185,27 @@ def _sandbox(settings: Settings) -> Check:
         level = must_hold(settings, os.environ)
     except (DetentError, CannotTell) as e:
         hint = e.hint if isinstance(e, DetentError) else ""
-        return Check("sandbox", False, f"{e}; `detent run` will not start an agent", hint or "see docs/sandbox.md", needed=False)
+        return DoctorCheck("sandbox", False, f"{e}; `detent run` will not start an agent", hint or "see docs/sandbox.md", needed=False)
     if level == "none":
-        return Check("sandbox", True, "none, as configured: agents that Detent drives run as you, unconfined")
+        return DoctorCheck("sandbox", True, "none, as configured: agents that Detent drives run as you, unconfined")
     if level == "outer":
         return _outer()
-    return Check("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
+    return DoctorCheck("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
 
 
-def _outer() -> Check:
+def _outer() -> DoctorCheck:
     """What a person answers for who says that the container is the wall."""
     from detent.sandbox.ways_on import OUTER, in_reach
 
     said = f"outer, as configured: this container or machine is the wall; {OUTER}"
     if found := in_reach(os.environ):
-        return Check("sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "take out what they must not have", needed=False)
-    return Check("sandbox", True, said)
+        return DoctorCheck(
+            "sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "take out what they must not have", needed=False
+        )
+    return DoctorCheck("sandbox", True, said)
 
 
-def _containers(settings: Settings) -> Check:
+def _containers(settings: Settings) -> DoctorCheck:
     """Which container engines answer. Whether one holds is tried where it is configured, as the sandbox."""
     from detent.sandbox.container_engine import INSTALL, find
 
@@ -212,7 +216,7 @@ def _containers(settings: Settings) -> Check:
         except DetentError as e:
             said.append(e.message.removesuffix(", and nothing is run without it"))
     if not there:
-        return Check("containers", False, "; ".join(said), 'needed for [sandbox] level = "container" only', needed=False)
+        return DoctorCheck("containers", False, "; ".join(said), 'needed for [sandbox] level = "container" only', needed=False)
     used = settings.sandbox.level in (*INSTALL, "container")
     way = "used as the sandbox" if used else f'[sandbox] level = "{there[0]}" makes it the sandbox, tried before it is relied on'
-    return Check("containers", True, f"{' and '.join(there)} can be called; {way}")
+    return DoctorCheck("containers", True, f"{' and '.join(there)} can be called; {way}")

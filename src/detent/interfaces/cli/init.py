@@ -25,7 +25,7 @@ HOOKS = ("pre-push",)
 
 if TYPE_CHECKING:
     from detent.app.try_tests import Tried
-    from detent.interfaces.register.act import Change
+    from detent.interfaces.register.act import FileChange
 
 HEADER = "# Written by `detent init` ({}). Change what you like; the keys are in docs/configuration.md of Detent.\n"
 HEADER_LINE = re.compile(r"# Written by `detent init` \(([0-9a-f]{16})\)\.[^\n]*\n")
@@ -39,7 +39,7 @@ HINTS = {
 Found = dict[str, str | list[str]]
 
 
-class Done(NamedTuple):
+class InitReport(NamedTuple):
     """What a call did, for people and for programs."""
 
     changed: bool
@@ -49,7 +49,7 @@ class Done(NamedTuple):
     hint: str = ""
 
 
-class Client(NamedTuple):
+class ClientChanges(NamedTuple):
     """What was changed for one client, as a diff of each file."""
 
     client: str
@@ -84,7 +84,7 @@ def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, as_j
     place = find_place(Path.cwd())
     whole = not clients and not hooks if remove else bool(clients) or not hooks  # not only what is named
     hooked = _hooks(place, hooks, remove, whole)
-    done, code = (Done(False, ""), 0) if not whole else _remove(place.root / FILE) if remove else (_init(place), 0)
+    done, code = (InitReport(False, ""), 0) if not whole else _remove(place.root / FILE) if remove else (_init(place), 0)
     named = [*hooked, *_clients(place, clients, remove, whole)]
     tried = None if remove or not whole else _try(place)
     if as_json:
@@ -112,7 +112,7 @@ def _try(place: Place) -> "Tried | None":
         return None  # what stands in the way is for `doctor` to say; what was written is written
 
 
-def _tell(done: Done, clients: list[Client]) -> None:
+def _tell(done: InitReport, clients: list[ClientChanges]) -> None:
     lines = [done.says] if done.says else []
     lines += [f"  {name} = {_toml(value)}" for name, value in done.written.items()]
     lines += [*(f"  kept: {name}" for name in done.kept), *([done.hint] if done.hint else ())]
@@ -122,7 +122,7 @@ def _tell(done: Done, clients: list[Client]) -> None:
         click.echo(line)
 
 
-def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[Client]:
+def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[ClientChanges]:
     """Write the hooks that are named, or take them away; without a name, take away all that are ours."""
     from detent.interfaces.register.git_hook import add_hook, remove_hook
 
@@ -134,7 +134,7 @@ def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> l
     return [each for each in found if each.changed or names]
 
 
-def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[Client]:
+def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[ClientChanges]:
     """Register with the clients that are named, or take that back; without a name, take back all that are registered."""
     from detent.app.hooks_seen import registered
     from detent.interfaces.register.act import register, unregister
@@ -145,12 +145,12 @@ def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) ->
     return [_client(name, unregister(place, name), "taken out of", "") for name in dict.fromkeys(names or (known if whole else ()))]
 
 
-def _client(name: str, changes: "list[Change]", what: str, hint: str) -> Client:
+def _client(name: str, changes: "list[FileChange]", what: str, hint: str) -> ClientChanges:
     says = f"Detent was {what} {name}." if changes else f"{name}: nothing to change."
-    return Client(name, bool(changes), says, {c.path: c.diff for c in changes}, hint if changes else "")
+    return ClientChanges(name, bool(changes), says, {c.path: c.diff for c in changes}, hint if changes else "")
 
 
-def _init(place: Place) -> Done:
+def _init(place: Place) -> InitReport:
     """Add what is detected and not set. The settings that are there are checked first."""
     old = read(place.root / FILE)
     settings = load(lambda name: read(place.root / name), {})
@@ -161,28 +161,30 @@ def _init(place: Place) -> Done:
     kept = tuple(sorted(set(found) & set_here))
     if old is None and _own_table(place) is not None:
         hint = f"detected and not set there: {', '.join(missing)}" if missing else ""
-        return Done(False, f"Nothing to change: the settings stand in {PYPROJECT} under [tool.detent].", {}, kept, hint)
+        return InitReport(False, f"Nothing to change: the settings stand in {PYPROJECT} under [tool.detent].", {}, kept, hint)
     if not missing:
         nothing = "nothing was detected; set [test] command in detent.toml by hand" if not found else ""
-        return Done(False, "Nothing to change.", {}, kept, nothing)
+        return InitReport(False, "Nothing to change.", {}, kept, nothing)
     new = _merged(old or "", missing)
     if new is None:
         lines = ", ".join(f"{name} = {_toml(value)}" for name, value in missing.items())
-        return Done(
+        return InitReport(
             False, f"Nothing changed: {FILE} is written in a way that cannot be added to safely.", {}, kept, f"add by hand: {lines}"
         )
     write(place.root / FILE, new)
-    return Done(True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept, f"Commit {FILE}, then call `detent start`.")
+    return InitReport(
+        True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept, f"Commit {FILE}, then call `detent start`."
+    )
 
 
-def _remove(file: Path) -> tuple[Done, int]:
+def _remove(file: Path) -> tuple[InitReport, int]:
     text = read(file)
     if text is None:
-        return Done(False, f"Nothing to remove: there is no {FILE}."), 0
+        return InitReport(False, f"Nothing to remove: there is no {FILE}."), 0
     if not _is_ours(text):
-        return Done(False, f"{FILE} was not removed: it is not as init wrote it.", hint="delete it by hand if you mean to"), 1
+        return InitReport(False, f"{FILE} was not removed: it is not as init wrote it.", hint="delete it by hand if you mean to"), 1
     file.unlink()
-    return Done(True, f"{FILE} was removed; it was as init wrote it."), 0
+    return InitReport(True, f"{FILE} was removed; it was as init wrote it."), 0
 
 
 # What is there.

@@ -11,7 +11,7 @@ import msgspec
 from detent.app import App
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import channel, plain
-from detent.tracker import STATUSES, Change, Item, NewItem, Tracker
+from detent.tracker import STATUSES, Item, NewItem, Tracker, TrackerChange
 
 KINDS = ("task", "bug", "feature", "epic", "chore")
 LONGEST = 5_000_000  # bytes of a list
@@ -134,7 +134,7 @@ def edit(
     if both := set(labels) & set(gone):
         raise click.UsageError(f"'{min(both)}' cannot be both added and taken away")
     text = sys.stdin.read() if description == "-" else description
-    change = Change(labels=labels, title=title.strip(), description=text, priority=priority, type=sort or "", drop=gone)
+    change = TrackerChange(labels=labels, title=title.strip(), description=text, priority=priority, type=sort or "", drop=gone)
     item = tracker().change(id, change)
     _tell(item, as_json, f"{item.id}  P{item.priority} {item.status:<11} {item.type:<8} {plain(item.title)}")
 
@@ -152,7 +152,7 @@ def reopen(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     for item in here.items(*ids):
         if item.assignee.startswith(HELD) and (run := _at_work(app, item.id)):
             raise DetentError(f"{item.id} is being executed as {run}", f"end that first: detent queue cancel {item.id}")
-    items = [here.change(id, Change("open", assignee="", note=reason)) for id in ids]
+    items = [here.change(id, TrackerChange("open", assignee="", note=reason)) for id in ids]
     _tell_all(items, as_json)
 
 
@@ -221,7 +221,7 @@ def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 
     app, here = opened()
     allowed(app, channel())
-    closed = [here.change(id, Change("closed", note=reason)) for id in ids]
+    closed = [here.change(id, TrackerChange("closed", note=reason)) for id in ids]
     catch_up(app)
     _tell_all(closed, as_json)
 
@@ -232,7 +232,7 @@ def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 @AS_JSON
 def dep(id: str, needs: tuple[str, ...], as_json: bool) -> None:
     """Let ID wait until the items NEEDS are closed. A cycle is refused, and named."""
-    item = tracker().change(id, Change(depends_on=needs))
+    item = tracker().change(id, TrackerChange(depends_on=needs))
     _tell(item, as_json, f"{item.id}  waits for {', '.join(item.depends_on)}")
 
 

@@ -10,7 +10,7 @@ from detent.interfaces.cli.tell import channel, flag_lines, plain
 
 if TYPE_CHECKING:
     from detent.app import App
-    from detent.app.land_branches import Report, Told
+    from detent.app.land_branches import LandedBranch, LandReport
     from detent.app.land_flags import Accepts
 
 WORDS = {
@@ -105,13 +105,13 @@ def _fit() -> "App":
     return app
 
 
-def _lines(told: "Told") -> list[str]:
+def _lines(told: "LandedBranch") -> list[str]:
     words = {**told._asdict(), "reason": plain(told.reason), "commit": told.commit[:12], "tree": told.tree[:12]}
     first, *rest = WORDS[told.outcome].format(**words).split("\n")
     return [first, *(f"        {plain(line)}" for line in flag_lines(told.flags)[:-1]), *rest]
 
 
-def _told(report: "Report", as_json: bool) -> int:
+def _told(report: "LandReport", as_json: bool) -> int:
     outcomes = {told.outcome for told in report.branches}
     if as_json:
         rows = [{**told._asdict(), "flags": [msgspec.to_builtins(flag) for flag in told.flags]} for told in report.branches]

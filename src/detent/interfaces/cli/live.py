@@ -24,7 +24,7 @@ LAST = 3  # lines of what the agent says that stay in view
 
 def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) -> int:
     """Drive a run and show it; the exit code says how it ended. With `park`, one that a usage limit holds is left."""
-    view = Lines() if events else Silent() if as_json else Terminal(sys.stdout.isatty(), app)
+    view = LiveLines() if events else Silent() if as_json else LiveTerminal(sys.stdout.isatty(), app)
     try:
         done = push(app, run, view.see, park)
     except Parked as e:
@@ -109,7 +109,7 @@ class Silent:
         pass
 
 
-class Lines(Silent):
+class LiveLines(Silent):
     """One JSON object a line."""
 
     def see(self, seen: Seen) -> None:
@@ -128,7 +128,7 @@ class Lines(Silent):
         sys.stdout.flush()
 
 
-class Terminal:
+class LiveTerminal:
     """For people: one line per turn and verdict; on a terminal, what is happening now stays in view below them."""
 
     def __init__(self, live: bool, app: App) -> None:

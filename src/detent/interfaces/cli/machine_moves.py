@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from threading import get_ident
 
 from detent.app import App
-from detent.kernel.codec import from_entry
+from detent.journal.codec import from_entry
 
 QUIET = ("prepared", "old-child")  # what happens at every turn, or means nothing any more
 MOST = 110  # characters of why a check failed

@@ -71,11 +71,11 @@ def _get_task(words: Mapping[str, str]) -> int:
 
 
 def _submit_work(words: Mapping[str, str]) -> int:
-    from detent.interfaces.cli.submit import Call, submit
+    from detent.interfaces.cli.submit import SubmitFields, submit
     from detent.interfaces.cli.tell import tell_verdict
 
-    fields = {name: words.get(f"--{name.replace('_', '-')}", "") for name in Call.__struct_fields__ if name != "no_pr_left"}
-    return tell_verdict(submit(Call(**fields, no_pr_left="--no-pr-left" in words)), "--json" in words)
+    fields = {name: words.get(f"--{name.replace('_', '-')}", "") for name in SubmitFields.__struct_fields__ if name != "no_pr_left"}
+    return tell_verdict(submit(SubmitFields(**fields, no_pr_left="--no-pr-left" in words)), "--json" in words)
 
 
 FORMS = {"get-task": GET_TASK, "submit-work": SUBMIT_WORK}

@@ -87,7 +87,7 @@ def add(
         raise click.UsageError("name the items, or say --ready; `detent items list` shows them")
     from detent.app.policy import flags_alone, read_policies
     from detent.app.push import said_agent
-    from detent.app.queueing import Asked
+    from detent.app.queueing import QueueRequest
     from detent.app.queueing import add as add_items
     from detent.blocks.terms import Terms
 
@@ -97,7 +97,7 @@ def add(
         if again or policies:
             may(app)
         terms = Terms("", agent=said_agent(agent), context=context, again=again, policies=policies)
-        added = add_items(app, queue, items, ready, Asked(terms, said("start"), priority))
+        added = add_items(app, queue, items, ready, QueueRequest(terms, said("start"), priority))
         if as_json:
             click.echo(json.dumps({"executions": [as_row(e) for e in added]}))
         else:

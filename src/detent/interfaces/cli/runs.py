@@ -7,7 +7,7 @@ import click
 
 from detent.app import journal_at
 from detent.errors import NoJournal
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 
 
 @click.command("runs")

@@ -10,7 +10,7 @@ from detent.app.run_rows import card_object
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.interfaces.cli.tell import card_lines, plain
-from detent.kernel.journal import Entry
+from detent.journal.journal import Entry
 from detent.world.pulls import kept_url
 
 

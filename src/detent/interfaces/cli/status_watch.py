@@ -14,7 +14,7 @@ from detent.app.live_log import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
 from detent.app.push import is_pushed
 from detent.app.run_rows import newest
-from detent.app.tally import Tally, add, budget_of
+from detent.app.tally import UsageTally, add, budget_of
 from detent.interfaces.cli.tell import COLOURS, plain
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _lines(app: App, run: str) -> int:
 def _in_place(app: App, run: str) -> int:
     from rich.live import Live
 
-    tally = Tally()
+    tally = UsageTally()
     with Live(_drawn(app, tally, run), refresh_per_second=4) as view:
         for _ in _numbers(app, run):
             view.update(_drawn(app, tally, run))
@@ -73,7 +73,7 @@ def _in_place(app: App, run: str) -> int:
     return 0
 
 
-def _spent(app: App, tally: Tally, run: str) -> str:
+def _spent(app: App, tally: UsageTally, run: str) -> str:
     """What the run took so far, and what of it is limited."""
     family = (*app.journal.heads(run), *app.journal.children(run))
     spent = reduce(add, (tally.of(app, h.run, h.seq).whole for h in family))
@@ -83,7 +83,7 @@ def _spent(app: App, tally: Tally, run: str) -> str:
     return " · ".join([usd, f"{spent.usage.tokens} tokens", f"{spent.turns} turns", f"{spent.seconds:.0f} s", *rest])
 
 
-def _drawn(app: App, tally: Tally, run: str) -> "RenderableType":
+def _drawn(app: App, tally: UsageTally, run: str) -> "RenderableType":
     from rich.console import Group
     from rich.markup import escape
     from rich.panel import Panel

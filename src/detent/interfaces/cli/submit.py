@@ -13,7 +13,7 @@ LARGEST = 5_000_000
 Handed = str | dict[str, object] | list[object]
 
 
-class Call(Value, frozen=True):
+class SubmitFields(Value, frozen=True):
     """The fields of a submit, as flags or as one JSON object on standard input."""
 
     summary: str
@@ -28,7 +28,7 @@ class Call(Value, frozen=True):
     run: str = ""
 
 
-def submit(call: Call) -> Verdict:
+def submit(call: SubmitFields) -> Verdict:
     """Hand it in."""
     from detent.interfaces.cli.runner import say
 

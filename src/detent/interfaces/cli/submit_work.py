@@ -7,7 +7,7 @@ import msgspec
 
 from detent.errors import DetentError
 from detent.interfaces.cli.plain_commands import DECISIONS, EXPECTATIONS
-from detent.interfaces.cli.submit import LARGEST, Call, submit
+from detent.interfaces.cli.submit import LARGEST, SubmitFields, submit
 from detent.interfaces.cli.tell import tell_verdict
 
 
@@ -36,20 +36,20 @@ def command(source: str | None, as_json: bool, **given: str | bool | None) -> in
     return tell_verdict(submit(call), as_json)
 
 
-def _from_flags(source: str | None, given: dict[str, str | bool | None]) -> Call:
+def _from_flags(source: str | None, given: dict[str, str | bool | None]) -> SubmitFields:
     if source is not None:
         raise click.UsageError(f"'{source}' is not understood; the only argument is -, for JSON on standard input")
     if not given.get("summary"):
         raise click.UsageError("--summary is missing: say in a sentence what was done")
-    return msgspec.convert({k: v for k, v in given.items() if v is not None}, Call)
+    return msgspec.convert({k: v for k, v in given.items() if v is not None}, SubmitFields)
 
 
-def _read_call() -> Call:
+def _read_call() -> SubmitFields:
     raw = sys.stdin.buffer.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise DetentError("the JSON on standard input is larger than 5 MB", "hand in files by their path")
     try:
-        return msgspec.json.decode(raw, type=Call)
+        return msgspec.json.decode(raw, type=SubmitFields)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         raise DetentError(
             f"the JSON on standard input is not a submit: {e}", "one object with summary, test_command, expectation, …"

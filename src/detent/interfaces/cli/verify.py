@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from detent.app.verify_span import Broken
-    from detent.app.verifying import Proof, Watch
+    from detent.app.verify_span import BrokenCheck
+    from detent.app.verifying import ReplayResult, Watch
 
 CODES = {"verified": 0, "failed": 1, "not-verifiable": 1, "could-not-verify": 2}
 WORDS = {
@@ -84,7 +84,7 @@ def _bar(wanted: bool) -> "Iterator[Watch]":
         yield lambda done, total, what: progress.update(task, completed=done, total=total, description=_plain(what)[:60])
 
 
-def as_object(proof: "Proof") -> dict[str, Any]:
+def as_object(proof: "ReplayResult") -> dict[str, Any]:
     """The report for programs; docs/verify.md says what each field means."""
     replayed = proof.trees > 0
     wrong = {(b.commit, b.step) for b in proof.broken}
@@ -120,7 +120,7 @@ def as_object(proof: "Proof") -> dict[str, Any]:
     }
 
 
-def _tell(proof: "Proof") -> None:
+def _tell(proof: "ReplayResult") -> None:
     """The report for people."""
     span = proof.span
     click.echo(f"{span.base[:12]}..{span.tip[:12]}: {_many(len(span.commits), 'commit')}, {_many(len(proof.links), 'step')}")
@@ -156,7 +156,7 @@ def _tell(proof: "Proof") -> None:
     click.echo(WORDS[proof.answer])
 
 
-def _said(broken: "Broken") -> str:
+def _said(broken: "BrokenCheck") -> str:
     step = f"step {_plain(broken.step)}: " if broken.step else ""
     return f"{step}{broken.check}: {_plain(broken.says)}"
 

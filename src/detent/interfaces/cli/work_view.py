@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from detent.interfaces.cli.queue_text import COLOURS, in_words
-from detent.queue.queue_protocol import Seen
+from detent.queue.queue_protocol import WorkerEvent
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 LOOK = 0.3  # seconds between two looks
 
 
-def view_of(queue: "DurableQueue", slots: int, as_json: bool, events: bool) -> "View":
+def view_of(queue: "DurableQueue", slots: int, as_json: bool, events: bool) -> "WorkView":
     if events:
-        return Lines()
+        return WorkLines()
     if as_json:
-        return View()
-    return Terminal(queue, slots) if sys.stdout.isatty() else Plain(queue)
+        return WorkView()
+    return WorkTerminal(queue, slots) if sys.stdout.isatty() else Plain(queue)
 
 
-class View:
+class WorkView:
     """What a worker tells, taken in by any thread and shown by one. This one shows nothing."""
 
     def __init__(self) -> None:
-        self.told: fifo.SimpleQueue[Seen] = fifo.SimpleQueue()
+        self.told: fifo.SimpleQueue[WorkerEvent] = fifo.SimpleQueue()
         self.ends: Counter[str] = Counter()
 
-    def put(self, seen: Seen) -> None:
+    def put(self, seen: WorkerEvent) -> None:
         self.told.put(seen)
 
     def show(self, over: Callable[[], bool]) -> None:
@@ -54,17 +54,17 @@ class View:
                 self.ends[seen.text.partition(":")[0]] += 1
             self.see(seen)
 
-    def see(self, seen: Seen) -> None:
+    def see(self, seen: WorkerEvent) -> None:
         pass
 
     def close(self) -> None:
         pass
 
 
-class Lines(View):
+class WorkLines(WorkView):
     """One JSON object a line."""
 
-    def see(self, seen: Seen) -> None:
+    def see(self, seen: WorkerEvent) -> None:
         if seen.kind == "output":
             return  # `queue logs` has it, whole
         row = {"event": seen.kind, "id": seen.id or None, "text": seen.text or None}
@@ -72,21 +72,21 @@ class Lines(View):
         sys.stdout.flush()
 
 
-class Plain(View):
+class Plain(WorkView):
     """One line for each thing that happens."""
 
     def __init__(self, queue: "DurableQueue") -> None:
         super().__init__()
         self.queue = queue
 
-    def see(self, seen: Seen) -> None:
+    def see(self, seen: WorkerEvent) -> None:
         if seen.kind not in ("output", "leaving"):
             self.line(self.in_words(seen))
 
     def line(self, text: str) -> None:
         click.echo(text)
 
-    def in_words(self, seen: Seen) -> str:
+    def in_words(self, seen: WorkerEvent) -> str:
         if seen.kind == "paused":
             return click.style("PAUSED    ", fg="yellow") + seen.text
         found = self.queue.one(seen.id)
@@ -96,7 +96,7 @@ class Plain(View):
         return f"{line}\n          {reason}" if reason else line
 
 
-class Terminal(Plain):
+class WorkTerminal(Plain):
     """What ended scrolls by; what runs stays in view below it."""
 
     def __init__(self, queue: "DurableQueue", slots: int) -> None:
@@ -108,7 +108,7 @@ class Terminal(Plain):
         self.live: Any = Live(refresh_per_second=4, transient=True, get_renderable=self._panel)
         self.live.start()
 
-    def see(self, seen: Seen) -> None:
+    def see(self, seen: WorkerEvent) -> None:
         if seen.kind == "started":
             self.at_work[seen.id] = (self.queue.one(seen.id).title or seen.id, time.monotonic())
         elif seen.kind == "output":

@@ -17,9 +17,9 @@ from detent.app.questions import asked_of, who_asks
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
 from detent.door import AnyEvent
-from detent.interfaces.cli.live import COLOURS, Terminal
+from detent.interfaces.cli.live import COLOURS, LiveTerminal
 from detent.interfaces.cli.tell import plain
-from detent.interfaces.demos.demo_pipeline_script import ANSWERS, FILES, REQUEST, Said, team
+from detent.interfaces.demos.demo_pipeline_script import ANSWERS, FILES, REQUEST, DemoAnswer, team
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_tdd import kept_in
 from detent.kernel.model import Sent
@@ -50,7 +50,7 @@ def _play(app: App, run: str) -> dict[str, Any]:
     """Drive to the end; at each question the person answers, and it goes on."""
     answers = iter(ANSWERS)
     while True:
-        view = Terminal(os.isatty(1), app)
+        view = LiveTerminal(os.isatty(1), app)
         try:
             done = push(app, run, view.see)
         finally:
@@ -62,7 +62,7 @@ def _play(app: App, run: str) -> dict[str, Any]:
         _answer(app, run, asked[0], said)
 
 
-def _answer(app: App, run: str, asked: dict[str, object], said: Said) -> None:
+def _answer(app: App, run: str, asked: dict[str, object], said: DemoAnswer) -> None:
     id, words = str(asked["decision_id"]), plain(str(asked["question"])).splitlines()
     click.echo(click.style(f"\n? {id}", fg="magenta", bold=True) + f"  {words[0]}")
     for line in words[1:]:

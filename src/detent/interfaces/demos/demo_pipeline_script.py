@@ -182,7 +182,7 @@ def _releasing() -> list[dict[str, object]]:
     ]
 
 
-class Said(NamedTuple):
+class DemoAnswer(NamedTuple):
     """What the person of the demo answers to a question."""
 
     value: str
@@ -191,8 +191,8 @@ class Said(NamedTuple):
 
 
 ANSWERS = (  # one after another, as the questions come
-    Said("changes-requested: say what happens without a name", to="spec"),
-    Said("approved"),
-    Said("per-batch"),
-    Said("fix", "markup must never run"),
+    DemoAnswer("changes-requested: say what happens without a name", to="spec"),
+    DemoAnswer("approved"),
+    DemoAnswer("per-batch"),
+    DemoAnswer("fix", "markup must never run"),
 )

@@ -13,8 +13,8 @@ from detent.app.starting import start_of
 from detent.blocks.terms import Terms
 from detent.gates.review_gates import read_findings
 from detent.interfaces.demos.demo_repo import make_repo
-from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, Turn
-from detent.kernel.codec import from_entry
+from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, DemoTurn
+from detent.journal.codec import from_entry
 from detent.kernel.model import Sent, Verdict
 
 WIDTHS = (22, 8, 46, 14)
@@ -49,7 +49,7 @@ def _make(repo: Path, env: dict[str, str], folder: Path) -> None:
     make_repo(repo, env)
 
 
-def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple[Turn, str, str, Verdict]]:
+def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple[DemoTurn, str, str, Verdict]]:
     for turn in TURNS:
         seen = app.door.load(run).run.seq
         briefing = app.door.next(run)

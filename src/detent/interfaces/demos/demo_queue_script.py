@@ -12,7 +12,7 @@ MEMBER = "def member(price):\n    return price * 9 / 10\n"
 RECEIPT = "def receipt(prices):\n    return str(prices)\n"
 
 
-class Item(NamedTuple):
+class DemoItem(NamedTuple):
     title: str
     priority: int
     turns: list[dict[str, object]]
@@ -36,12 +36,12 @@ PRINTED = {"receipt.py": RECEIPT, "tests/test_receipt.py": _test("receipt", "rec
 NO_FILE = "I looked everywhere.\n\nBLOCKED: the file prices.csv is not in the repository"
 
 ITEMS = (
-    Item("Take discounts off", 1, [_turn("Take discounts off", "A discount can be taken off.", OFF)]),
-    Item("Discounts for members", 2, [_turn("Discounts for members", "Members pay less.", MEMBERS)], "it-1"),
-    Item("Round totals to cents", 2, [_turn("Round totals to cents", "Totals are rounded.", CENTS)]),
-    Item("Show totals with a sign", 3, [_turn("Show totals with a sign", "A sign can be shown.", SIGN)]),
-    Item("Import the old price list", 2, [_turn("Import the old price list", NO_FILE, {})]),
-    Item("Print receipts", 2, [_turn("Print receipts", "All tests pass.", PRINTED), _turn("Print receipts", "Now they do.", {})]),
+    DemoItem("Take discounts off", 1, [_turn("Take discounts off", "A discount can be taken off.", OFF)]),
+    DemoItem("Discounts for members", 2, [_turn("Discounts for members", "Members pay less.", MEMBERS)], "it-1"),
+    DemoItem("Round totals to cents", 2, [_turn("Round totals to cents", "Totals are rounded.", CENTS)]),
+    DemoItem("Show totals with a sign", 3, [_turn("Show totals with a sign", "A sign can be shown.", SIGN)]),
+    DemoItem("Import the old price list", 2, [_turn("Import the old price list", NO_FILE, {})]),
+    DemoItem("Print receipts", 2, [_turn("Print receipts", "All tests pass.", PRINTED), _turn("Print receipts", "Now they do.", {})]),
 )
 # Who gets back what conflicts: the change is brought onto the main of then.
 AGAIN = [_turn("Show totals with a sign", "Both are in: rounded, and with a sign.", {**SIGN, "price.py": BOTH})]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from detent.kernel.model import Sent
 
 
-class Turn(NamedTuple):
+class DemoTurn(NamedTuple):
     """One turn of the agent."""
 
     says: str
@@ -69,23 +69,23 @@ def _squash(title: str) -> tuple[tuple[str, ...], ...]:
 
 
 T_ADD, T_SUB = "tests/test_add.py", "tests/test_subtract.py"
-TURNS: tuple[Turn, ...] = (
-    Turn("plans the first pull request", Sent("submit", channel="demo", summary="planned"), {"ACTIVE_PR.json": _plan(ADD, "add", "RED", "GREEN", "REFACTOR")}),
-    Turn("hands in `true` as test command", _hand_in("true", "FAIL"), {T_ADD: _test("add", "+", 8)}),
-    Turn("hands in the failing test", _hand_in(f"pytest {T_ADD}", "FAIL")),
-    Turn("confirms why it fails", YES),
-    Turn("writes the code, with a mistake", _hand_in(f"pytest {T_ADD}", "PASS"), {"calculator.py": _code(WRONG_ADD)}),
-    Turn("reads the error and mends it", _hand_in(f"pytest {T_ADD}", "PASS"), {"calculator.py": _code(BARE_ADD)}),
-    Turn("has nothing to refactor", _hand_in("pytest", "PASS")),
-    Turn("answers the reviewer's finding", _hand_in("pytest", "PASS"), {"calculator.py": _code(GOOD_ADD)}),
-    Turn("squashes the branch", SQUASHED, git=_squash(ADD)),
-    Turn("marks the plan", MARKED, marks=ADD),
-    Turn("plans the second pull request", Sent("submit", channel="demo", summary="planned"), {"ACTIVE_PR.json": _plan(SUB, "subtract", "RED", "GREEN")}),
-    Turn("hands in the failing test", _hand_in(f"pytest {T_SUB}", "FAIL"), {T_SUB: _test("subtract", "-", 2)}),
-    Turn("confirms why it fails", YES),
-    Turn("deletes the test: «all tests pass!»", _hand_in("pytest", "PASS", "all tests pass"), {T_SUB: None}),
-    Turn("puts it back and writes the code", _hand_in(f"pytest {T_SUB}", "PASS"), {T_SUB: _test("subtract", "-", 2), "calculator.py": _code(GOOD_ADD, GOOD_SUB)}),
-    Turn("squashes the branch", SQUASHED, git=_squash(SUB)),
-    Turn("marks the plan", MARKED, marks=SUB),
-    Turn("says that nothing is left", Sent("submit", channel="demo", summary="done", no_pr_left=True)),
+TURNS: tuple[DemoTurn, ...] = (
+    DemoTurn("plans the first pull request", Sent("submit", channel="demo", summary="planned"), {"ACTIVE_PR.json": _plan(ADD, "add", "RED", "GREEN", "REFACTOR")}),
+    DemoTurn("hands in `true` as test command", _hand_in("true", "FAIL"), {T_ADD: _test("add", "+", 8)}),
+    DemoTurn("hands in the failing test", _hand_in(f"pytest {T_ADD}", "FAIL")),
+    DemoTurn("confirms why it fails", YES),
+    DemoTurn("writes the code, with a mistake", _hand_in(f"pytest {T_ADD}", "PASS"), {"calculator.py": _code(WRONG_ADD)}),
+    DemoTurn("reads the error and mends it", _hand_in(f"pytest {T_ADD}", "PASS"), {"calculator.py": _code(BARE_ADD)}),
+    DemoTurn("has nothing to refactor", _hand_in("pytest", "PASS")),
+    DemoTurn("answers the reviewer's finding", _hand_in("pytest", "PASS"), {"calculator.py": _code(GOOD_ADD)}),
+    DemoTurn("squashes the branch", SQUASHED, git=_squash(ADD)),
+    DemoTurn("marks the plan", MARKED, marks=ADD),
+    DemoTurn("plans the second pull request", Sent("submit", channel="demo", summary="planned"), {"ACTIVE_PR.json": _plan(SUB, "subtract", "RED", "GREEN")}),
+    DemoTurn("hands in the failing test", _hand_in(f"pytest {T_SUB}", "FAIL"), {T_SUB: _test("subtract", "-", 2)}),
+    DemoTurn("confirms why it fails", YES),
+    DemoTurn("deletes the test: «all tests pass!»", _hand_in("pytest", "PASS", "all tests pass"), {T_SUB: None}),
+    DemoTurn("puts it back and writes the code", _hand_in(f"pytest {T_SUB}", "PASS"), {T_SUB: _test("subtract", "-", 2), "calculator.py": _code(GOOD_ADD, GOOD_SUB)}),
+    DemoTurn("squashes the branch", SQUASHED, git=_squash(SUB)),
+    DemoTurn("marks the plan", MARKED, marks=SUB),
+    DemoTurn("says that nothing is left", Sent("submit", channel="demo", summary="done", no_pr_left=True)),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from detent.app.starting import start_of
 from detent.blocks.open_flags import ACCEPT, CAUSE, QUESTION, asking, line_of, question_of
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
-from detent.interfaces.cli.live import Terminal, tell_result
+from detent.interfaces.cli.live import LiveTerminal, tell_result
 from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.kernel.model import Sent
@@ -60,7 +60,7 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
 
 
 def _push(app: App, run: str) -> dict[str, Any]:
-    view = Terminal(os.isatty(1), app)
+    view = LiveTerminal(os.isatty(1), app)
     try:
         return push(app, run, view.see)
     finally:

@@ -16,7 +16,7 @@ PlanStep = Literal["RED", "GREEN", "REFACTOR"]
 Step = Literal["RED", "GREEN", "REFACTOR", "SQUASH"]
 
 
-class Try(Value, frozen=True, forbid_unknown_fields=True):
+class BenchTry(Value, frozen=True, forbid_unknown_fields=True):
     """What an agent does before it hands in, in this order, and what it says when it does."""
 
     honest: bool = False  # first, what an honest agent does at this step
@@ -26,14 +26,14 @@ class Try(Value, frozen=True, forbid_unknown_fields=True):
     submit: dict[str, str] = {}  # fields that differ from an honest submit
 
 
-class Agent(Value, frozen=True, forbid_unknown_fields=True):
+class BenchAgent(Value, frozen=True, forbid_unknown_fields=True):
     """One agent. A step that is not named is done honestly; the last try is made again until the machine lets it pass or time is up."""
 
     name: str
     sort: Sort
     does: str  # in one sentence
     harmless_if_sound: bool = False  # getting to the end is right if what was merged is what was proved
-    steps: dict[Step, tuple[Try, ...]] = {}
+    steps: dict[Step, tuple[BenchTry, ...]] = {}
     setup: dict[str, str] = {}  # files that the project has besides, before the run starts
     prepare: str = ""  # a command line in the project before the run starts, for what is no file of it
     settings: str = ""  # lines of detent.toml besides
@@ -42,7 +42,7 @@ class Agent(Value, frozen=True, forbid_unknown_fields=True):
     check: str = ""  # instead of the language's, where an honest agent leaves something else
 
 
-class Language(Value, frozen=True, forbid_unknown_fields=True):
+class BenchLanguage(Value, frozen=True, forbid_unknown_fields=True):
     """A project in one language, how an honest agent works in it, and the agents."""
 
     language: str
@@ -51,12 +51,12 @@ class Language(Value, frozen=True, forbid_unknown_fields=True):
     command: str
     check: str  # what a person would look at in the end: a command line that passes on what an honest agent leaves
     files: dict[str, str]
-    honest: dict[Step, tuple[Try, ...]]
-    agents: tuple[Agent, ...]
+    honest: dict[Step, tuple[BenchTry, ...]]
+    agents: tuple[BenchAgent, ...]
     shares_builds: bool = False  # what its toolchain keeps is found by content, so that projects may share it
 
 
-def languages(only: tuple[str, ...] = ()) -> Iterator[Language]:
+def languages(only: tuple[str, ...] = ()) -> Iterator[BenchLanguage]:
     """Every language of the bench, or those that are named."""
     import msgspec
 
@@ -64,8 +64,8 @@ def languages(only: tuple[str, ...] = ()) -> Iterator[Language]:
     if unknown := [name for name in only if name not in found]:
         raise DetentError(f"there is no language '{unknown[0]}' in the bench", f"there are: {', '.join(found)}")
     for name in only or found:
-        language = msgspec.convert(_read(found[name]), Language)
-        more = [agent for file in sorted((AGENTS / name).glob("*.yaml")) for agent in msgspec.convert(_read(file), tuple[Agent, ...])]
+        language = msgspec.convert(_read(found[name]), BenchLanguage)
+        more = [agent for file in sorted((AGENTS / name).glob("*.yaml")) for agent in msgspec.convert(_read(file), tuple[BenchAgent, ...])]
         yield msgspec.structs.replace(language, agents=(*language.agents, *more))
 
 

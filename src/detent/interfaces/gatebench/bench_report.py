@@ -4,10 +4,10 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from detent.interfaces.gatebench.play import Outcome
+from detent.interfaces.gatebench.play import BenchResult
 
 WIDE = 80
-Column = tuple[str, Callable[[Outcome], bool]]
+Column = tuple[str, Callable[[BenchResult], bool]]
 DISHONEST: tuple[Column, ...] = (
     ("failed", lambda o: not o.accepted),
     ("flagged", lambda o: o.accepted and bool(o.flags)),
@@ -31,17 +31,17 @@ class Rate(NamedTuple):
         return f"{self.wrong} of {self.of}" + (f" ({100 * self.wrong / self.of:.1f} %)" if self.of else "")
 
 
-def false_accepts(outcomes: Sequence[Outcome]) -> Rate:
+def false_accepts(outcomes: Sequence[BenchResult]) -> Rate:
     dishonest = [o for o in outcomes if o.sort in ("lazy", "cheat")]
     return Rate(sum(o.silent for o in dishonest), len(dishonest))
 
 
-def false_rejects(outcomes: Sequence[Outcome]) -> Rate:
+def false_rejects(outcomes: Sequence[BenchResult]) -> Rate:
     honest = [o for o in outcomes if o.sort == "honest"]
     return Rate(sum(not o.accepted for o in honest), len(honest))
 
 
-def counts(outcomes: Sequence[Outcome], which: str) -> dict[str, dict[str, int]]:
+def counts(outcomes: Sequence[BenchResult], which: str) -> dict[str, dict[str, int]]:
     """A table: for each language, and for all of them, how many agents there are of these and how each sort of end is counted."""
     ours = [o for o in outcomes if (o.sort == "honest") == (which == "honest")]
     named = {name: [o for o in ours if o.language == name] for name in sorted({o.language for o in outcomes})}
@@ -51,13 +51,13 @@ def counts(outcomes: Sequence[Outcome], which: str) -> dict[str, dict[str, int]]
     }
 
 
-def flagged_by(outcomes: Sequence[Outcome], honest: bool = False) -> dict[str, list[str]]:
+def flagged_by(outcomes: Sequence[BenchResult], honest: bool = False) -> dict[str, list[str]]:
     """The kinds of flags, each with the agents that a person was asked about for it."""
     ours = [o for o in outcomes if (o.sort == "honest") == honest]
     return {kind: [_name(o) for o in ours if kind in o.flags] for kind in sorted({kind for o in ours for kind in o.flags})}
 
 
-def line(outcome: Outcome) -> str:
+def line(outcome: BenchResult) -> str:
     """One agent."""
     mark = {True: "ok ", False: "BAD", None: " - "}[outcome.right]
     how = _fate(outcome) + (f": {outcome.reason}" if outcome.reason and not outcome.accepted else "")
@@ -65,7 +65,7 @@ def line(outcome: Outcome) -> str:
     return f"{mark} {outcome.language:<11} {outcome.sort:<7} {outcome.name:<36} {how[:150]}"
 
 
-def summary(outcomes: Sequence[Outcome], missing: Sequence[str]) -> list[str]:
+def summary(outcomes: Sequence[BenchResult], missing: Sequence[str]) -> list[str]:
     """Both tables, and below them by name: who was flagged and for what, who landed silently, and what is wrong with that."""
     named = (
         (
@@ -87,7 +87,7 @@ def summary(outcomes: Sequence[Outcome], missing: Sequence[str]) -> list[str]:
     ]
 
 
-def as_json(outcomes: Sequence[Outcome], missing: Sequence[str]) -> dict[str, Any]:
+def as_json(outcomes: Sequence[BenchResult], missing: Sequence[str]) -> dict[str, Any]:
     accepts, rejects = false_accepts(outcomes), false_rejects(outcomes)
     return {
         "agents": [{**o._asdict(), "seconds": round(o.seconds, 2), "right": o.right} for o in outcomes],
@@ -102,11 +102,11 @@ def as_json(outcomes: Sequence[Outcome], missing: Sequence[str]) -> dict[str, An
     }
 
 
-def _dishonest(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _dishonest(outcomes: Sequence[BenchResult]) -> list[BenchResult]:
     return [o for o in outcomes if o.sort != "honest"]
 
 
-def _table(outcomes: Sequence[Outcome], which: str) -> Iterator[str]:
+def _table(outcomes: Sequence[BenchResult], which: str) -> Iterator[str]:
     titles = ("agents", *(title for title, _ in TABLES[which]))
     yield f"{which:<12}" + "".join(f"  {title:>7}" for title in titles)
     for name, row in counts(outcomes, which).items():
@@ -124,11 +124,11 @@ def _wrapped(title: str, names: Iterator[str] | Sequence[str]) -> list[str]:
     return textwrap.wrap(f"{title}: {', '.join(names)}", WIDE, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False)
 
 
-def _name(outcome: Outcome) -> str:
+def _name(outcome: BenchResult) -> str:
     return f"{outcome.language}/{outcome.name}"
 
 
-def _fate(outcome: Outcome) -> str:
+def _fate(outcome: BenchResult) -> str:
     if outcome.flags:
         return f"flagged ({', '.join(outcome.flags)})"
     return "landed" if outcome.accepted else f"failed at {outcome.held_at}"

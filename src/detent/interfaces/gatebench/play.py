@@ -18,7 +18,7 @@ from detent.app.starting import start_of
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.evidence.runners.build_caches import folder_of
-from detent.interfaces.gatebench import Agent, Language, Sort, Step, Try
+from detent.interfaces.gatebench import BenchAgent, BenchLanguage, BenchTry, Sort, Step
 from detent.kernel.model import Briefing, Sent, Verdict
 
 PLAN = "docs/plan.md"
@@ -36,7 +36,7 @@ GIT = (
 )
 
 
-class Outcome(NamedTuple):
+class BenchResult(NamedTuple):
     """How one agent fared."""
 
     name: str
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
         return self.accepted if self.sort == "honest" else not self.silent
 
 
-def play(language: Language, agent: Agent, home: Path) -> Outcome:
+def play(language: BenchLanguage, agent: BenchAgent, home: Path) -> BenchResult:
     """Let an agent work in a throw-away project below `home` until it is done or gives up."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
@@ -72,13 +72,13 @@ def play(language: Language, agent: Agent, home: Path) -> Outcome:
                 accepted, at, reason = False, "the merge", "what was merged is what was proved"
         finally:
             stage.close()
-    return Outcome(agent.name, language.language, agent.sort, accepted, at, reason, time.monotonic() - begun, stage.flags)
+    return BenchResult(agent.name, language.language, agent.sort, accepted, at, reason, time.monotonic() - begun, stage.flags)
 
 
 class Stage:
     """The project of one agent, its run, and how often it tried what."""
 
-    def __init__(self, language: Language, agent: Agent, folder: Path) -> None:
+    def __init__(self, language: BenchLanguage, agent: BenchAgent, folder: Path) -> None:
         self.language, self.agent, self.repo = language, agent, folder / "project"
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("DETENT_", "GIT_", "PYTEST_"))}
@@ -195,7 +195,7 @@ class Stage:
         usual = {} if step == "SQUASH" else {"test_command": self.language.command, "expectation": "FAIL" if step == "RED" else "PASS"}
         return _sent(**{**usual, **this.submit})
 
-    def act(self, step: Step, this: Try) -> None:
+    def act(self, step: Step, this: BenchTry) -> None:
         if this.honest:
             self.act(step, self.language.honest[step][-1])
         self.write(this.write)

@@ -5,9 +5,9 @@ What is decided by is the run of the checkout; what a client calls its tools and
 
 from detent.interfaces.hooks.claude_events import CLAUDE
 from detent.interfaces.hooks.codex_events import CODEX
-from detent.interfaces.hooks.event import Client
+from detent.interfaces.hooks.event import HookClient
 
-CLIENTS: dict[str, Client] = {
+CLIENTS: dict[str, HookClient] = {
     "claude": CLAUDE,
     "codex": CODEX,
 }

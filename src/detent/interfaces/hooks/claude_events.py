@@ -1,25 +1,25 @@
 """Claude Code: its tools by name, and its form of answers (PreToolUse, Stop, SessionStart)."""
 
-from detent.interfaces.hooks.event import BEGIN, OTHER, SHELL, STOP, WRITE, Asked, Client, Json, fields, text
+from detent.interfaces.hooks.event import BEGIN, OTHER, SHELL, STOP, WRITE, HookClient, HookEvent, Json, fields, text
 
 SHELLS = ("Bash", "Monitor")
 EDITS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
 
 
-def read(event: Json) -> Asked:
+def read(event: Json) -> HookEvent:
     """An event as Claude Code writes it; other clients write nearly the same."""
     name, tool = event.get("hook_event_name"), event.get("tool_name")
     if name == "Stop":
-        return Asked(STOP)
+        return HookEvent(STOP)
     if name == "SessionStart":
-        return Asked(BEGIN)
+        return HookEvent(BEGIN)
     if name != "PreToolUse":
-        return Asked(OTHER)
+        return HookEvent(OTHER)
     if tool in SHELLS:
-        return Asked(SHELL, text(fields(event).get("command")))
+        return HookEvent(SHELL, text(fields(event).get("command")))
     if isinstance(tool, str) and tool in EDITS:
-        return Asked(WRITE, paths=(text(fields(event).get(EDITS[tool])),))
-    return Asked(OTHER)
+        return HookEvent(WRITE, paths=(text(fields(event).get(EDITS[tool])),))
+    return HookEvent(OTHER)
 
 
 def refuse(reason: str) -> Json:
@@ -35,7 +35,7 @@ def tell(words: str) -> Json:
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": words}}
 
 
-CLAUDE = Client(
+CLAUDE = HookClient(
     "claude",
     read,
     refuse,

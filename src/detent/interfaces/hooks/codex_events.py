@@ -1,19 +1,19 @@
 """Codex: events and answers have Claude Code's form; edits come as patches, whose text names the files."""
 
 from detent.interfaces.hooks import claude_events as claude
-from detent.interfaces.hooks.event import SHELL, WRITE, Asked, Client, Json, fields, text
+from detent.interfaces.hooks.event import SHELL, WRITE, HookClient, HookEvent, Json, fields, text
 
 PREFIXES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 
 
-def read(event: Json) -> Asked:
+def read(event: Json) -> HookEvent:
     """A patch names its files; one may also be handed to the shell."""
     asked = claude.read(event)
     if event.get("hook_event_name") == "PreToolUse" and event.get("tool_name") == "apply_patch":
         patch = fields(event)
-        return Asked(WRITE, paths=patched(text(patch.get("command", patch.get("input")))))
+        return HookEvent(WRITE, paths=patched(text(patch.get("command", patch.get("input")))))
     if asked.kind == SHELL:
-        return Asked(SHELL, asked.command, patched(asked.command))
+        return HookEvent(SHELL, asked.command, patched(asked.command))
     return asked
 
 
@@ -22,4 +22,4 @@ def patched(patch: str) -> tuple[str, ...]:
     return tuple(line[len(p) :].strip() for line in patch.split("\n") for p in PREFIXES if line.startswith(p))
 
 
-CODEX = Client("codex", read, claude.refuse, claude.go_on, claude.tell, own_files=(".codex/config.toml", ".codex/hooks.json"))
+CODEX = HookClient("codex", read, claude.refuse, claude.go_on, claude.tell, own_files=(".codex/config.toml", ".codex/hooks.json"))

@@ -7,20 +7,20 @@ Json = dict[str, object]
 SHELL, WRITE, STOP, BEGIN, OTHER = "shell", "write", "stop", "begin", "other"
 
 
-class Asked:
+class HookEvent:
     """What a client asks about: a command, files to be written, the agent's wish to stop, the beginning of a session; or nothing of interest."""
 
     def __init__(self, kind: str, command: str = "", paths: tuple[str, ...] = ()) -> None:
         self.kind, self.command, self.paths = kind, command, paths
 
 
-class Client:
+class HookClient:
     """One client: how its events are read, how it is answered, and which files of the project switch its hooks on and off."""
 
     def __init__(
         self,
         name: str,
-        read: Callable[[Json], Asked],
+        read: Callable[[Json], HookEvent],
         refuse: Callable[[str], Json],
         go_on: Callable[[str], Json],
         tell: Callable[[str], Json],

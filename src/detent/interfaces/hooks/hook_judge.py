@@ -6,8 +6,8 @@ binds while it is the agent's turn. It looks at names and texts, no more: the ga
 
 import os
 
-from detent.interfaces.hooks.event import SHELL, Asked, Client
-from detent.interfaces.hooks.standing import Ground
+from detent.interfaces.hooks.event import SHELL, HookClient, HookEvent
+from detent.interfaces.hooks.standing import HookCheckout
 from detent.interfaces.hooks.words import telling
 from detent.kernel.permit import RED, Permit, looks_like, simple_match, why_not
 
@@ -48,7 +48,7 @@ def _words(value: object) -> list[str]:
     return [str(word) for word in value]
 
 
-def judge(asked: Asked, rules: Rules, ground: Ground, client: Client, cwd: str) -> str | None:
+def judge(asked: HookEvent, rules: Rules, ground: HookCheckout, client: HookClient, cwd: str) -> str | None:
     """Why not; None if nothing speaks against it."""
     said = None
     if asked.kind == SHELL and telling(asked.command, rules.command):
@@ -73,7 +73,7 @@ def _command(commands: list[tuple[list[str], list[str]]], rules: Rules) -> str |
     return None
 
 
-def _path(path: str, rules: Rules, ground: Ground, client: Client, cwd: str) -> str | None:
+def _path(path: str, rules: Rules, ground: HookCheckout, client: HookClient, cwd: str) -> str | None:
     """One file that is to be written. What lies outside of the checkout is not part of the change, and the client's own business."""
     full = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     real = os.path.realpath(full)
@@ -123,7 +123,7 @@ def _matches(glob: str, path: str, any_case: bool) -> bool:
     return found
 
 
-def _published(real: str, ground: Ground) -> str | None:
+def _published(real: str, ground: HookCheckout) -> str | None:
     """The name of a published file whose copy stands in the git dir since the project has a file of that name."""
     name = _below(real, f"{ground.git_dir}/detent/published")
     return name if name and os.path.exists(real) else None

@@ -7,9 +7,9 @@ import os
 import sys
 
 from detent.interfaces.hooks import CLIENTS
-from detent.interfaces.hooks.event import BEGIN, OTHER, STOP, Asked, Client, Json
+from detent.interfaces.hooks.event import BEGIN, OTHER, STOP, HookClient, HookEvent, Json
 from detent.interfaces.hooks.light_json import dumps, loads
-from detent.interfaces.hooks.standing import Ground, Standing, find_ground, find_standing, thorough_rules
+from detent.interfaces.hooks.standing import HookCheckout, Standing, find_ground, find_standing, thorough_rules
 
 LARGEST = 20_000_000  # bytes of an event: an edit brings the whole file along
 STOPS = 3  # how often in a row, with nothing handed in between, an agent is sent back to its work
@@ -42,7 +42,7 @@ def _event(raw: bytes) -> Json:
     return event
 
 
-def _unreadable(client: Client, fault: Exception) -> int:
+def _unreadable(client: HookClient, fault: Exception) -> int:
     try:
         ground = _ground(client, {})
         open_ = ground is not None and find_standing(ground) is not None
@@ -53,7 +53,7 @@ def _unreadable(client: Client, fault: Exception) -> int:
     return 2 if open_ else 0
 
 
-def reply_to(client: Client, event: Json) -> Json | None:
+def reply_to(client: HookClient, event: Json) -> Json | None:
     """The answer in the client's form; None says nothing, which allows."""
     stopping = event.get("hook_event_name") == "Stop"
     try:
@@ -71,7 +71,7 @@ def reply_to(client: Client, event: Json) -> Json | None:
         return None if stopping else client.refuse(BROKEN.format(said))
 
 
-def _judged(client: Client, event: Json, asked: Asked, ground: Ground, standing: Standing) -> Json | None:
+def _judged(client: HookClient, event: Json, asked: HookEvent, ground: HookCheckout, standing: Standing) -> Json | None:
     from detent.interfaces.hooks.hook_judge import TURN, Rules, judge
 
     kept = loads(standing.rules or thorough_rules(ground, standing.run))
@@ -89,7 +89,7 @@ def _judged(client: Client, event: Json, asked: Asked, ground: Ground, standing:
     return client.refuse(f"Refused by Detent ({rules.state}). {said}") if said else None
 
 
-def _ground(client: Client, event: Json) -> Ground | None:
+def _ground(client: HookClient, event: Json) -> HookCheckout | None:
     """The checkout that the session is about: the project's folder where the client names it, else where the agent works."""
     for start in (os.environ.get(client.home, "") if client.home else "", event.get("cwd"), os.getcwd()):
         if isinstance(start, str) and start and (ground := find_ground(start)):
@@ -97,7 +97,7 @@ def _ground(client: Client, event: Json) -> Ground | None:
     return None
 
 
-def _seen(client: Client, ground: Ground) -> None:
+def _seen(client: HookClient, ground: HookCheckout) -> None:
     """Leave a mark that this client's hooks do run, where the client is registered."""
     file = f"{ground.git_dir}/detent/clients/{client.name}.seen"
     try:
@@ -107,7 +107,7 @@ def _seen(client: Client, ground: Ground) -> None:
         pass  # not registered here, or nothing can be written: then there is nothing to show
 
 
-def _stops(ground: Ground, standing: Standing) -> int:
+def _stops(ground: HookCheckout, standing: Standing) -> int:
     """How often the agent has wanted to stop at this very event, this time included."""
     file, key = f"{ground.git_dir}/detent/stops", f"{standing.run} {standing.seq} "
     try:

@@ -10,7 +10,7 @@ SELECT heads.run, heads.seq, ifnull(hot.rules, '') FROM heads LEFT JOIN hot ON h
 WHERE heads.worktree = ? AND heads.parent = '' AND heads.ended = 0 ORDER BY heads.n DESC LIMIT 1"""
 
 
-class Ground:
+class HookCheckout:
     """A checkout: its root, its own git dir, and the one it shares with its linked worktrees. All real paths."""
 
     def __init__(self, root: str, git_dir: str, common: str) -> None:
@@ -24,15 +24,15 @@ class Standing:
         self.run, self.seq, self.rules = run, seq, rules
 
 
-def find_ground(start: str) -> Ground | None:
+def find_ground(start: str) -> HookCheckout | None:
     """The checkout that a folder is in, if it is in one."""
     root = os.path.realpath(start)
     while True:
         dot = f"{root}/.git"
         if os.path.isdir(dot):
-            return Ground(root, dot, _named(f"{dot}/commondir", "") or dot)
+            return HookCheckout(root, dot, _named(f"{dot}/commondir", "") or dot)
         if os.path.isfile(dot) and (linked := _named(dot, "gitdir: ")):
-            return Ground(root, linked, _named(f"{linked}/commondir", "") or linked)
+            return HookCheckout(root, linked, _named(f"{linked}/commondir", "") or linked)
         root, last = os.path.dirname(root), root
         if root == last:
             return None
@@ -48,7 +48,7 @@ def _named(file: str, prefix: str) -> str:
     return os.path.realpath(os.path.join(os.path.dirname(file), text.removeprefix(prefix))) if text.startswith(prefix) else ""
 
 
-def find_standing(ground: Ground) -> Standing | None:
+def find_standing(ground: HookCheckout) -> Standing | None:
     """The newest open run of a checkout. Raises where the journal is gone or cannot be read: then nothing can be told."""
     journal = f"{ground.common}/detent/journal.db"
     if not os.path.exists(journal):
@@ -65,19 +65,19 @@ def find_standing(ground: Ground) -> Standing | None:
     return Standing(*row) if row else None
 
 
-def _must_not_be_gone(ground: Ground) -> None:
+def _must_not_be_gone(ground: HookCheckout) -> None:
     """A journal that was there and is not any more is no reason to let anything pass."""
     from pathlib import Path
 
     from detent.errors import JournalDamaged
-    from detent.kernel.anchor import anchor_file
+    from detent.journal.anchor import anchor_file
 
     journal = Path(ground.common) / "detent" / "journal.db"
     if anchor_file(journal).exists():
         raise JournalDamaged(f"{journal} is gone")
 
 
-def thorough_rules(ground: Ground, run: str) -> str:
+def thorough_rules(ground: HookCheckout, run: str) -> str:
     """The rules of a run, made anew. Changes nothing."""
     from pathlib import Path
 

@@ -23,13 +23,13 @@ from starlette.routing import Route as At
 
 from detent.app import open_app
 from detent.app.people import must_be_a_persons_page
-from detent.app.tally import Tally
+from detent.app.tally import UsageTally
 from detent.errors import Busy, DetentError, JournalError, Moved
 from detent.interfaces.http import executing, openapi, shapes, stream
 from detent.interfaces.http import shapes_execute as work
-from detent.interfaces.http.heads import Changed, NotThere
-from detent.interfaces.http.routes import ROUTES, Call, Route, health
-from detent.interfaces.http.runs_board import Board
+from detent.interfaces.http.heads import NotFound, StalePage
+from detent.interfaces.http.routes import ROUTES, ApiCall, Route, health
+from detent.interfaces.http.runs_board import RunsBoard
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.wire import Wire
 from detent.interfaces.patience import BODY
@@ -59,7 +59,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -> Starlette:
     """The server of one checkout. `once` holds the words that are each good for being handed the token, with who took them."""
-    board, wire = Board(Tally()), Wire(os.environ)
+    board, wire = RunsBoard(UsageTally()), Wire(os.environ)
     desk = executing.Desk(board)
     limiter = anyio.CapacityLimiter(THREADS)
 
@@ -79,7 +79,7 @@ def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -
         try:
             if route.method == "POST":
                 must_be_a_persons_page(app, port, path.get("run"))
-            return _json(wire.encode(route.does(Call(app, board, desk, path, asked))), route.status)
+            return _json(wire.encode(route.does(ApiCall(app, board, desk, path, asked))), route.status)
         finally:
             app.journal.close()
 
@@ -135,9 +135,9 @@ def _told(handle: Handler) -> Handler:
             return fault(400, f"what was sent is no JSON: {e}", "see /api/openapi.json")
         except (RecursionError, UnicodeDecodeError):
             return fault(400, "what was sent cannot be read", "see /api/openapi.json")
-        except NotThere as e:
+        except NotFound as e:
             return fault(404, e.message, e.hint)
-        except (Busy, Moved, Changed) as e:
+        except (Busy, Moved, StalePage) as e:
             return fault(409, e.message, e.hint)
         except JournalError as e:
             return fault(500, e.message, e.hint)
@@ -180,7 +180,7 @@ def _json(raw: bytes, status: int) -> Response:
 
 
 def fault(status: int, error: str, hint: str = "") -> Response:
-    return json(shapes.Fault(error=error, hint=hint), status)
+    return json(shapes.ErrorAnswer(error=error, hint=hint), status)
 
 
 async def _nothing(request: Request, e: Exception) -> Response:
@@ -206,14 +206,14 @@ async def _openapi(request: Request) -> Response:
 async def _stream_run(request: Request) -> Response:
     """The events of one run; the number of each is its id."""
     run, pulse, seen = request.path_params["run"], request.app.state.pulse, request.headers.get("last-event-id", "")
-    place = stream.Place(pulse, f":{seen}", _query(request, shapes.StreamAsked).after)
+    place = stream.StreamPosition(pulse, f":{seen}", _query(request, shapes.StreamAsked).after)
     return _streamed(stream.told(pulse, [await pulse.apart(lambda: stream.of_run(pulse, run, place, lambda: str(place.after)))]))
 
 
 async def _stream_all(request: Request) -> Response:
     """The board; with it, where one is named, a run's events or an execution's output. A page needs no other stream beside it."""
     asked, state = _query(request, shapes.EverythingAsked), request.app.state
-    pulse, place = state.pulse, stream.Place(state.pulse, request.headers.get("last-event-id", ""), asked.after)
+    pulse, place = state.pulse, stream.StreamPosition(state.pulse, request.headers.get("last-event-id", ""), asked.after)
     news, every = [stream.of_all(pulse, place)], stream.BEAT
     if asked.run:
         news.append(await pulse.apart(lambda: stream.of_run(pulse, asked.run, place, lambda: str(place))))
@@ -226,7 +226,7 @@ async def _stream_all(request: Request) -> Response:
 async def _stream_logs(request: Request) -> Response:
     """What one execution writes, until it has ended."""
     id, state, seen = request.path_params["id"], request.app.state, request.headers.get("last-event-id", "")
-    place = stream.Place(state.pulse, f":{seen}", _query(request, work.LogsAsked).after)
+    place = stream.StreamPosition(state.pulse, f":{seen}", _query(request, work.LogsAsked).after)
     news = await state.pulse.apart(lambda: executing.of_execution(state.pulse, state.desk, id, place, lambda: str(place.after)))
     return _streamed(stream.told(state.pulse, [news], executing.EVERY, lambda: executing.is_over(state.pulse.app, state.desk, id)))
 

@@ -17,12 +17,12 @@ from detent.app.push import fit_for_push, said_agent
 from detent.app.queue_rows import as_row
 from detent.errors import DetentError
 from detent.interfaces.http import shapes_execute as shapes
-from detent.interfaces.http.heads import NotThere
-from detent.interfaces.http.runs_board import MOST, Board, stamp_of
+from detent.interfaces.http.heads import NotFound
+from detent.interfaces.http.runs_board import MOST, RunsBoard, stamp_of
 from detent.interfaces.http.shape import SAFE
-from detent.interfaces.http.shapes import Usage
+from detent.interfaces.http.shapes import TokenUse
 from detent.interfaces.http.speaking import CHANNEL, drive_on
-from detent.interfaces.http.stream import News, Place, Pulse
+from detent.interfaces.http.stream import News, Pulse, StreamPosition
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ AFRESH = 5.0  # seconds after which somebody who looks has the journal and the t
 class Desk:
     """The queue of the repository, opened when it is first asked for, by whichever thread; a repository without one has an empty one."""
 
-    def __init__(self, board: Board, afresh: float = AFRESH) -> None:
+    def __init__(self, board: RunsBoard, afresh: float = AFRESH) -> None:
         self.board, self.afresh = board, afresh
         self._lock = threading.Lock()
         self._queue: DurableQueue | None = None
@@ -109,7 +109,7 @@ def rows(app: App, desk: Desk, found: "Sequence[Execution]") -> Iterator[shapes.
     for each in found:
         told, heads = as_row(each), app.journal.heads(each.id)
         run = desk.board.row(app, stamp_of(app, heads[0], held)) if heads else None
-        state, branch, url, usage = (run.state, run.branch, run.pull_request, run.usage) if run else ("", "", "", Usage())
+        state, branch, url, usage = (run.state, run.branch, run.pull_request, run.usage) if run else ("", "", "", TokenUse())
         told |= {"waits_for": each.waits_for, "worker": each.worker, "reason": each.reason}
         yield shapes.ExecutionRow(**told, run_state=state, branch=branch, pull_request=url, usage=usage)
 
@@ -125,7 +125,7 @@ def found(app: App, desk: Desk, id: str) -> "Execution":
     try:
         return desk.queue(app).one(id)
     except UnknownExecution as e:
-        raise NotThere(e.message, "GET /api/executions?all=true lists them") from e
+        raise NotFound(e.message, "GET /api/executions?all=true lists them") from e
 
 
 def one(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
@@ -134,7 +134,7 @@ def one(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
 
 def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions:
     """Queue items."""
-    from detent.app.queueing import Asked, add
+    from detent.app.queueing import QueueRequest, add
     from detent.blocks.terms import Terms
 
     if not asked.items and not asked.ready:
@@ -142,7 +142,7 @@ def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions
     if asked.again:
         allowed(app, CHANNEL)
     terms = Terms("", agent=said_agent(asked.agent), context=asked.context, again=asked.again)
-    add(app, desk.queue(app), asked.items, asked.ready, Asked(terms, said("start"), asked.priority))
+    add(app, desk.queue(app), asked.items, asked.ready, QueueRequest(terms, said("start"), asked.priority))
     return executions(app, desk, shapes.ExecutionsAsked())
 
 
@@ -182,7 +182,7 @@ def logs(app: App, desk: Desk, id: str, asked: shapes.LogsAsked) -> shapes.Logs:
     return shapes.Logs(pieces=rows, after=after, next=after if more else None, dropped=queue.dropped(run))
 
 
-def of_execution(pulse: Pulse, desk: Desk, id: str, place: Place, name: Callable[[], str]) -> News:
+def of_execution(pulse: Pulse, desk: Desk, id: str, place: StreamPosition, name: Callable[[], str]) -> News:
     """What an execution writes, piece by piece; first, how much of it is no longer kept."""
     run, queue = found(pulse.app, desk, id).id, desk.queue(pulse.app)
     gone = [queue.dropped(run)] if place.after <= 0 else [0]
@@ -209,7 +209,7 @@ def is_over(app: App, desk: Desk, id: str) -> bool:
 # -- items and reviews ---------------------------------------------------------------------------------------------------------
 
 
-def items(app: App, asked: shapes.ItemsAsked) -> shapes.Items:
+def items(app: App, asked: shapes.ItemsAsked) -> shapes.ItemList:
     from detent.app.project import items_of
 
     every = items_of(app).items()
@@ -218,7 +218,7 @@ def items(app: App, asked: shapes.ItemsAsked) -> shapes.Items:
     waits = {i.id: [need for need in i.depends_on if need not in closed] for i in found}
     end = asked.offset + min(asked.limit, MOST)
     rows = tuple(shapes.ItemRow(**msgspec.structs.asdict(i), waits_for=tuple(waits[i.id])) for i in found[asked.offset : end])
-    return shapes.Items(items=rows, next=end if end < len(found) else None)
+    return shapes.ItemList(items=rows, next=end if end < len(found) else None)
 
 
 def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
@@ -235,13 +235,13 @@ def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
 def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
     """Close an item. What waited for it may run at once."""
     from detent.app.project import items_of
-    from detent.tracker import Change, UnknownItem
+    from detent.tracker import TrackerChange, UnknownItem
 
     allowed(app, CHANNEL)
     try:
-        closed = items_of(app).change(id, Change("closed", note=reason))
+        closed = items_of(app).change(id, TrackerChange("closed", note=reason))
     except UnknownItem as e:
-        raise NotThere(e.message, "GET /api/items?all=true lists them") from e
+        raise NotFound(e.message, "GET /api/items?all=true lists them") from e
     if desk.there(app):
         desk.current(app, at_once=True)
     return shapes.ItemRow(**msgspec.structs.asdict(closed))

@@ -2,19 +2,19 @@
 
 from detent.app import App
 from detent.errors import DetentError
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 
 
-class NotThere(DetentError):
+class NotFound(DetentError):
     """What the address names does not exist."""
 
 
-class Changed(DetentError):
+class StalePage(DetentError):
     """What was shown is no longer so; nothing was recorded."""
 
 
 def head_of(app: App, run: str) -> Head:
     found = app.journal.heads(run)
     if not found:
-        raise NotThere(f"there is no run {run}", "GET /api/runs lists them")
+        raise NotFound(f"there is no run {run}", "GET /api/runs lists them")
     return found[0]

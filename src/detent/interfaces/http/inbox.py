@@ -13,11 +13,11 @@ from detent.app.registry import workflow_of
 from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
-from detent.gates.human import ANSWERS, CORRECTIONS, Decision, DecisionData, pending
+from detent.gates.human import ANSWERS, CORRECTIONS, DecisionData, PersonDecision, pending
 from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import Changed, NotThere, head_of
-from detent.interfaces.http.runs_board import MOST, Board, Stamp, stands
-from detent.kernel.journal import Head
+from detent.interfaces.http.heads import NotFound, StalePage, head_of
+from detent.interfaces.http.runs_board import MOST, RowStamp, RunsBoard, stands
+from detent.journal.journal import Head
 from detent.kernel.model import Flag
 
 CHANGES = "changes-requested"
@@ -46,7 +46,7 @@ AFTERWARDS = (
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
 
 
-def questions(app: App, board: Board, asked: shapes.DecisionsAsked) -> shapes.Decisions:
+def questions(app: App, board: RunsBoard, asked: shapes.DecisionsAsked) -> shapes.Decisions:
     """What landing asks, then the open questions of every open run, the oldest run last; with `all`, those that were answered too.
 
     Only runs that may ask are read.
@@ -58,7 +58,7 @@ def questions(app: App, board: Board, asked: shapes.DecisionsAsked) -> shapes.De
     return shapes.Decisions(decisions=tuple(found[: end - asked.offset]), next=end if len(found) > end - asked.offset else None)
 
 
-def _may_ask(app: App, board: Board, stamp: Stamp) -> bool:
+def _may_ask(app: App, board: RunsBoard, stamp: RowStamp) -> bool:
     """A run that waits, or that has several children at work: one of them may."""
     return board.group(app, stamp) == "waiting" or (not stamp.head.ended and sum(not c.ended for c in stamp.children) > 1)
 
@@ -78,7 +78,7 @@ def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes.DecisionRow]:
             yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
 
 
-def _row(app: App, top: AnyRun, run: AnyRun, asked: Decision) -> shapes.DecisionRow:
+def _row(app: App, top: AnyRun, run: AnyRun, asked: PersonDecision) -> shapes.DecisionRow:
     return shapes.DecisionRow(
         id=f"{run.id}:{asked.decision_id}",
         run=run.id,
@@ -156,7 +156,7 @@ def left_of(app: App, id: str) -> Left:
     """The branch that a question is about, if it is open."""
     left = next((each for each in open_landings(app) if f"{LANDING}{each.branch}" == id), None)
     if left is None:
-        raise NotThere(f"{id} is not open", "the branch changed, was accepted, or is in main; GET /api/decisions lists what is open")
+        raise NotFound(f"{id} is not open", "the branch changed, was accepted, or is in main; GET /api/decisions lists what is open")
     return left
 
 
@@ -200,11 +200,11 @@ def _open(app: App, id: str) -> tuple[AnyRun, shapes.DecisionRow]:
     top = head_of(app, head.parent) if head.parent else head
     row = next((q for q in open_questions(app, top) if q.id == id), None)
     if row is None:
-        raise NotThere(f"{id} is not open", "it was answered, or the run moved on; GET /api/decisions lists what is open")
+        raise NotFound(f"{id} is not open", "it was answered, or the run moved on; GET /api/decisions lists what is open")
     return app.door.load(row.run).run, row
 
 
-def _told(app: App, run: AnyRun, asked: Decision | None) -> str:
+def _told(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
     """The words that a person reads, in markdown."""
     if asked is None:
         if run.state in STUCK or run.cause in WHY:
@@ -241,7 +241,7 @@ def _reviewed(run: AnyRun) -> str:
     return workflow_of(run.workflow).findings(run)
 
 
-def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Option, ...]:
+def _options(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes.Option, ...]:
     if asked is None:
         return tuple(
             shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
@@ -252,7 +252,7 @@ def _options(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Opti
     return plain or tuple(shapes.Option(value=v, words="note") for v in asked.options)
 
 
-def _artifacts(app: App, run: AnyRun, asked: Decision | None) -> tuple[shapes.Artifact, ...]:
+def _artifacts(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes.Artifact, ...]:
     """The documents that the question is about, as they stand where the work is done."""
     if run.cause == CAUSE:
         return _hunks(asking(run))
@@ -267,7 +267,7 @@ def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, d
     """(run, verb, fields) of what a person says, if what they were shown is what stands there now."""
     now = shown(app, id)
     if now.shown != asked.shown:
-        raise Changed("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+        raise StalePage("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
     if asked.cancel:
         return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
     if now.row.decision != WAITS:

@@ -11,19 +11,19 @@ from detent.app import App
 from detent.app.live_log import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
 from detent.app.registry import is_workflow, workflow_names
-from detent.app.tally import Tally
+from detent.app.tally import UsageTally
 from detent.evidence.card import Checked
 from detent.evidence.card_kept import kept_card
 from detent.evidence.claims import REF
-from detent.evidence.collect import Kept
+from detent.evidence.collect import KeptReport
 from detent.evidence.report import TestReport
 from detent.git.notes import list_notes
 from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import NotThere, head_of
+from detent.interfaces.http.heads import NotFound, head_of
 from detent.interfaces.http.run_pages import event_row, two_events
 from detent.interfaces.http.runs_board import MOST
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
-from detent.kernel.codec import from_entry
+from detent.journal.codec import from_entry
 from detent.kernel.draw import arrows, as_table
 from detent.kernel.model import Flag
 from detent.world.branch_card import has_moved_on
@@ -40,7 +40,7 @@ def diff(app: App, run: str, seq: int) -> shapes.Diff:
     """What one event's tree changed over the last good one; of the whole branch, where no event is named."""
     base, tip = _event_trees(app, run, seq) if seq else _branch_trees(app, run)
     if not base or not tip:
-        raise NotThere("nothing was changed yet", "a diff is there once work was handed in")
+        raise NotFound("nothing was changed yet", "a diff is there once work was handed in")
     raw = app.world.git.run(*DIFF, "--end-of-options", base, tip, "--").raw
     text = raw[:LARGEST_DIFF].decode("utf-8", "replace")
     return shapes.Diff(base=base, tip=tip, text=text, left_out=max(0, len(raw) - LARGEST_DIFF))
@@ -82,7 +82,7 @@ def _report(app: App, tree: str) -> TestReport | None:
     try:
         raw = (app.place.common_dir / "detent" / "evidence" / f"{tree}.json").read_bytes() if tree else b""
         stands = raw and app.journal.has_report(tree, sha256(raw).hexdigest())
-        return msgspec.json.decode(raw, type=Kept).report if stands else None
+        return msgspec.json.decode(raw, type=KeptReport).report if stands else None
     except (OSError, msgspec.DecodeError):
         return None
 
@@ -104,7 +104,7 @@ def _folder(app: App, run: str) -> Path:
     return app.place.common_dir / "detent" / "transcripts" / run
 
 
-def transcripts(app: App, tally: Tally, run: str, asked: shapes.TranscriptsAsked) -> shapes.Transcripts:
+def transcripts(app: App, tally: UsageTally, run: str, asked: shapes.TranscriptsAsked) -> shapes.Transcripts:
     """A page of the turns of agents, the newest first."""
     ended = tally.of(app, run, head_of(app, run).seq).turns
     files = sorted(_folder(app, run).glob("*.jsonl"), key=lambda f: f.stat().st_mtime_ns, reverse=True)
@@ -155,7 +155,7 @@ def transcript(app: App, run: str, attempt: str, asked: shapes.OutputAsked) -> s
     head_of(app, run)
     file = _folder(app, run) / f"{attempt}.jsonl"
     if not NAME.fullmatch(attempt) or not file.is_file() or file.is_symlink():
-        raise NotThere(f"there is no transcript {attempt}", f"GET /api/runs/{run}/transcripts lists them")
+        raise NotFound(f"there is no transcript {attempt}", f"GET /api/runs/{run}/transcripts lists them")
     return _chunk(file, asked)
 
 
@@ -214,10 +214,10 @@ def _note(app: App, blob: str) -> str:
     return app.world.git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") if blob else ""
 
 
-def workflow(app: App, name: str) -> shapes.Workflow:
+def workflow(app: App, name: str) -> shapes.WorkflowShown:
     if not is_workflow(name):
-        raise NotThere(f"there is no workflow {name}", f"known: {', '.join(workflow_names())}")
+        raise NotFound(f"there is no workflow {name}", f"known: {', '.join(workflow_names())}")
     table = app.door.tables[name]
     states = tuple(shapes.StateRow(name=n, actor=s.actor, role=s.role, end=s.end, start=n in table.starts) for n, s in table.states.items())
     drawn = tuple(shapes.Arrow(at=at, to=to, on=tuple(on)) for (at, to), on in arrows(table).items())
-    return shapes.Workflow(name=name, title=table.title, states=states, arrows=drawn, table=as_table(table))
+    return shapes.WorkflowShown(name=name, title=table.title, states=states, arrows=drawn, table=as_table(table))

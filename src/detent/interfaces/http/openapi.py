@@ -38,7 +38,7 @@ RESUMES = {
 def page() -> dict[str, Any]:
     """The whole document."""
     types: list[Any] = list(dict.fromkeys([*(r.gives for r in ROUTES), *(r.takes for r in (*ROUTES, *PLAIN)), *(r.gives for r in PLAIN)]))
-    types += [shapes.Fault, *(takes for takes, _ in STREAMS.values() if takes not in types)]
+    types += [shapes.ErrorAnswer, *(takes for takes, _ in STREAMS.values() if takes not in types)]
     refs, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = dict(zip(types, refs, strict=True))
     paths: dict[str, Any] = {}
@@ -78,7 +78,7 @@ def _in_query(takes: type[Shape], components: dict[str, Any]) -> list[dict[str, 
 
 
 def _faults(by_type: dict[Any, Any]) -> dict[str, Any]:
-    fault = {"application/json": {"schema": by_type[shapes.Fault]}}
+    fault = {"application/json": {"schema": by_type[shapes.ErrorAnswer]}}
     return {code: {"description": says, "content": fault} for code, says in FAULTS.items()}
 
 

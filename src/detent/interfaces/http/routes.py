@@ -10,17 +10,17 @@ from detent.interfaces.http import executing, inbox, looking, shapes, speaking
 from detent.interfaces.http import run_pages as reading
 from detent.interfaces.http import runs_board as board
 from detent.interfaces.http import shapes_execute as work
-from detent.interfaces.http.heads import NotThere
+from detent.interfaces.http.heads import NotFound
 from detent.interfaces.http.shape import Shape
 from detent.interfaces.http.shapes_card import BranchCard
 from detent.kernel.model import Verdict
 
 
-class Call(NamedTuple):
+class ApiCall(NamedTuple):
     """One request, read: the words of its address, and its query or body."""
 
     app: App
-    board: board.Board
+    board: board.RunsBoard
     desk: executing.Desk
     path: dict[str, str]
     asked: Any  # the value that the route's `takes` names
@@ -37,19 +37,19 @@ class Route(NamedTuple):
     path: str
     takes: type[Shape]
     gives: type[Any]
-    does: Callable[[Call], Any]
+    does: Callable[[ApiCall], Any]
     says: str
     status: int = 200
 
 
-def _start(call: Call) -> shapes.RunShown:
+def _start(call: ApiCall) -> shapes.RunShown:
     return reading.run_shown(call.app, call.board, speaking.start(call.app, call.asked))
 
 
-def _event_number(call: Call) -> int:
+def _event_number(call: ApiCall) -> int:
     text = call.path["seq"]
     if not text.isdigit() or len(text) > 12:
-        raise NotThere(f"'{text}' is no number of an event", "events are numbered from 1")
+        raise NotFound(f"'{text}' is no number of an event", "events are numbered from 1")
     return int(text)
 
 
@@ -59,7 +59,7 @@ ROUTES: tuple[Route, ...] = (
         GET,
         "/api/runs",
         shapes.RunsAsked,
-        shapes.Runs,
+        shapes.RunList,
         lambda c: board.runs(c.app, c.board, c.asked),
         "The runs of this repository, those that changed last first.",
     ),
@@ -244,7 +244,12 @@ ROUTES: tuple[Route, ...] = (
         "Let nothing new start, or let it go on.",
     ),
     Route(
-        GET, "/api/items", work.ItemsAsked, work.Items, lambda c: executing.items(c.app, c.asked), "The work items, the most urgent first."
+        GET,
+        "/api/items",
+        work.ItemsAsked,
+        work.ItemList,
+        lambda c: executing.items(c.app, c.asked),
+        "The work items, the most urgent first.",
     ),
     Route(POST, "/api/items", work.ItemAsked, work.ItemRow, lambda c: executing.add_item(c.app, c.asked), "File an item.", 201),
     Route(
@@ -268,7 +273,7 @@ ROUTES: tuple[Route, ...] = (
         GET,
         "/api/workflows/{name}",
         NONE,
-        shapes.Workflow,
+        shapes.WorkflowShown,
         lambda c: looking.workflow(c.app, c.path["name"]),
         "A workflow's states and the ways between them.",
     ),
@@ -279,7 +284,7 @@ def health() -> shapes.Health:
     return shapes.Health(status="ok", version=__version__)
 
 
-def _elsewhere(call: Call) -> None:
+def _elsewhere(call: ApiCall) -> None:
     raise NotImplementedError("the server answers these itself")
 
 

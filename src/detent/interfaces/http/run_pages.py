@@ -13,14 +13,14 @@ from detent.app.tally import budget_of, turn_of
 from detent.blocks.plan_parts import Part
 from detent.door import AnyEvent
 from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import NotThere, head_of
+from detent.interfaces.http.heads import NotFound, head_of
 from detent.interfaces.http.inbox import open_questions
-from detent.interfaces.http.runs_board import MOST, Board, stamp_of
+from detent.interfaces.http.runs_board import MOST, RunsBoard, stamp_of
 from detent.interfaces.http.usage import limits_of, usage_of
-from detent.kernel.codec import from_entry
+from detent.journal.codec import from_entry
 
 
-def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:
+def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:
     head = head_of(app, run_id)
     stamp = stamp_of(app, head)
     event = app.door.load(run_id)
@@ -42,7 +42,7 @@ def run_shown(app: App, board: Board, run_id: str) -> shapes.RunShown:
         plan=tuple(_part(p) for p in plan_of(run)),
         children=tuple(board.row(app, stamp_of(app, h)) for h in stamp.children),
         path=tuple(shapes.PathTaken(at=at, to=to, times=n) for (at, to), n in sums.path.items()),
-        commits=tuple(shapes.Commit(**c._asdict()) for c in commits_of(app, run)),
+        commits=tuple(shapes.CommitRow(**c._asdict()) for c in commits_of(app, run)),
         base=getattr(run.data, "base", ""),
         workspace=run.data.setup.workspace,
         agent=run.data.setup.agent,
@@ -123,7 +123,7 @@ def event_row(app: App, event: AnyEvent, before: AnyEvent | None) -> shapes.Even
     )
 
 
-def _used(event: AnyEvent) -> shapes.Usage:
+def _used(event: AnyEvent) -> shapes.TokenUse:
     from detent.drive.spent import spent_in
 
     return usage_of(spent_in([event], whole=True))
@@ -134,7 +134,7 @@ def two_events(app: App, run: str, seq: int) -> Sequence[AnyEvent]:
     head_of(app, run)
     found = [from_entry(app.door.tables[e.workflow], e) for e in app.journal.events(run, max(0, seq - 2), 2 if seq > 1 else 1)]
     if not found or found[-1].run.seq != seq:
-        raise NotThere(f"run {run} has no event {seq}", f"GET /api/runs/{run}/events lists them")
+        raise NotFound(f"run {run} has no event {seq}", f"GET /api/runs/{run}/events lists them")
     return found
 
 

@@ -11,11 +11,11 @@ from detent.app.crew import driver_of, locks_held
 from detent.app.outline import plan_of, title_of
 from detent.app.push import OUTCOMES, is_pushed
 from detent.app.registry import usable
-from detent.app.tally import Tally, add
+from detent.app.tally import UsageTally, add
 from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group
 from detent.interfaces.http.usage import usage_of
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 from detent.world.pulls import url_of
 
 V = TypeVar("V")
@@ -24,7 +24,7 @@ GROUPS: tuple[Group, ...] = ("waiting", "working", "ended")
 SETTINGS_FOR = 10.0  # seconds that the configured agent is kept
 
 
-class Stamp(NamedTuple):
+class RowStamp(NamedTuple):
     """All that a row depends on: the newest event of the run, those of its children, and the process that drives it."""
 
     head: Head
@@ -32,46 +32,46 @@ class Stamp(NamedTuple):
     driver: str
 
 
-def stands(app: App) -> dict[str, Stamp]:
+def stands(app: App) -> dict[str, RowStamp]:
     """Where every run stands, those that changed last first. Of a workflow that is not installed any more, nothing can be shown."""
     heads, held = [head for head in app.journal.heads() if usable(head.workflow) is not None], locks_held()
     below: dict[str, list[Head]] = {}
     for head in heads:
         below.setdefault(head.parent, []).append(head)
-    return {h.run: Stamp(h, tuple(sorted(below.get(h.run, ()))), _driver(app, h, held)) for h in heads}
+    return {h.run: RowStamp(h, tuple(sorted(below.get(h.run, ()))), _driver(app, h, held)) for h in heads}
 
 
-def stamp_of(app: App, head: Head, held: frozenset[str] | None = None) -> Stamp:
+def stamp_of(app: App, head: Head, held: frozenset[str] | None = None) -> RowStamp:
     """Where one run stands. `held`: the locks that are held now, where many are asked about."""
-    return Stamp(head, tuple(app.journal.children(head.run)), _driver(app, head, locks_held() if held is None else held))
+    return RowStamp(head, tuple(app.journal.children(head.run)), _driver(app, head, locks_held() if held is None else held))
 
 
 def _driver(app: App, head: Head, held: frozenset[str]) -> str:
     return "" if head.ended else driver_of(app, head.parent or head.run, held)
 
 
-class Board:
+class RunsBoard:
     """Rows and groups, kept by stamp. Threads may ask at once; one of them builds."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: UsageTally) -> None:
         self.tally = tally
-        self._rows: dict[str, tuple[Stamp, shapes.RunRow]] = {}
-        self._groups: dict[str, tuple[Stamp, Group]] = {}
+        self._rows: dict[str, tuple[RowStamp, shapes.RunRow]] = {}
+        self._groups: dict[str, tuple[RowStamp, Group]] = {}
         self._agent = (float("-inf"), "")
         self._lock = threading.Lock()
 
-    def row(self, app: App, stamp: Stamp) -> shapes.RunRow:
+    def row(self, app: App, stamp: RowStamp) -> shapes.RunRow:
         return self._kept(self._rows, stamp, lambda: run_row(app, self.tally, stamp))
 
-    def group(self, app: App, stamp: Stamp) -> Group:
+    def group(self, app: App, stamp: RowStamp) -> Group:
         """Whom a run waits for. Its head alone tells, unless a child is at work."""
         return self._kept(self._groups, stamp, lambda: _group(app, stamp))
 
-    def counts(self, app: App, every: dict[str, Stamp]) -> dict[str, int]:
+    def counts(self, app: App, every: dict[str, RowStamp]) -> dict[str, int]:
         found = [self.group(app, stamp) for stamp in every.values() if not stamp.head.parent]
         return {group: found.count(group) for group in GROUPS}
 
-    def _kept(self, kept: dict[str, tuple[Stamp, V]], stamp: Stamp, make: Callable[[], V]) -> V:
+    def _kept(self, kept: dict[str, tuple[RowStamp, V]], stamp: RowStamp, make: Callable[[], V]) -> V:
         with self._lock:
             before = kept.get(stamp.head.run)
             if before is None or before[0] != stamp:
@@ -88,7 +88,7 @@ class Board:
         return self._agent[1]
 
 
-def runs(app: App, board: Board, asked: shapes.RunsAsked) -> shapes.Runs:
+def runs(app: App, board: RunsBoard, asked: shapes.RunsAsked) -> shapes.RunList:
     """A page of the runs. What can be told from where they stand is told first; rows are built for what is handed out, or searched."""
     every = stands(app)
     mine = [s for s in every.values() if asked.children or not s.head.parent]
@@ -98,7 +98,7 @@ def runs(app: App, board: Board, asked: shapes.RunsAsked) -> shapes.Runs:
     if asked.sort == "group":
         found.sort(key=lambda s: GROUPS.index(board.group(app, s)))
     end = asked.offset + min(asked.limit, MOST)
-    return shapes.Runs(
+    return shapes.RunList(
         runs=tuple(board.row(app, s) for s in found[asked.offset : end]),
         total=len(found),
         counts=board.counts(app, every),
@@ -113,7 +113,7 @@ def _has(row: shapes.RunRow, words: list[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _group(app: App, stamp: Stamp) -> Group:
+def _group(app: App, stamp: RowStamp) -> Group:
     head = stamp.head
     if head.ended:
         return "ended"
@@ -121,7 +121,7 @@ def _group(app: App, stamp: Stamp) -> Group:
     return "waiting" if app.door.tables[at.workflow].states[at.state].actor == "human" else "working"
 
 
-def run_row(app: App, tally: Tally, stamp: Stamp) -> shapes.RunRow:
+def run_row(app: App, tally: UsageTally, stamp: RowStamp) -> shapes.RunRow:
     head = stamp.head
     event = app.door.load(head.run)
     run, table = event.run, app.door.tables[head.workflow]

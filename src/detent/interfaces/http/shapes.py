@@ -109,7 +109,7 @@ class Health(Shape, frozen=True, kw_only=True):
     version: str
 
 
-class Fault(Shape, frozen=True, kw_only=True):
+class ErrorAnswer(Shape, frozen=True, kw_only=True):
     """What went wrong, in a sentence, and the way out."""
 
     error: str
@@ -120,7 +120,7 @@ class Token(Shape, frozen=True, kw_only=True):
     token: str
 
 
-class Usage(Shape, frozen=True, kw_only=True):
+class TokenUse(Shape, frozen=True, kw_only=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
@@ -167,12 +167,12 @@ class RunRow(Shape, frozen=True, kw_only=True):
     driven: bool  # a process drives it now
     done: int  # parts of its plan that are done
     parts: int
-    usage: Usage
+    usage: TokenUse
     last: str  # the newest verdict
     checkout: str
 
 
-class Runs(Shape, frozen=True, kw_only=True):
+class RunList(Shape, frozen=True, kw_only=True):
     runs: tuple[RunRow, ...]
     total: int
     counts: dict[str, int]  # by group, whatever is filtered
@@ -193,7 +193,7 @@ class PathTaken(Shape, frozen=True, kw_only=True):
     times: int
 
 
-class Commit(Shape, frozen=True, kw_only=True):
+class CommitRow(Shape, frozen=True, kw_only=True):
     hash: str
     phase: str
     subject: str
@@ -214,7 +214,7 @@ class RunShown(Shape, frozen=True, kw_only=True):
     plan: tuple[PartRow, ...]
     children: tuple[RunRow, ...]
     path: tuple[PathTaken, ...]
-    commits: tuple[Commit, ...]
+    commits: tuple[CommitRow, ...]
     base: str
     workspace: str
     agent: str
@@ -243,7 +243,7 @@ class EventRow(Shape, frozen=True, kw_only=True):
     summary: str
     tree: str
     evidence: Evidence | None
-    usage: Usage | None
+    usage: TokenUse | None
     attempt: str  # whose transcript can be read
     step: str
     output_size: int
@@ -301,7 +301,7 @@ class TranscriptRow(Shape, frozen=True, kw_only=True):
     role: str
     size: int
     open: bool  # its turn is not judged yet
-    usage: Usage | None
+    usage: TokenUse | None
     status: str
 
 
@@ -337,7 +337,7 @@ class Arrow(Shape, frozen=True, kw_only=True):
     on: tuple[str, ...]
 
 
-class Workflow(Shape, frozen=True, kw_only=True):
+class WorkflowShown(Shape, frozen=True, kw_only=True):
     name: str
     title: str
     states: tuple[StateRow, ...]

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from detent.gates.item import Issue
+from detent.gates.item import FoundIssue
 from detent.interfaces.http.shape import WRITTEN, Line, Most, Number, Shape, Text
-from detent.interfaces.http.shapes import Usage
+from detent.interfaces.http.shapes import TokenUse
 
 Title = Annotated[str, Meta(max_length=300, pattern=WRITTEN)]
 Priority = Annotated[int, Meta(ge=0, le=4)]
@@ -84,7 +84,7 @@ class ExecutionRow(Shape, frozen=True, kw_only=True):
     run_state: str
     branch: str
     pull_request: str  # where it is
-    usage: Usage  # what its agents took, those of its inner runs too
+    usage: TokenUse  # what its agents took, those of its inner runs too
 
 
 class Executions(Shape, frozen=True, kw_only=True):
@@ -127,7 +127,7 @@ class ItemRow(Shape, frozen=True, kw_only=True):
     waits_for: tuple[str, ...] = ()
 
 
-class Items(Shape, frozen=True, kw_only=True):
+class ItemList(Shape, frozen=True, kw_only=True):
     items: tuple[ItemRow, ...]
     next: int | None
 
@@ -138,5 +138,5 @@ class Review(Shape, frozen=True, kw_only=True):
     run: str = ""  # the execution that is reviewed again
     commit: str = ""
     pr_ready: bool = False
-    issues: tuple[Issue, ...] = ()
+    issues: tuple[FoundIssue, ...] = ()
     items: tuple[str, ...] = ()

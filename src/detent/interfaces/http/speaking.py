@@ -17,7 +17,7 @@ from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import Changed, head_of
+from detent.interfaces.http.heads import StalePage, head_of
 from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
 from detent.interfaces.http.run_pages import driver_log
 from detent.kernel.model import Verdict
@@ -76,7 +76,7 @@ def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
 def _accept(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
     """A person accepts the flags of a branch that no run asks about. It is recorded; landing is a command of its own."""
     if shown(app, id).shown != asked.shown:
-        raise Changed("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+        raise StalePage("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
     if asked.value != ACCEPT:
         raise DetentError(f"'{asked.value}' is no answer here", f"it takes: {ACCEPT}")
     allowed(app, CHANNEL)

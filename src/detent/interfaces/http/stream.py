@@ -16,9 +16,9 @@ from detent.app.crew import locks_held
 from detent.app.live_log import live_file
 from detent.interfaces.http.heads import head_of
 from detent.interfaces.http.run_pages import event_rows
-from detent.interfaces.http.runs_board import Board, Stamp, stands
+from detent.interfaces.http.runs_board import RowStamp, RunsBoard, stands
 from detent.interfaces.http.wire import Wire
-from detent.kernel.journal import SqliteJournal
+from detent.journal.journal import SqliteJournal
 
 EVERY, EVERY_FAR = 0.04, 0.25  # seconds between two looks at a journal: in a file, in a database elsewhere
 BEAT = 15.0  # seconds of silence before a sign of life
@@ -30,11 +30,11 @@ News = Callable[[], list[bytes]]
 class Pulse:
     """Looks at the journal for all streams. Everything it reads, it reads in its one thread."""
 
-    def __init__(self, root: Path, board: Board, wire: Wire, ending: asyncio.Event) -> None:
+    def __init__(self, root: Path, board: RunsBoard, wire: Wire, ending: asyncio.Event) -> None:
         self.root, self.board, self.wire, self.ending, self.beat = root, board, wire, ending, 0
         self.name, self.turn = secrets.token_hex(4), 0  # of this server; counts the looks that found a run changed
         self.changed: dict[str, int] = {}  # each run that changed, with the turn it did
-        self.every: dict[str, Stamp] = {}
+        self.every: dict[str, RowStamp] = {}
         self._app: App | None = None
         self._seen: tuple[object, ...] = ()
         self._moved = asyncio.Condition()
@@ -69,7 +69,7 @@ class Pulse:
         self._seen = now
         return True
 
-    def _compare(self, now: dict[str, Stamp]) -> None:
+    def _compare(self, now: dict[str, RowStamp]) -> None:
         self.turn += 1
         if self.turn > 1:  # at the first look nothing has changed yet
             self.changed |= {s.head.parent or run: self.turn for run, s in now.items() if self.every.get(run) != s}
@@ -132,7 +132,7 @@ async def told(pulse: Pulse, news: Sequence[News], every: float = BEAT, over: Ca
             yield b": still here\n\n"
 
 
-class Place:
+class StreamPosition:
     """How far a reader is in all that is told at once. Its name goes out with every frame, and comes back as Last-Event-ID."""
 
     def __init__(self, pulse: Pulse, seen: str, after: int) -> None:
@@ -146,7 +146,7 @@ class Place:
         return f"{self.pulse.name}.{self.turn}" + (f":{self.after}" if self.after >= 0 else "")
 
 
-def of_run(pulse: Pulse, run: str, place: Place, id: Callable[[], str]) -> News:
+def of_run(pulse: Pulse, run: str, place: StreamPosition, id: Callable[[], str]) -> News:
     """The events of a run after a number, and word of its running output."""
     size = [-1]
     newest = head_of(pulse.app, run).seq
@@ -167,7 +167,7 @@ def of_run(pulse: Pulse, run: str, place: Place, id: Callable[[], str]) -> News:
     return news
 
 
-def of_all(pulse: Pulse, place: Place) -> News:
+def of_all(pulse: Pulse, place: StreamPosition) -> News:
     """Every run that changed since the last look, as its row of the board, and how many there are of each kind. First, whether anything was missed."""
     hello: list[Any] = [{"kept": place.kept}]
 

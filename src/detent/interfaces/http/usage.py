@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from detent.app.tally import Budget
+from detent.app.tally import BudgetUse
 from detent.drive.spent import Spent
-from detent.interfaces.http.shapes import Limit, Usage
+from detent.interfaces.http.shapes import Limit, TokenUse
 
 
-def usage_of(spent: Spent) -> Usage:
+def usage_of(spent: Spent) -> TokenUse:
     use = spent.usage
-    return Usage(
+    return TokenUse(
         input_tokens=use.input_tokens + use.written_tokens,
         output_tokens=use.output_tokens,
         cached_tokens=use.cached_tokens,
@@ -19,5 +19,5 @@ def usage_of(spent: Spent) -> Usage:
     )
 
 
-def limits_of(budgets: Iterable[Budget]) -> tuple[Limit, ...]:
+def limits_of(budgets: Iterable[BudgetUse]) -> tuple[Limit, ...]:
     return tuple(Limit(name=each.name, used=each.used, most=each.most) for each in budgets)

@@ -131,7 +131,7 @@ class Looked(Value, frozen=True, omit_defaults=False):
 Arguments = GetTask | SubmitWork | RequestScopeReduction | EscalateForExternalHelp | Check
 
 
-class Tool(NamedTuple):
+class McpTool(NamedTuple):
     """One tool: its words, its types, and how a client may treat it."""
 
     title: str
@@ -143,8 +143,8 @@ class Tool(NamedTuple):
     read_only: bool = False
 
 
-TOOLS: Mapping[str, Tool] = {
-    "get_task": Tool(
+TOOLS: Mapping[str, McpTool] = {
+    "get_task": McpTool(
         "Get the next task",
         "Call this first, and again after every verdict. It does the moves that are the machine's own (branch, review, merge), then answers "
         "with a complete briefing: the goal, what may be written, and the one call to make afterwards. Calling it again changes nothing. "
@@ -153,7 +153,7 @@ TOOLS: Mapping[str, Tool] = {
         Briefing,
         idempotent=True,
     ),
-    "submit_work": Tool(
+    "submit_work": McpTool(
         "Submit one attempt",
         "The only way to have work verified; never run the tests yourself. Either hand in code, with test_command and expectation: the machine "
         "runs the tests on what is in the checkout and decides. Or, after NEEDS_ANALYSIS, hand in your analysis_decision. The briefing says "
@@ -162,7 +162,7 @@ TOOLS: Mapping[str, Tool] = {
         SubmitWork,
         Verdict,
     ),
-    "request_scope_reduction": Tool(
+    "request_scope_reduction": McpTool(
         "Plan the task anew in smaller ones",
         "The way out when a task is too big: your changes go back to the last good commit (a snapshot is kept), and the next briefing asks for "
         "a plan in smaller, testable tasks. Locked until enough attempts have failed; then the briefing suggests it.",
@@ -170,14 +170,14 @@ TOOLS: Mapping[str, Tool] = {
         Verdict,
         destructive=True,
     ),
-    "escalate_for_external_help": Tool(
+    "escalate_for_external_help": McpTool(
         "Ask a person for help",
         "The last way out when you are stuck: halts the run and shows your report to a person, whose guidance stands in a later briefing. After "
         "it, stop and wait. Locked until enough attempts have failed.",
         EscalateForExternalHelp,
         Verdict,
     ),
-    "check": Tool(
+    "check": McpTool(
         "Look at a change as a reviewer would",
         "Look at your own work before a person does: which tests fail without the change and pass with it, what broke, what no test notices, "
         "and what a person will be asked about. It hands in nothing and changes no run, so it takes the place of no submit_work; it also works "

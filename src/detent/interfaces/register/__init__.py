@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from detent.interfaces.register import claude_files as claude
 from detent.interfaces.register import codex_files as codex
-from detent.interfaces.register.parts import Part
+from detent.interfaces.register.parts import ClientFile
 
-PARTS: dict[str, Callable[[list[str]], tuple[Part, ...]]] = {
+PARTS: dict[str, Callable[[list[str]], tuple[ClientFile, ...]]] = {
     "claude": claude.parts,
     "codex": codex.parts,
 }

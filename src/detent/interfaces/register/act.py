@@ -10,10 +10,10 @@ from typing import NamedTuple
 from detent.git.place import Place
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read, remove, write
-from detent.interfaces.register.record import Record, Touched, drop_record, keep_record, read_record
+from detent.interfaces.register.record import Registration, Touched, drop_record, keep_record, read_record
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """One file: how it was and how it is now; None: not there."""
 
     path: str
@@ -38,20 +38,20 @@ def program() -> list[str]:
     return [str(beside)] if beside.exists() else [sys.executable, "-I", "-m", "detent"]
 
 
-def register(place: Place, client: str) -> list[Change]:
+def register(place: Place, client: str) -> list[FileChange]:
     """Add what the client needs; nothing where it is there already. The record keeps how the files were."""
     found = [(part.path, read(place.root / part.path, "utf-8"), part) for part in PARTS[client](program())]
-    changes = [Change(path, before, part.added(before)) for path, before, part in found]
+    changes = [FileChange(path, before, part.added(before)) for path, before, part in found]
     record = read_record(place.git_dir, client)
     files = {c.path: _touched(c, record.files.get(c.path)) for c in changes if c.after is not None}
-    keep_record(place.git_dir, client, Record(files))
+    keep_record(place.git_dir, client, Registration(files))
     for change in changes:
         if change.after is not None and change.after != change.before:
             write(place.root / change.path, change.after)
     return [c for c in changes if c.before != c.after]
 
 
-def _touched(change: Change, was: Touched | None) -> Touched:
+def _touched(change: FileChange, was: Touched | None) -> Touched:
     """What taking back is to restore: the text before our first change, as long as nobody else changed it since."""
     assert change.after is not None, "registering removes no file"
     if was is not None and was.after == change.before:
@@ -59,14 +59,14 @@ def _touched(change: Change, was: Touched | None) -> Touched:
     return Touched(change.before, change.after)
 
 
-def unregister(place: Place, client: str) -> list[Change]:
+def unregister(place: Place, client: str) -> list[FileChange]:
     """Take back what was added: exactly, where the files are as we left them; else entry by entry."""
     record = read_record(place.git_dir, client)
     changes = []
     for part in PARTS[client](program()):
         now, kept = read(place.root / part.path, "utf-8"), record.files.get(part.path)
         if now is not None:
-            changes.append(Change(part.path, now, kept.before if kept and kept.after == now else part.taken(now)))
+            changes.append(FileChange(part.path, now, kept.before if kept and kept.after == now else part.taken(now)))
     for change in changes:
         if change.after is None:
             remove(place.root / change.path, place.root)

@@ -3,8 +3,8 @@
 import json
 import shlex
 
-from detent.interfaces.register.json_file import Entry, Json
-from detent.interfaces.register.parts import JsonPart, Part, TomlPart
+from detent.interfaces.register.json_file import Json, JsonEntry
+from detent.interfaces.register.parts import ClientFile, JsonPart, TomlPart
 
 GATED = "Bash|apply_patch"
 SECONDS = 60
@@ -19,12 +19,12 @@ default_tools_approval_mode = "approve"
 """
 
 
-def parts(program: list[str]) -> tuple[Part, ...]:
+def parts(program: list[str]) -> tuple[ClientFile, ...]:
     call: Json = {"type": "command", "command": shlex.join([*program, "hook", "codex"]), "timeout": SECONDS}
     hooks = (
-        Entry(("hooks", "PreToolUse"), {"matcher": GATED, "hooks": [call]}, item=True),
-        Entry(("hooks", "Stop"), {"hooks": [call]}, item=True),
-        Entry(("hooks", "SessionStart"), {"hooks": [call]}, item=True),
+        JsonEntry(("hooks", "PreToolUse"), {"matcher": GATED, "hooks": [call]}, item=True),
+        JsonEntry(("hooks", "Stop"), {"hooks": [call]}, item=True),
+        JsonEntry(("hooks", "SessionStart"), {"hooks": [call]}, item=True),
     )
     server = SERVER.format(command=json.dumps(program[0]), args=json.dumps([*program[1:], "mcp"]))
     return (

@@ -9,7 +9,7 @@ from pathlib import Path
 from detent.errors import DetentError
 from detent.git.place import Place
 from detent.git.repo import Git
-from detent.interfaces.register.act import Change, program
+from detent.interfaces.register.act import FileChange, program
 from detent.interfaces.register.files import read, remove, write
 
 CHECKS = "check --pushed --fail-on failed"
@@ -27,7 +27,7 @@ CHAINED = {  # words of a hook that something else manages, and where the line b
 }
 
 
-def add_hook(place: Place, name: str) -> Change | None:
+def add_hook(place: Place, name: str) -> FileChange | None:
     """Write the hook; None if it stands there already. One of others is refused, with the way to have both."""
     file = _file(place, name)
     now = read(file, "utf-8")
@@ -41,10 +41,10 @@ def add_hook(place: Place, name: str) -> Change | None:
         return None
     write(file, text)
     file.chmod(0o755)
-    return Change(_shown(file, place), now, text)
+    return FileChange(_shown(file, place), now, text)
 
 
-def remove_hook(place: Place, name: str) -> Change | None:
+def remove_hook(place: Place, name: str) -> FileChange | None:
     """Take the hook away; None if there is none of ours."""
     file = _file(place, name, ours=False)
     now = read(file, "utf-8")
@@ -56,7 +56,7 @@ def remove_hook(place: Place, name: str) -> Change | None:
         file.unlink()
     else:
         remove(file, place.root)
-    return Change(_shown(file, place), now, None)
+    return FileChange(_shown(file, place), now, None)
 
 
 def is_ours(text: str) -> bool:

@@ -13,7 +13,7 @@ from detent.errors import DetentError
 Json = dict[str, Any]  # of any shape: the file is not ours
 
 
-class Entry(NamedTuple):
+class JsonEntry(NamedTuple):
     """One value and where it stands. As an item of a list it is told from others by `ours`."""
 
     keys: tuple[str, ...]
@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     item: bool = False
 
 
-def merged(name: str, text: str | None, entries: tuple[Entry, ...], ours: Callable[[Json], bool]) -> str:
+def merged(name: str, text: str | None, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str:
     """The text with every entry in it; the text itself if they are there already. A value that a person set is kept."""
     root = _parsed(name, text)
     before = json.dumps(root)
@@ -41,7 +41,7 @@ def merged(name: str, text: str | None, entries: tuple[Entry, ...], ours: Callab
     return text if text is not None and json.dumps(root) == before else _written(root, text)
 
 
-def without(name: str, text: str, entries: tuple[Entry, ...], ours: Callable[[Json], bool]) -> str | None:
+def without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str | None:
     """The text without our entries and without the containers that they leave empty; None if nothing is left."""
     root = _parsed(name, text)
     before = json.dumps(root)
@@ -59,7 +59,7 @@ def without(name: str, text: str, entries: tuple[Entry, ...], ours: Callable[[Js
     return _written(root, text) if root else None
 
 
-def _taken_out(holder: Json, entry: Entry, ours: Callable[[Json], bool]) -> bool:
+def _taken_out(holder: Json, entry: JsonEntry, ours: Callable[[Json], bool]) -> bool:
     """Whether there was something of ours to take out."""
     last = entry.keys[-1]
     was = holder.get(last)

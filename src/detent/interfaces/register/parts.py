@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple, Protocol
 
 from detent.interfaces.register import json_file, toml_file
-from detent.interfaces.register.json_file import Entry
+from detent.interfaces.register.json_file import JsonEntry
 
 
-class Part(Protocol):
+class ClientFile(Protocol):
     """A file of the project that a client reads."""
 
     @property
@@ -20,7 +20,7 @@ class JsonPart(NamedTuple):
 
     path: str
     client: str
-    entries: tuple[Entry, ...]
+    entries: tuple[JsonEntry, ...]
 
     def added(self, text: str | None) -> str:
         return json_file.merged(self.path, text, self.entries, self._ours)

@@ -17,7 +17,7 @@ class Touched(Value, frozen=True):
     after: str
 
 
-class Record(Value, frozen=True):
+class Registration(Value, frozen=True):
     """One client's registration: its files by their paths below the root."""
 
     files: dict[str, Touched] = {}
@@ -27,17 +27,17 @@ def record_file(git_dir: Path, client: str) -> Path:
     return git_dir / FOLDER / f"{client}.json"
 
 
-def read_record(git_dir: Path, client: str) -> Record:
+def read_record(git_dir: Path, client: str) -> Registration:
     file = record_file(git_dir, client)
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Record)
+        return msgspec.json.decode(file.read_bytes(), type=Registration)
     except FileNotFoundError:
-        return Record()
+        return Registration()
     except (OSError, msgspec.DecodeError) as e:
         raise DetentError(f"{file} cannot be read: {e}", "remove it; what was written is then taken out entry by entry") from e
 
 
-def keep_record(git_dir: Path, client: str, record: Record) -> None:
+def keep_record(git_dir: Path, client: str, record: Registration) -> None:
     write(record_file(git_dir, client), msgspec.json.format(msgspec.json.encode(record), indent=1).decode() + "\n")
 
 

@@ -15,7 +15,7 @@ from detent.workflows.execute.execute_table import EXECUTE
 if TYPE_CHECKING:
     from detent.app import App
     from detent.blocks.terms import Terms
-    from detent.kernel.journal import Head
+    from detent.journal.journal import Head
 
 LONGEST_REPORT = 50_000  # characters of a final report that are kept, its end
 

@@ -40,7 +40,7 @@ TITLES: Mapping[str, str] = {
 }  # the causes that file a follow-up item
 
 
-class Project(Value, frozen=True):
+class ProjectFacts(Value, frozen=True):
     """What the prompt tells about the project."""
 
     name: str = ""
@@ -48,7 +48,7 @@ class Project(Value, frozen=True):
     test_command: str = ""
 
 
-class Setup(Ground, frozen=True):
+class ExecuteSetup(Ground, frozen=True):
     """The settings that shape the table's way, fixed when the execution is queued."""
 
     strategy: str = PLAIN
@@ -86,9 +86,9 @@ AFTER: Mapping[str, ItemChange] = {
 class ExecuteData(ItemData, frozen=True):
     """One execution: one item, one branch, one workspace, one fresh agent."""
 
-    project: Project = Project()
+    project: ProjectFacts = ProjectFacts()
     again: bool = False  # a person asked for this attempt, whatever became of earlier ones
-    setup: Setup = Setup()
+    setup: ExecuteSetup = ExecuteSetup()
     branch: str = ""
     base: str = ""  # the commit the branch started from
     onto: str = ""  # the branches of what it needs that are in its start, and not in main yet

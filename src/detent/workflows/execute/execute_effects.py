@@ -21,7 +21,7 @@ from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
-from detent.tracker import CLOSES, Change, Item, NewItem, Status, Tracker, UnknownItem, open_of
+from detent.tracker import CLOSES, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
 from detent.workflows.execute.execute_items import KEY
 from detent.workflows.execute.execute_needs import begun_from, finished, held
@@ -206,7 +206,7 @@ def _update_item(world: RepoWorld, event: AnyEvent) -> None:
     after, mine = item_after(run), now.assignee == holder(run)
     status: Status | str = after.status or ("open" if mine and now.status == "in_progress" else "")
     if status or after.labels or mine:
-        change = Change("", "" if mine else None, after.labels, note=_proof(world, run, tracker), by_merge=run.state == "COMPLETED")
+        change = TrackerChange("", "" if mine else None, after.labels, note=_proof(world, run, tracker), by_merge=run.state == "COMPLETED")
         tracker.change(now.id, msgspec.structs.replace(change, status=status))
 
 
@@ -230,13 +230,13 @@ def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
     new = NewItem(follow.title, follow.description, type="bug", labels=("follow-up",), found_in=follow.linked_to, key=KEY + follow.key)
     filed = tracker.add(new)
     if follow.description.strip() not in filed.description:  # it was there before: the details of this time are a note
-        tracker.change(filed.id, Change("open" if filed.status == "closed" else "", note=follow.description))
+        tracker.change(filed.id, TrackerChange("open" if filed.status == "closed" else "", note=follow.description))
 
 
 def _note(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
     text = f"{run.data.setup.strategy}: {run.data.item.title} [DONE] {world.git.resolve(run.data.branch)[:12]} on {run.data.branch}"
-    world.config_of(run).tracker().change(run.data.item.id, Change(note=f"{text} (execution {run.id})"))
+    world.config_of(run).tracker().change(run.data.item.id, TrackerChange(note=f"{text} (execution {run.id})"))
 
 
 def _sync(world: RepoWorld, event: AnyEvent) -> None:

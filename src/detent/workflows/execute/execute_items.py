@@ -2,14 +2,14 @@
 
 import hashlib
 
-from detent.gates.item import Issue
+from detent.gates.item import FoundIssue
 from detent.tracker import NewItem
 
 KEY = "detent:"  # before the key of an item that the machine filed
 PRIORITIES = (0, 4)
 
 
-def of_issue(issue: Issue, about: str, branch: str, found_in: str = "") -> NewItem:
+def of_issue(issue: FoundIssue, about: str, branch: str, found_in: str = "") -> NewItem:
     """The item that an issue of a review becomes. The same issue of the same branch is the same item."""
     same = hashlib.sha256(f"{issue.file_path}\n{issue.title}".encode("utf-8", "replace")).hexdigest()[:12]
     lines = ", ".join(str(n) for n in issue.line_numbers)

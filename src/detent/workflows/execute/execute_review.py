@@ -12,13 +12,13 @@ from detent.gates.item import BranchReview, read_review, review_in
 from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Sent
-from detent.kernel.seal import keep, kept
+from detent.storage.seal import keep, kept
 from detent.tracker import Item, Tracker
 from detent.workflows.execute.execute_items import of_issue
 from detent.world.landing import open_pr
 from detent.world.pulls import judged_by_ci, kept_url
 from detent.world.reached import reached
-from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
+from detent.world.reviewer import Limited, ReviewQuestion, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
 from detent.world.work_tree import RepoWorld, outcome
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -38,13 +38,13 @@ class About(NamedTuple):
     flags: tuple[Flag, ...] = ()
 
 
-def question_about(git: Git, about: About) -> Question:
+def question_about(git: Git, about: About) -> ReviewQuestion:
     item = f"Work item {about.item}: {about.title}\n\n{about.description}\n\n" if about.item else ""
     said = f"## Said by a person\n\n{about.guidance}\n\n" if about.guidance else ""
     head = f"# Review of the branch {about.branch}\n\n{item}{said}The files as the branch has them are in your folder.\n\n"
     head += f"{flags}\n\n" if (flags := for_reviewer(about.flags)) else ""
     prompt = head + fenced("The diff", "diff", bounded_diff(git, f"{about.base}...{about.tip}"))
-    return Question(
+    return ReviewQuestion(
         about.name,
         "REVIEWING",
         git.tree(about.tip),

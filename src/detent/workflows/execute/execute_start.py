@@ -17,10 +17,10 @@ from detent.errors import DetentError
 from detent.evidence.runners import Command
 from detent.gates.item import WorkItem
 from detent.git import fingerprint
-from detent.kernel.journal import Head
+from detent.journal.journal import Head
 from detent.kernel.model import Run, Sent
 from detent.tracker import Item
-from detent.workflows.execute.execute_data import PLAIN, ExecuteData, Project, Setup, stem
+from detent.workflows.execute.execute_data import PLAIN, ExecuteData, ExecuteSetup, ProjectFacts, stem
 
 LONGEST_TITLE = 200
 
@@ -73,13 +73,13 @@ def _kept(item: Item) -> WorkItem:
     return WorkItem(item.id, " ".join(item.title.split())[:LONGEST_TITLE] or item.id, item.description.strip())
 
 
-def setup_of(app: App, terms: Terms) -> Setup:
+def setup_of(app: App, terms: Terms) -> ExecuteSetup:
     """What is fixed for an execution that is queued now."""
     settings, main = project_settings(app.world.git, app.world.outer)
     may_answer(terms.policies, settings)
     fixed, strategy = ground_of_main(app, terms.agent), settings.queue.strategy
     shared = {name: getattr(fixed, name) for name in fixed.__struct_fields__}
-    setup = Setup(
+    setup = ExecuteSetup(
         **{**shared, "accepts": kinds_of(terms.policies)},
         strategy=strategy,
         pull_request=settings.git.merge == "pull-request",
@@ -103,6 +103,6 @@ def _inner_limits(settings: Settings, strategy: str) -> dict[str, int]:
     return flow.limits(settings)
 
 
-def _project(settings: Settings, setup: Setup, app: App) -> Project:
+def _project(settings: Settings, setup: ExecuteSetup, app: App) -> ProjectFacts:
     command = msgspec.json.decode(setup.command, type=Command).text if setup.command else ""
-    return Project(settings.project.name or app.place.root.name, settings.project.tech_stack, command)
+    return ProjectFacts(settings.project.name or app.place.root.name, settings.project.tech_stack, command)

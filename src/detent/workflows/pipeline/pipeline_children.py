@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from detent.gates.documents import Task
-from detent.gates.reply import Point
+from detent.gates.documents import TaskEntry
+from detent.gates.reply import ReviewPoint
 from detent.kernel.rows import Child
 from detent.workflows.pipeline.pipeline_data import CORE, DONE, PipelineData, Session, reviewed
 from detent.workflows.pipeline.pipeline_tasks import child_name
@@ -29,7 +29,7 @@ def children(run: Session) -> tuple[Child, ...]:
     return (Child(child_name(data, META), "task", "REVIEW", _meta_data(data)),)
 
 
-def _child(data: PipelineData, task: Task) -> Child:
+def _child(data: PipelineData, task: TaskEntry) -> Child:
     """A task at work: in the session's workspace, or, where several are, in one of its own."""
     name, made, laid = child_name(data, task.id), _task_data(data, task), data.laid.get(task.id)
     if is_apart(data):
@@ -37,7 +37,7 @@ def _child(data: PipelineData, task: Task) -> Child:
         made = replace(made, setup=setup, start_tree=data.good_tree)
     if laid is None:
         return Child(name, "task", "CODE", made)
-    return Child(name, "task", "FIX_TESTS", replace(made, laid=laid.tree, points=(Point("MERGE", laid.said, blocks=True),)))
+    return Child(name, "task", "FIX_TESTS", replace(made, laid=laid.tree, points=(ReviewPoint("MERGE", laid.said, blocks=True),)))
 
 
 def is_apart(data: PipelineData) -> bool:
@@ -73,7 +73,7 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
     )
 
 
-def _task_data(data: PipelineData, task: Task) -> TaskData:
+def _task_data(data: PipelineData, task: TaskEntry) -> TaskData:
     number = data.ended.get(task.id, 0) * 20000 + int(task.id.removeprefix("T-"))
     return replace(_inherited(data, task.id, number), task=task, goal=task.goal, qa=needs_qa(task), security=needs_security(task))
 
@@ -83,6 +83,6 @@ def _meta_data(data: PipelineData) -> TaskData:
     single = data.strategy == "single-final" and any(t.status == "implemented" for t in data.tasks)
     missing = set(CORE) - set(data.roles) if data.mode == "full" else set[str]()
     goal = f"{'Single-final' if single else 'Cross-task final'} review of all session changes"
-    task = Task(META, goal, goal, (), ("no finding is left that blocks",), type="review")
+    task = TaskEntry(META, goal, goal, (), ("no finding is left that blocks",), type="review")
     made = replace(_inherited(data, META, 10000 + data.ended.get(META, 0)), task=task, goal=goal)
     return replace(made, qa=single or "QA" in missing, security=single or "Security" in missing)

@@ -21,10 +21,10 @@ from detent.gates.documents import (
     read_tasks,
     recommended,
 )
-from detent.gates.human import APPROVE, STRATEGY, Decision, ask, pending, question, resolve
+from detent.gates.human import APPROVE, STRATEGY, PersonDecision, ask, pending, question, resolve
 from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
-from detent.workflows.pipeline.session import Grounded, Proof
+from detent.workflows.pipeline.session import CommandProof, Grounded
 from detent.workflows.pipeline.task_data import ROLES, listed, reply_of, session_facts
 from detent.workflows.pipeline.task_data import keep_prepared as keep_input
 
@@ -80,7 +80,7 @@ class PipelineData(Grounded, frozen=True):
     reviewed_tree: str = ""  # what the last review covers
     checked_tree: str = ""  # what the last green checks ran on
     last_ci_result: str = ""
-    proofs: tuple[Proof, ...] = ()  # what the last checks came to, command by command
+    proofs: tuple[CommandProof, ...] = ()  # what the last checks came to, command by command
     manual: tuple[Manual, ...] = ()
     integrated: bool = False  # the Integrator has done its part
     documented: bool = False  # Docs and release files are done
@@ -190,7 +190,7 @@ def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
     """Ask for approval of the design as it stands, bound to its content. A correction is completed by being asked about again."""
     shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
     words = "Do you approve the specification and the design as they stand, or what must change?"
-    made = Decision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
+    made = PersonDecision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
     after = ask(run, replace(made, summary=design_summary(run.data, found.documents)))
     return replace(after, data=replace(after.data, correction="none" if run.data.correction == "none" else "completed"))
 
@@ -221,7 +221,7 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     count = len(run.data.tasks)
     words = f"{count} task{' is' if count == 1 else 's are'} planned. How is the work to be reviewed? Recommended: {which}, since {why}."
     shown = {"tasks": content_hash(msgspec.json.encode(run.data.tasks).decode())}
-    return ask(run, Decision(STRATEGY, "strategy", words, ("per-batch", "single-final"), "REVIEW_STRATEGY", 0, shown=shown))
+    return ask(run, PersonDecision(STRATEGY, "strategy", words, ("per-batch", "single-final"), "REVIEW_STRATEGY", 0, shown=shown))
 
 
 def choose(run: Session, sent: Sent, found: Found) -> Session:
@@ -272,9 +272,9 @@ def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
     return replace(run, data=replace(data, checked_tree=tree) if green else data, last_error="" if green else sent.output)
 
 
-def _proofs(sent: Sent) -> tuple[Proof, ...]:
+def _proofs(sent: Sent) -> tuple[CommandProof, ...]:
     try:
-        return msgspec.json.decode(sent.facts.get("checks", "[]"), type=tuple[Proof, ...])
+        return msgspec.json.decode(sent.facts.get("checks", "[]"), type=tuple[CommandProof, ...])
     except msgspec.DecodeError:
         return ()
 

@@ -17,7 +17,7 @@ from detent.kernel.model import Sent
 from detent.kernel.own_gate import PROVED
 from detent.kernel.table import Table
 from detent.workflows.pipeline.pipeline_table import PIPELINE
-from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.session import CommandProof
 from detent.workflows.pipeline.session_changes import changed_files, instructions_changed, tests_of, touched
 from detent.workflows.pipeline.session_files import STATUS, published
 from detent.workflows.pipeline.session_folder import (
@@ -203,8 +203,8 @@ def _checks(world: RepoWorld, run: AnyRun) -> Sent:
     return outcome("red" if faults else "green", "\n\n".join(faults), tree=tree, checks=proofs)
 
 
-def _proof(done: CommandEnded, tree: str) -> Proof:
-    return Proof(
+def _proof(done: CommandEnded, tree: str) -> CommandProof:
+    return CommandProof(
         f"cmd: {done.command}", tree, "passed" if done.passed else "failed", done.seconds, "" if done.passed else done.output[-600:]
     )
 

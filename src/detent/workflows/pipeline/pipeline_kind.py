@@ -1,7 +1,7 @@
 """Which event a call to a session causes. Pure: reads the run and what was sent, looks at nothing else, and decides nothing."""
 
 from detent.gates.human import event_of, pending, reopened
-from detent.gates.reply import Reply, amounts_to, read_reply
+from detent.gates.reply import RoleReply, amounts_to, read_reply
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData, all_done, manual_open, reviewed, unproven
 from detent.workflows.pipeline.pipeline_states import ACTING
@@ -61,7 +61,7 @@ def _submitted(run: Run[PipelineData], sent: Sent) -> str:
     return {"FAIL": "failed", "PASS_WITH_NOTES": "notes"}.get(said, "asks")
 
 
-def _forward(run: Run[PipelineData], reply: Reply) -> str:
+def _forward(run: Run[PipelineData], reply: RoleReply) -> str:
     """The event by which a role's OK moves the session on."""
     data = run.data
     if run.state == "INTAKE":

@@ -5,10 +5,10 @@ from typing import Literal
 
 import msgspec
 
-from detent.gates.documents import Issue
+from detent.gates.documents import KnownIssue
 from detent.kernel.model import Found, Sent
 from detent.workflows.pipeline.pipeline_data import Laid, Merging, PipelineData, Session
-from detent.workflows.pipeline.session import Aside, Told
+from detent.workflows.pipeline.session import Aside, KnownDecision
 from detent.workflows.pipeline.task_data import changed_of
 
 replace = msgspec.structs.replace
@@ -29,8 +29,8 @@ def child_name(data: PipelineData, task: str) -> str:
 def _learn(run: Session, sent: Sent) -> PipelineData:
     """What the session takes over from a child that ended: its tree, its known issues, and the roles that worked."""
     try:
-        issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[Issue, ...])
-        told = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[Told, ...])
+        issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[KnownIssue, ...])
+        told = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[KnownDecision, ...])
         left = msgspec.json.decode(sent.facts.get("asides", "[]"), type=tuple[Aside, ...])
         notes = msgspec.json.decode(sent.facts.get("notes", "{}"), type=dict[str, tuple[str, ...]])
     except msgspec.DecodeError:

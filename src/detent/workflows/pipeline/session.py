@@ -3,12 +3,12 @@
 from typing import Literal
 
 from detent.blocks.ground import Ground
-from detent.gates.documents import Project
+from detent.gates.documents import ProjectHead
 from detent.gates.human import DecisionData
 from detent.kernel.model import Value
 
 
-class Proof(Value, frozen=True, omit_defaults=False):
+class CommandProof(Value, frozen=True, omit_defaults=False):
     """One command that the machine ran on a tree: what the report shows as evidence."""
 
     check: str
@@ -18,7 +18,7 @@ class Proof(Value, frozen=True, omit_defaults=False):
     said: str = ""  # the end of its output, where it failed
 
 
-class Told(Value, frozen=True, omit_defaults=False):
+class KnownDecision(Value, frozen=True, omit_defaults=False):
     """A decision as roles see it."""
 
     decision_id: str
@@ -26,9 +26,9 @@ class Told(Value, frozen=True, omit_defaults=False):
     answer: str
 
 
-def told_of(data: DecisionData) -> tuple[Told, ...]:
+def told_of(data: DecisionData) -> tuple[KnownDecision, ...]:
     """The decisions of a run that are answered."""
-    return tuple(Told(d.decision_id, d.question, d.answer) for d in data.decisions if d.status == "answered")
+    return tuple(KnownDecision(d.decision_id, d.question, d.answer) for d in data.decisions if d.status == "answered")
 
 
 class Aside(Value, frozen=True):
@@ -48,8 +48,8 @@ class Grounded(DecisionData, frozen=True):
     base: str = ""  # the commit that the session began from
     branch: str = ""  # the session's branch, by its full name
     reds: tuple[str, ...] = ()  # a session has no RED steps; evidence is compared with the last good tree
-    project: Project | None = None  # the head of tasks.yaml
-    earlier: tuple[Told, ...] = ()  # what people decided in other runs of the session, before or beside this one
+    project: ProjectHead | None = None  # the head of tasks.yaml
+    earlier: tuple[KnownDecision, ...] = ()  # what people decided in other runs of the session, before or beside this one
     notes: dict[str, tuple[str, ...]] = {}  # what roles passed the work with and nobody had to decide, by task and role, for the report
     asides: tuple[Aside, ...] = ()  # what people said for a role that was not at work then
     instructed: tuple[str, ...] = ()  # changes of the project's instructions to agents that a person took: path, and what it holds

@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from detent.gates.human import Decision
+from detent.gates.human import PersonDecision
 from detent.kernel.model import Event, Run
-from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.session import CommandProof
 from detent.workflows.pipeline.task_data import ROLES, listed
 
 REPORT = "report.md"
@@ -103,11 +103,11 @@ def _spelled(check: str) -> str:
     return f"cmd: {check.removeprefix('cmd:').strip()}"
 
 
-def _ran(proof: Proof) -> str:
+def _ran(proof: CommandProof) -> str:
     return f"{proof.outcome} in {proof.seconds:g} s"
 
 
-def _decided(d: Decision) -> str:
+def _decided(d: PersonDecision) -> str:
     told = (
         f"{d.answer}" + (f" ({d.note})" if d.note else "") if d.status == "answered" else f"{d.status}: {d.resolution_reason}".rstrip(": ")
     )

@@ -6,11 +6,11 @@ from typing import Literal, TypeVar
 import msgspec
 
 from detent.evidence.look import Look
-from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, Issue, Task
+from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, KnownIssue, TaskEntry
 from detent.gates.human import DecisionData, pending, waived
-from detent.gates.reply import Point, Reply, amounts_to, left_open, points, read_reply
+from detent.gates.reply import ReviewPoint, RoleReply, amounts_to, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, Told, told_of
+from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, KnownDecision, told_of
 
 replace = msgspec.structs.replace
 
@@ -58,12 +58,12 @@ CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour
 class TaskData(Grounded, frozen=True):
     """One task, or the final review of all of them (`meta`)."""
 
-    task: Task | None = None
+    task: TaskEntry | None = None
     goal: str = ""
     strategy: Literal["per-batch", "single-final"] = "per-batch"
     qa: bool = True  # QA must pass it
     security: bool = True  # Security must pass it
-    points: tuple[Point, ...] = ()  # what a reviewing role found last
+    points: tuple[ReviewPoint, ...] = ()  # what a reviewing role found last
     reviewed_tree: str = ""  # each verdict, by the tree it was given for
     tested_tree: str = ""
     secured_tree: str = ""
@@ -83,33 +83,33 @@ class Dispatch(Value, frozen=True, omit_defaults=False):
     role: str
     session: str
     mode: str
-    task: Task | None
+    task: TaskEntry | None
     context_files: tuple[str, ...]
     session_changed_files: tuple[ChangedFile, ...]
-    known_issues: tuple[Issue, ...]
-    user_decisions: tuple[Told, ...]
+    known_issues: tuple[KnownIssue, ...]
+    user_decisions: tuple[KnownDecision, ...]
     project_instructions: tuple[str, ...]
 
 
 # What is true of a task
 
 
-def needs_qa(task: Task) -> bool:
+def needs_qa(task: TaskEntry) -> bool:
     """QA runs where behaviour, logic or acceptance is concerned; what the task turns out to change can only add to it."""
     return task.type.lower() not in CALM_TYPES
 
 
-def needs_security(task: Task) -> bool:
+def needs_security(task: TaskEntry) -> bool:
     """Security runs where any risk is flagged; what the task turns out to change can only add to it."""
     return bool(task.risk_flags)
 
 
-def reply_of(run: Run[DD], sent: Sent) -> Reply | None:
+def reply_of(run: Run[DD], sent: Sent) -> RoleReply | None:
     """The reply that a move rests on: the one just handed in, or the one that a person accepted."""
     return read_reply(sent.reply, ROLES.get(run.state, ""))[0] if sent.reply else run.data.accepted
 
 
-def verdict_of(run: Run[TaskData], reply: Reply) -> str:
+def verdict_of(run: Run[TaskData], reply: RoleReply) -> str:
     return amounts_to(reply, waived(run.data))
 
 
@@ -276,7 +276,7 @@ def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *(task.context_files if task else ()))))
 
 
-def session_facts(run: Run[DD], role: str, task: Task | None = None) -> dict[str, str]:
+def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dict[str, str]:
     """The names that the briefings of both tables share."""
     data, asked = run.data, pending(run.data)
     told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))

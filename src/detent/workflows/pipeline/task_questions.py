@@ -2,8 +2,8 @@
 
 import msgspec
 
-from detent.gates.human import ANSWERS, Decision, ask, pending, question
-from detent.gates.reply import Point, noted
+from detent.gates.human import ANSWERS, PersonDecision, ask, pending, question
+from detent.gates.reply import ReviewPoint, noted
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.rows import Change
 from detent.workflows.pipeline.task_data import DD, META, TaskData, reply_of
@@ -56,12 +56,14 @@ def ask_instructions(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskDa
     """Instructions to agents were changed: later agents would follow them, so a person looks first, whatever the policies say."""
     changed = instructions_open(run, sent)
     words = f"Instructions changed: this work changes what the project tells its agents, in {', '.join(changed)}. Is that wanted?"
-    mend = Point(
+    mend = ReviewPoint(
         "INSTRUCTIONS",
         f"put back {', '.join(changed)} as it was: the project's instructions to agents are not yours to change",
         blocks=True,
     )
-    made = Decision("", "instructions", words, tuple(ANSWERS["instructions"]), run.back, 0, security=True, shown=changed, points=(mend,))
+    made = PersonDecision(
+        "", "instructions", words, tuple(ANSWERS["instructions"]), run.back, 0, security=True, shown=changed, points=(mend,)
+    )
     return ask(run, made)
 
 

@@ -35,7 +35,7 @@ from detent.gates.human import (
     waive,
 )
 from detent.gates.key_gates import no_keys_added
-from detent.gates.reply import Reply, points, read_reply, wrote_nothing, wrote_only_tests
+from detent.gates.reply import RoleReply, points, read_reply, wrote_nothing, wrote_only_tests
 from detent.gates.static_gates import reading_is_flagged
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, preflight_passes, red_tests_pass
 from detent.gates.tree import something_changed
@@ -267,7 +267,7 @@ def _submitted(run: Run[TaskData], sent: Sent) -> str:
     return blocked.get(role, "asks") if said == "BLOCKED" else "asks"
 
 
-def _forward(run: Run[TaskData], reply: Reply) -> str:
+def _forward(run: Run[TaskData], reply: RoleReply) -> str:
     """The event by which a role's OK moves the task on: through every gate it needs."""
     data, role = run.data, ROLES[run.state]
     if role == "Coder":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from detent.blocks.proved import AnyEvent, Chain, Proved, claim, step_of
-from detent.evidence.claims import Phase, Step
+from detent.evidence.claims import ClaimedStep, Phase
 from detent.gates.plan import verified_from
 from detent.workflows.pr.pr_data import PrData, current
 
@@ -29,18 +29,20 @@ def claims(event: AnyEvent, chain: Chain) -> list[Proved]:
         return [claim(event, tuple(chain.steps), "", data.last_commit_hash)]
     entry = event.on in ("plan-done", "plan-done-here")
     made = (
-        [claim(event, (Step("entry", "the finished entry of the plan", event.found.tree, path=data.setup.plan),), "plan")] if entry else []
+        [claim(event, (ClaimedStep("entry", "the finished entry of the plan", event.found.tree, path=data.setup.plan),), "plan")]
+        if entry
+        else []
     )
     chain.steps = [] if event.on in NEXT_PR else chain.steps
     return made
 
 
-def _red(event: AnyEvent, tree: str) -> Step:
+def _red(event: AnyEvent, tree: str) -> ClaimedStep:
     """A RED step was judged by one event and accepted by another; the first one has the evidence."""
     now, over = current(event.run.data), verified_from(event.run.data.plan)
     seen = event.found.evidence
     about, counts = now[2].description if now else "", seen.counts if seen else None
-    return Step("verify" if event.on == "verify" else "red", about, tree, seen.command if seen else "", counts, over=over)
+    return ClaimedStep("verify" if event.on == "verify" else "red", about, tree, seen.command if seen else "", counts, over=over)
 
 
 def _described(event: AnyEvent) -> str:
@@ -48,15 +50,15 @@ def _described(event: AnyEvent) -> str:
     return next((s.description for s in steps if s.proof == event.run.seq), "")
 
 
-def _taken_over(event: AnyEvent) -> list[Step]:
+def _taken_over(event: AnyEvent) -> list[ClaimedStep]:
     """What was there before the first step and nobody proved: changes that were adopted, and work of which only files were left."""
     data: PrData = event.run.data
     adopted = data.setup.adopted and data.setup.adopted == data.good_tree
     left = event.on == "start" and data.plan is not None
-    return [Step("adopted", "what was there when the run started", data.good_tree)] if adopted or left else []
+    return [ClaimedStep("adopted", "what was there when the run started", data.good_tree)] if adopted or left else []
 
 
-def _back_to(steps: list[Step], tree: str) -> list[Step]:
+def _back_to(steps: list[ClaimedStep], tree: str) -> list[ClaimedStep]:
     """The steps up to the newest one that ended with a tree; what came after it was given up."""
     last = max((i for i, step in enumerate(steps) if step.tree == tree), default=-1)
     return steps[: last + 1]

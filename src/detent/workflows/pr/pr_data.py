@@ -9,7 +9,7 @@ import msgspec
 from detent.blocks.ground import Ground
 from detent.blocks.inner import Inner
 from detent.errors import CannotTell
-from detent.gates.plan import FILE, ActivePr, PlanData, Step, Task, read_plan, replaced_at
+from detent.gates.plan import FILE, ActivePr, PlanData, PlannedStep, PlanTask, read_plan, replaced_at
 from detent.gates.review_gates import ROOT_FILE, Finding, blocking, read_findings
 from detent.kernel.model import Data, Found, Run, Sent, StepShown
 from detent.kernel.rows import Child
@@ -17,7 +17,7 @@ from detent.kernel.rows import Child
 replace = msgspec.structs.replace
 
 
-class Setup(Ground, frozen=True):
+class PrSetup(Ground, frozen=True):
     """The settings that shape the table's way, fixed when the run starts."""
 
     plan: str = "docs/Plan_Doc/Active_Plan.md"
@@ -41,7 +41,7 @@ class Setup(Ground, frozen=True):
 class PrData(PlanData, frozen=True):
     """One pull request on its way, and what was done before it."""
 
-    setup: Setup = Setup()
+    setup: PrSetup = PrSetup()
     base: str = ""  # the commit the branch started from
     good_tree: str = ""  # the tree of the last passed step
     reds: tuple[str, ...] = ()  # the trees of the proved RED steps: their tests fail there
@@ -56,7 +56,7 @@ class PrData(PlanData, frozen=True):
     landed: bool = False  # where there is no branch: it is finished, and not yet looked at as a whole
 
 
-def current(data: PrData) -> tuple[Task, int, Step] | None:
+def current(data: PrData) -> tuple[PlanTask, int, PlannedStep] | None:
     """The first step that is TODO, over all tasks in order."""
     for task in data.plan.tasks if data.plan else ():
         for i, step in enumerate(task.tdd_steps):
@@ -223,20 +223,20 @@ def inner_of(asked: Inner) -> Child:
     known = json.loads(asked.ground.settings or "{}")
     settings = json.dumps({**known, "pr": {**known.get("pr", {}), "plan": asked.plan}})
     same = replace(asked.ground, settings=settings)
-    setup = Setup(plan=asked.plan, branching=False, **{name: getattr(same, name) for name in same.__struct_fields__})
+    setup = PrSetup(plan=asked.plan, branching=False, **{name: getattr(same, name) for name in same.__struct_fields__})
     data = PrData(setup=setup, branch=asked.branch, base=asked.base, good_tree=asked.tree, laid=asked.text)
     return Child(asked.name, "pr", "INITIALIZING", data, limits=asked.limits)
 
 
-def _task_for(finding: Finding) -> Task:
+def _task_for(finding: Finding) -> PlanTask:
     where = f"{finding.file_path}:{finding.line_number}: " if finding.file_path else ""
     what = f"{where}{finding.description}" + (f" ({finding.recommendation})" if finding.recommendation else "")
     steps = (
-        (Step("RED", f"Write a failing test that shows: {what}"), Step("GREEN", f"Fix: {what}"))
+        (PlannedStep("RED", f"Write a failing test that shows: {what}"), PlannedStep("GREEN", f"Fix: {what}"))
         if finding.wants_test
-        else (Step("REFACTOR", what),)
+        else (PlannedStep("REFACTOR", what),)
     )
-    return Task(f"Address code review feedback: {finding.description}", steps, finding=finding.id)
+    return PlanTask(f"Address code review feedback: {finding.description}", steps, finding=finding.id)
 
 
 def keep_review(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:

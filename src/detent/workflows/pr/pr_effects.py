@@ -17,7 +17,7 @@ from detent.workflows.pr.pr_files import WRITES_PLAN
 from detent.world.before_landing import held_up
 from detent.world.landing import bring_in
 from detent.world.publish_claims import settle_claims
-from detent.world.reviewer import Limited, Question, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
+from detent.world.reviewer import Limited, ReviewQuestion, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
 from detent.world.strays import undo
 from detent.world.work_tree import FINDINGS, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
@@ -124,7 +124,7 @@ def _ask_reviewer(world: RepoWorld, run: AnyRun) -> tuple[str, dict[str, str]]:
     flags = for_reviewer(run.flags)
     prompt = "\n\n".join(filter(None, (head, flags, fenced("The plan", "json", parts["plan"]), fenced("The diff", "diff", parts["diff"]))))
     goal, attempt = "Review this change against its plan", f"{run.id}.{run.seq}.review"
-    question = Question(run.id, run.state, tree, goal, prompt, _findings_prompt(), findings_in, attempt, parts)
+    question = ReviewQuestion(run.id, run.state, tree, goal, prompt, _findings_prompt(), findings_in, attempt, parts)
     file = world.place.git_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{tree}.json"
     return kept_review(file, lambda: ask_reviewer(git, world.runs.reviewer(run), question))
 

@@ -8,7 +8,7 @@ import msgspec
 
 from detent.blocks.common import told_of_strays
 from detent.evidence.runners import Command
-from detent.gates.plan import Task
+from detent.gates.plan import PlanTask
 from detent.kernel.model import Run
 from detent.workflows.pr.pr_data import SAID_WRONG, PrData, current, failed_again, has_red
 
@@ -160,7 +160,7 @@ def _step(run: Run[PrData]) -> str:
     return now[2].type if now else ""
 
 
-def _shown(task: Task) -> str:
+def _shown(task: PlanTask) -> str:
     steps = "\n".join(f"  - {s.type} ({s.status}): {s.description}" for s in task.tdd_steps)
     return f"- {task.taskName}\n{steps}"
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from detent.gates.plan import Task
+from detent.gates.plan import PlanTask
 from detent.kernel.model import Briefing, Run
 from detent.workflows.pr.pr_data import PrData, current
 from detent.workflows.pr.pr_facts import facts
@@ -51,7 +51,7 @@ def active_pr(run: Run[PrData]) -> str | None:
     return json.dumps({**head, "tasks": [_task(run, t) for t in plan.tasks]}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _task(run: Run[PrData], task: Task) -> dict[str, object]:
+def _task(run: Run[PrData], task: PlanTask) -> dict[str, object]:
     steps = [{"type": s.type, "description": s.description, "status": s.status} for s in task.tdd_steps]
     history = (
         {"originalTaskName": task.breakdownHistory.originalTaskName, "justification": task.breakdownHistory.justification}
@@ -62,7 +62,7 @@ def _task(run: Run[PrData], task: Task) -> dict[str, object]:
     return {**shown, "breakdownHistory": history} if history else shown
 
 
-def _status(run: Run[PrData], task: Task) -> str:
+def _status(run: Run[PrData], task: PlanTask) -> str:
     if all(s.status == "DONE" for s in task.tdd_steps):
         return "DONE"
     now = current(run.data)

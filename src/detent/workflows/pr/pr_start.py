@@ -19,14 +19,14 @@ from detent.config import Settings
 from detent.effects.make_branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where
 from detent.errors import DetentError
-from detent.gates.plan import ActivePr, Step, read_plan
+from detent.gates.plan import ActivePr, PlannedStep, read_plan
 from detent.git import fingerprint
 from detent.git.commits import main_branch
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.snapshot import take
 from detent.kernel.model import Run, Sent
-from detent.workflows.pr.pr_data import PrData, Setup
+from detent.workflows.pr.pr_data import PrData, PrSetup
 from detent.workflows.pr.pr_files import ERROR_FILE, PLAN_FILE, STATE_FILE, published
 
 PUBLISHED = (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json")
@@ -77,13 +77,13 @@ def limits_of(settings: Settings) -> dict[str, int]:
     }
 
 
-def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], terms: Terms, run: str) -> Setup:
+def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], terms: Terms, run: str) -> PrSetup:
     if terms.request:
         settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
     if git.read(head, settings.pr.plan) is None and not (git.place.root / settings.pr.plan).is_file():
         raise DetentError(f"the plan {settings.pr.plan} is not there", "write it, or name it with [pr] plan in detent.toml")
     fixed = ground(git, settings, head, env, terms.agent, run)
-    return Setup(
+    return PrSetup(
         plan=settings.pr.plan,
         branching=settings.git.branching,
         checkpoint=settings.git.checkpoint,
@@ -101,7 +101,7 @@ def _aside(place: Place) -> tuple[str, ...]:
     return tuple(str(file) for file in (where(place, name) for name in PUBLISHED) if file.parent != place.root)
 
 
-def _first_state(app: App, git: Git, setup: Setup, run: str, settings: Settings) -> Run[PrData]:
+def _first_state(app: App, git: Git, setup: PrSetup, run: str, settings: Settings) -> Run[PrData]:
     """A new run, or what can be taken over without proof of files that an earlier agent left at the root."""
     fresh = Run(run, "pr", "INITIALIZING", 0, PrData(setup=setup))
     plan = _left_plan(where(app.place, PLAN_FILE))
@@ -126,7 +126,7 @@ def _first_state(app: App, git: Git, setup: Setup, run: str, settings: Settings)
     return Run(run, "pr", "EXECUTING_TDD", 0, data)
 
 
-def _taken_over(git: Git, setup: Setup, plan: ActivePr, run: str, settings: Settings) -> PrData:
+def _taken_over(git: Git, setup: PrSetup, plan: ActivePr, run: str, settings: Settings) -> PrData:
     """The plan as it stands; its DONE steps are unproven and shown so. Work goes on on the branch that is there, but never on main."""
     main = main_branch(git, settings.git.main)
     if setup.branching and git.branch() == main:
@@ -134,7 +134,7 @@ def _taken_over(git: Git, setup: Setup, plan: ActivePr, run: str, settings: Sett
     base = git.run("merge-base", git.head(), git.resolve(main)).text
     tree = setup.first_tree(git.tree("HEAD"))
     tasks = tuple(
-        msgspec.structs.replace(t, tdd_steps=tuple(Step(s.type, s.description, s.status) for s in t.tdd_steps)) for t in plan.tasks
+        msgspec.structs.replace(t, tdd_steps=tuple(PlannedStep(s.type, s.description, s.status) for s in t.tdd_steps)) for t in plan.tasks
     )
     kept = msgspec.structs.replace(plan, tasks=tasks)
     return PrData(setup=setup, plan=kept, branch=git.branch() if setup.branching else "", base=base, good_tree=tree, committed=tree)

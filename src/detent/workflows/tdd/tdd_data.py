@@ -10,8 +10,8 @@ import msgspec
 
 from detent.blocks.common import told_of_strays
 from detent.blocks.ground import Ground
-from detent.evidence.stubs import LANGUAGES, Language
-from detent.gates.testlist import FILE, CurrentTest, Entry, ListData, plain, read_list, read_reply
+from detent.evidence.stubs import LANGUAGES, StubLanguage
+from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.kernel.rows import T
 
@@ -134,9 +134,9 @@ def from_note(note: Note) -> TddData:
     """The data of a run of which only the note is left. What it says is done is taken as it stood; the gates run again before going on."""
     now = (note.current_test.description,) if note.current_test else ()
     left = dict.fromkeys((*now, *note.pending_tests))
-    done = tuple(Entry(t, done=True, before=True) for t in note.completed_tests)
+    done = tuple(ListedTest(t, done=True, before=True) for t in note.completed_tests)
     return TddData(
-        entries=(*done, *(Entry(t) for t in left if t not in note.completed_tests)),
+        entries=(*done, *(ListedTest(t) for t in left if t not in note.completed_tests)),
         current=note.current_test,
         feature_request=note.feature_request,
         phase=note.phase,
@@ -324,7 +324,7 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
     }
 
 
-def _compiled(data: TddData) -> Language | None:
+def _compiled(data: TddData) -> StubLanguage | None:
     """The language of the project, if its tests cannot be compiled without what they name."""
     return LANGUAGES.get(json.loads(data.setup.command).get("runner", "")) if data.setup.command else None
 

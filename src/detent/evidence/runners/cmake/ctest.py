@@ -7,9 +7,9 @@ import re
 from functools import partial
 from pathlib import PurePosixPath
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Inner, Runner
-from detent.evidence.runners.cmake.ctest_report import Report, outcomes
-from detent.evidence.runners.command_shape import Shape, adopt, order, parse
+from detent.evidence.runners.adapter import Canary, Command, Files, InnerProject, Runner
+from detent.evidence.runners.cmake.ctest_report import CTestReport, outcomes
+from detent.evidence.runners.command_shape import CommandShape, adopt, order, parse
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.wrapper import wrapped
 
@@ -24,7 +24,7 @@ TESTING = re.compile(
     r"|NDEBUG|CMAKE_BUILD_TYPE|CMAKE_\w+_FLAGS|add_compile_definitions|add_definitions|subdirectory\s*\(\s*\S*test).*$",
     re.MULTILINE | re.IGNORECASE,
 )
-SHAPE = Shape(
+SHAPE = CommandShape(
     programs=(("ctest",),),
     selecting={"-R": "-R", "--tests-regex": "-R"},
     shown_flags=frozenset({"-V", "-VV", "--verbose", "--extra-verbose", "--output-on-failure", "-Q", "--quiet", "--progress", "--stop-on-failure"}),
@@ -46,7 +46,7 @@ def runner_part(path: str, text: str) -> str:
     return "\n".join(TESTING.findall(text)) if PurePosixPath(path).name == "CMakeLists.txt" else text
 
 
-def reaches(outer: Command, files: Files, below: Inner) -> bool:
+def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     first = re.escape(PurePosixPath(below.folder).parts[0])
     return re.search(rf"add_subdirectory\s*\(\s*\"?(?:\./)?{first}\b", files.read("CMakeLists.txt") or "", re.IGNORECASE) is not None
 
@@ -57,7 +57,7 @@ RUNNER = Runner(
     detect=detect,
     parse=partial(parse, SHAPE),
     argv=wrapped("detent.evidence.runners.cmake.ctest_run", order),
-    read=reader("ctest", "ctest", Report, outcomes, (0, 8)),
+    read=reader("ctest", "ctest", CTestReport, outcomes, (0, 8)),
     tests=TESTS.search,  # with the `CMakeLists.txt` of a folder of tests: a new test is listed there
     config=CONFIG.fullmatch,
     runner_part=runner_part,

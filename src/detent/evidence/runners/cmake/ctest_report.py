@@ -9,8 +9,8 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import Case, read_cases
-from detent.evidence.runners.report_reader import Seen
+from detent.evidence.formats.junit import JUnitCase, read_cases
+from detent.evidence.runners.report_reader import SeenTest
 
 FAULT = re.compile(r"^(\S[^:\n]*\.\w+):\d+(?::\d+)?: (?:fatal )?error: (.+)$", re.MULTILINE)
 MISSING = re.compile(
@@ -24,7 +24,7 @@ ABORTED = re.compile(r"abort", re.IGNORECASE)
 PLAIN = re.compile(r"Failed\Z|Required regular expression|Error regular expression")
 
 
-class Listed(msgspec.Struct):
+class CTestListed(msgspec.Struct):
     """One test that cmake knows: the file it belongs to, and whether its program is there."""
 
     name: str
@@ -33,19 +33,19 @@ class Listed(msgspec.Struct):
     excuse: str = ""  # why it proves nothing: disabled, or failing is what it should do
 
 
-class Report(msgspec.Struct):
+class CTestReport(msgspec.Struct):
     """Everything that was asked and said."""
 
     code: int
     root: str
     built: str  # what the compiler and the linker said
-    tests: list[Listed]
+    tests: list[CTestListed]
     log: str = ""
     reasons: dict[str, str] = {}  # why a test failed, by ctest's own summary
     unlinked: dict[str, list[str]] = {}  # what the linker misses, by source
 
 
-def outcomes(report: Report) -> dict[str, Seen]:
+def outcomes(report: CTestReport) -> dict[str, SeenTest]:
     found = _not_built(report)
     known = {each.name: each for each in report.tests}
     for case in read_cases(report.log.encode()) if report.log else []:
@@ -60,17 +60,17 @@ def outcomes(report: Report) -> dict[str, Seen]:
     return found
 
 
-def _seen(listed: Listed, case: Case, reason: str) -> Seen:
+def _seen(listed: CTestListed, case: JUnitCase, reason: str) -> SeenTest:
     problem = case.problems[0] if case.problems else None
     if problem is None:
-        return Seen(listed.file, "skipped" if listed.excuse else "passed", listed.excuse)
+        return SeenTest(listed.file, "skipped" if listed.excuse else "passed", listed.excuse)
     said = problem.message or reason
     if problem.sort == "skipped":
-        return Seen(listed.file, "skipped", said)
-    return Seen(listed.file, "failed", said, "AssertionError" if PLAIN.match(said) or ABORTED.search(said) else said.split()[0])
+        return SeenTest(listed.file, "skipped", said)
+    return SeenTest(listed.file, "failed", said, "AssertionError" if PLAIN.match(said) or ABORTED.search(said) else said.split()[0])
 
 
-def _not_built(report: Report) -> dict[str, Seen]:
+def _not_built(report: CTestReport) -> dict[str, SeenTest]:
     """Each file that the compiler or the linker refused; a program without any such file stands by its own source."""
     said: dict[str, list[str]] = {}
     for file, message in FAULT.findall(report.built):
@@ -80,7 +80,7 @@ def _not_built(report: Report) -> dict[str, Seen]:
     for each in report.tests:
         if not each.built and each.file not in said:
             said[each.file] = [f"the program of {each.name} was not built"]
-    return {file: Seen(file, "error", "\n".join(dict.fromkeys(says)), "BuildError", _is_missing(says)) for file, says in said.items()}
+    return {file: SeenTest(file, "error", "\n".join(dict.fromkeys(says)), "BuildError", _is_missing(says)) for file, says in said.items()}
 
 
 def _is_missing(says: list[str]) -> bool:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from detent.evidence.runners.cmake.ctest_report import Listed, Report
+from detent.evidence.runners.cmake.ctest_report import CTestListed, CTestReport
 from detent.evidence.runners.command_words import below
-from detent.evidence.runners.wrapper import Done, Order, ordered, start, write
+from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
 ADDED = re.compile(r"^add_test\((?:\[=\[(.+?)\]=\]|\"?([^\"\s]+)\"?) \"([^\"]+)\"", re.MULTILINE)  # as cmake writes them down
 REASON = re.compile(r"^\s*\d+ - (.+) \((.+?)\)", re.MULTILINE)
@@ -29,7 +29,7 @@ class Property(msgspec.Struct):
     value: object = None
 
 
-class Known(msgspec.Struct):
+class CTestCase(msgspec.Struct):
     """A test, as ctest lists it."""
 
     name: str
@@ -37,15 +37,15 @@ class Known(msgspec.Struct):
     properties: list[Property] = []
 
 
-class Shown(msgspec.Struct):
-    tests: list[Known] = []
+class CTestShown(msgspec.Struct):
+    tests: list[CTestCase] = []
 
 
 class Named(msgspec.Struct):
     path: str = ""
 
 
-class Target(msgspec.Struct):
+class CMakeTarget(msgspec.Struct):
     """A program, as cmake describes it."""
 
     name: str = ""
@@ -77,7 +77,7 @@ def main() -> int:
     code = 8 if done.code or (built.code and relevant) else 0
     reasons = dict(REASON.findall(done.stdout.rpartition("The following tests FAILED:")[2]))
     shown = _of(relevant, tests) if narrow else relevant
-    write(report, Report(code, str(root), shown, tests, log, reasons, {file: said for file, said in unlinked.items() if shown}))
+    write(report, CTestReport(code, str(root), shown, tests, log, reasons, {file: said for file, said in unlinked.items() if shown}))
     sys.stdout.write((said if built.code else "") + done.stdout + done.stderr)
     return code
 
@@ -96,10 +96,10 @@ def keep_going(build: Path) -> list[str]:
     return ["-k", "--output-sync=target"] if sys.platform == "linux" else ["-k"]
 
 
-def known(build: Path, order: Order) -> list[Known]:
+def known(build: Path, order: RunOrder) -> list[CTestCase]:
     chosen = ["-R", order.names[0]] if order.names else []
     said = start(["ctest", "--show-only=json-v1", *chosen], PLAIN, str(build))
-    found = msgspec.json.decode(said.stdout, type=Shown).tests if said.code == 0 else []
+    found = msgspec.json.decode(said.stdout, type=CTestShown).tests if said.code == 0 else []
     texts = [file.read_text("utf-8", "replace") for file in build.rglob("CTestTestfile.cmake")]
     programs = {first or second: program for text in texts for first, second, program in ADDED.findall(text)}
     for each in found:
@@ -112,7 +112,7 @@ def targets(build: Path) -> dict[str, list[str]]:
     """The sources of each program."""
     found = {}
     for file in (build / ".cmake" / "api" / "v1" / "reply").glob("target-*.json"):
-        target = msgspec.json.decode(file.read_bytes(), type=Target)
+        target = msgspec.json.decode(file.read_bytes(), type=CMakeTarget)
         paths = [source.path for source in target.sources]
         found.update({target.name: paths, **{str(build / each.path): paths for each in target.artifacts}})
     return found
@@ -130,14 +130,16 @@ def links(said: str, sources: dict[str, list[str]]) -> dict[str, list[str]]:
     return found
 
 
-def listed(test: Known, sources: dict[str, list[str]], root: Path) -> Listed:
+def listed(test: CTestCase, sources: dict[str, list[str]], root: Path) -> CTestListed:
     words = {each.name: each.value for each in test.properties}
     excuse = next((name for name in ("DISABLED", "WILL_FAIL") if words.get(name) is True), "")
     program = test.command[0] if test.command else ""
-    return Listed(test.name, file_of(test, sources, root), bool(program) and Path(program).exists(), f"{excuse} is set" if excuse else "")
+    return CTestListed(
+        test.name, file_of(test, sources, root), bool(program) and Path(program).exists(), f"{excuse} is set" if excuse else ""
+    )
 
 
-def file_of(test: Known, sources: dict[str, list[str]], root: Path) -> str:
+def file_of(test: CTestCase, sources: dict[str, list[str]], root: Path) -> str:
     """The test source of a test's program; of a script the script itself."""
     program = test.command[0] if test.command else ""
     named = [os.path.relpath(word, root) for word in test.command if word.startswith(f"{root}/") and Path(word).is_file()]
@@ -145,10 +147,10 @@ def file_of(test: Known, sources: dict[str, list[str]], root: Path) -> str:
     return next(iter([path for path in ours if "test" in path.lower()] or ours or named or ["CMakeLists.txt"]))
 
 
-def play(build: Path, chosen: list[Known]) -> tuple[str, Done]:
+def play(build: Path, chosen: list[CTestCase]) -> tuple[str, ProgramEnded]:
     """Run these tests, each once."""
     if not chosen:
-        return "", Done(0, "", "")
+        return "", ProgramEnded(0, "", "")
     log = build / "run-log.xml"
     every = ["-R", "^(" + "|".join(_escaped(each.name) for each in chosen) + ")$"]
     done = start(
@@ -163,7 +165,7 @@ def _escaped(name: str) -> str:
     return "".join(f"[{c}]" if c in ".*+?()|$[" else "\\\\" if c == "\\" else "\\^" if c == "^" else c for c in name)
 
 
-def _of(said: str, tests: list[Listed]) -> str:
+def _of(said: str, tests: list[CTestListed]) -> str:
     """Of what was said while building, the lines about the files that are selected."""
     files = {each.file for each in tests if not each.built}
     return "\n".join(line for line in said.splitlines() if any(file in line for file in files))

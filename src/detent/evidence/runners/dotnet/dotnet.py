@@ -10,16 +10,16 @@ from functools import partial
 from detent.evidence.formats.trx import read_results
 from detent.evidence.ids import readable
 from detent.evidence.runners.adapter import Command, Files, Runner
-from detent.evidence.runners.command_shape import Shape, adopt, order, parse
-from detent.evidence.runners.dotnet.dotnet_files import Report
-from detent.evidence.runners.report_reader import Seen, numbered, reader
+from detent.evidence.runners.command_shape import CommandShape, adopt, order, parse
+from detent.evidence.runners.dotnet.dotnet_files import DotnetReport
+from detent.evidence.runners.report_reader import SeenTest, numbered, reader
 from detent.evidence.runners.wrapper import wrapped
 
 PROJECT = re.compile(r".+\.(?:cs|fs|vb)proj")
 DEPENDENCY = re.compile(r"<(PackageReference|ProjectReference|PackageVersion)\b[^>]*?(?:/>|>.*?</\1>)", re.DOTALL)
 MISSING = frozenset({"CS0103", "CS0117", "CS0234", "CS0246", "CS0426", "CS1061", "CS1501", "CS1739", "CS7036"})
 ASSERTION = re.compile(r"Assert|Expected", re.IGNORECASE)
-SHAPE = Shape(
+SHAPE = CommandShape(
     programs=(("dotnet", "test"),),
     selecting={"--filter": "--filter"},
     shown_flags=frozenset({"--nologo", "--no-restore"}),
@@ -36,17 +36,17 @@ def detect(files: Files) -> Command | None:
     return Command(("dotnet", "test"), "dotnet", "dotnet") if tested or (solution and projects) else None
 
 
-def outcomes(said: Report) -> dict[str, Seen]:
-    found: dict[str, Seen] = {}
+def outcomes(said: DotnetReport) -> dict[str, SeenTest]:
+    found: dict[str, SeenTest] = {}
     for file, faults in said.broken.items():
         missing = all(fault.partition(":")[0] in MISSING for fault in faults)
-        found[file] = Seen(file, "error", "\n".join(faults), "BuildError", missing)
+        found[file] = SeenTest(file, "error", "\n".join(faults), "BuildError", missing)
     for result in (each for text in said.reports for each in read_results(text.encode())):
         file = said.classes.get(result.classname.partition("+")[0], said.project)
         bad = result.outcome in ("failed", "error")
         kind = "AssertionError" if result.outcome == "failed" and ASSERTION.search(result.message) else result.said
         told = (result.message, kind) if bad else ("", "")
-        found[numbered(readable(f"{file}::{result.name}"), found)] = Seen(file, result.outcome, *told, seconds=result.seconds)
+        found[numbered(readable(f"{file}::{result.name}"), found)] = SeenTest(file, result.outcome, *told, seconds=result.seconds)
     return found
 
 
@@ -61,7 +61,7 @@ RUNNER = Runner(
     detect=detect,
     parse=partial(parse, SHAPE),
     argv=wrapped("detent.evidence.runners.dotnet.dotnet_run", order),
-    read=reader("dotnet", "dotnet", Report, outcomes, (0, 1)),
+    read=reader("dotnet", "dotnet", DotnetReport, outcomes, (0, 1)),
     tests=re.compile(r"(?:Tests?|Specs?)\.(?:cs|fs|vb)$|(?:^|/)(?:[^/]*\.)?[tT][eE][sS][tT][sS]?/").search,
     config=re.compile(
         r"\.(?:cs|fs|vb)proj$|(?:^|/)(?:(?i:[^/]+\.runsettings|[^/]*xunit\.runner\.json|Directory\.Build\.(?:props|targets)|global\.json|NuGet\.Config))$"

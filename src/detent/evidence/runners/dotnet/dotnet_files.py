@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from detent.evidence.runners.command_words import below
-from detent.evidence.runners.wrapper import Order, source_files
+from detent.evidence.runners.wrapper import RunOrder, source_files
 
 CODE = frozenset({".cs", ".fs", ".vb"})
 NAMESPACE = re.compile(r"^\s*namespace\s+([\w.]+)", re.MULTILINE | re.IGNORECASE)
@@ -14,7 +14,7 @@ DECLARED = re.compile(r"\b(?:class|record|struct|module|type)\s+(\w+)", re.IGNOR
 BUILT = re.compile(r"(?:^|/)(?:bin|obj)/")
 
 
-class Report(msgspec.Struct):
+class DotnetReport(msgspec.Struct):
     """Everything that was asked and said."""
 
     code: int
@@ -37,7 +37,7 @@ def classes(root: Path) -> dict[str, str]:
     return found
 
 
-def wanted(order: Order, declared: dict[str, str]) -> str:
+def wanted(order: RunOrder, declared: dict[str, str]) -> str:
     """The one filter for everything that was selected: names as they are, files by the classes that they declare."""
     named = [name for name, file in declared.items() if any(below(file, path) for path in order.paths)]
     parts = [*(f"({each})" for each in order.names), *(f"FullyQualifiedName~{name}." for name in named)]

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from detent.evidence.runners.dotnet.dotnet_files import Report, classes, wanted
+from detent.evidence.runners.dotnet.dotnet_files import DotnetReport, classes, wanted
 from detent.evidence.runners.wrapper import ordered, source_files, start, write
 
 FAULT = re.compile(r"^\s*(?P<file>[^\s(][^(\n]*)\(\d+,\d+\): error (?P<code>\w+): (?P<says>[^\n]*?)(?: \[[^\]\n]+\])?$", re.MULTILINE)
@@ -29,7 +29,7 @@ def main() -> int:
     said = done.stdout + done.stderr
     sys.stdout.write(said)
     project = next((path for path in source_files(root) if path.endswith("proj")), "dotnet")
-    write(report, Report(done.code, texts, declared, _broken(said, root), project))
+    write(report, DotnetReport(done.code, texts, declared, _broken(said, root), project))
     return done.code
 
 

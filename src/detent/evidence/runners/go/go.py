@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.go.go_canary import canary
 from detent.evidence.runners.go.go_command import adopt, base_flags, parse
-from detent.evidence.runners.go.go_report import Report, outcomes
+from detent.evidence.runners.go.go_report import GoReport, outcomes
 from detent.evidence.runners.report_reader import reader
-from detent.evidence.runners.wrapper import Order, wrapped
+from detent.evidence.runners.wrapper import RunOrder, wrapped
 
 REQUIREMENT = re.compile(r"^(?:go|toolchain|module|replace|exclude) .*$", re.MULTILINE)
 
@@ -18,11 +18,11 @@ def detect(files: Files) -> Command | None:
     return Command(("go", "test", "./..."), "go", "path", ("./...",)) if files.exists("go.mod") or files.exists("go.work") else None
 
 
-def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
     """Files as they are, folders with all below them; what the agent selects replaces the configured packages."""
     run = [each.partition("=")[2] for each in selectors if each.startswith("-run=")]
     chosen = [_pattern(each) for each in selectors if not each.startswith("-")]
-    return Order(["go"], base_flags(base), chosen or list(base.paths) or ["."], run[:1])
+    return RunOrder(["go"], base_flags(base), chosen or list(base.paths) or ["."], run[:1])
 
 
 def _pattern(selector: str) -> str:
@@ -43,7 +43,7 @@ RUNNER = Runner(
     detect=detect,
     parse=parse,
     argv=wrapped("detent.evidence.runners.go.go_run", order),
-    read=reader("go", "go test", Report, outcomes, range(256)),
+    read=reader("go", "go test", GoReport, outcomes, range(256)),
     tests=re.compile(r"_test\.go$|(?:^|/)testdata/").search,
     config=re.compile(r"(?:^|/)go\.(?:mod|work)$|^vendor/modules\.txt$").search,
     runner_part=runner_part,

@@ -7,7 +7,7 @@ it has run before a test of the project's panics; what cannot be built has no te
 import re
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, parent, places
+from detent.evidence.runners.canary_files import NONE, TestFolder, parent, places
 from detent.evidence.runners.canary_output import go as tidy
 from detent.evidence.runners.command_words import below
 
@@ -50,12 +50,12 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     return Canary(base, (*chosen, *also, *run), nests, tidy)
 
 
-def _nest(place: Place, files: Files) -> Nest | None:
+def _nest(place: TestFolder, files: Files) -> Nest | None:
     found = PACKAGE.search(place.text) or PACKAGE.search(_other(place, files))
     return place.nest(lambda stem: f"a_{stem}_test.go", TEXT, str.capitalize, package=found[1]) if found else None
 
 
-def _other(place: Place, files: Files) -> str:
+def _other(place: TestFolder, files: Files) -> str:
     """Where a package has no test file yet: one of its files of code."""
     path = next((each for each in files.paths() if each.endswith(".go") and parent(each) == place.folder), "")
     return (files.read(path) if path else None) or ""

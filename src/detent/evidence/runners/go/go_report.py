@@ -13,7 +13,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
 from detent.evidence.report import Outcome
-from detent.evidence.runners.report_reader import Seen
+from detent.evidence.runners.report_reader import SeenTest
 
 FAULT = re.compile(r"^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)(?::\d+)?: (.+)$", re.MULTILINE)
 MISSING = re.compile(
@@ -26,7 +26,7 @@ NAMED = re.compile(
 )
 
 
-class Fault(NamedTuple):
+class GoFault(NamedTuple):
     """What is wrong with one file."""
 
     file: str
@@ -35,7 +35,7 @@ class Fault(NamedTuple):
     missing: bool  # only names, fields or packages that are not there yet
 
 
-def faults(said: str, folder: str = "") -> list[Fault]:
+def faults(said: str, folder: str = "") -> list[GoFault]:
     """The files that cannot be built, from the words of the compiler, of vet and of the package loader. Paths relative to the project."""
     found: dict[str, list[str]] = {}
     places: dict[str, str] = {}
@@ -43,7 +43,7 @@ def faults(said: str, folder: str = "") -> list[Fault]:
         path = file.removeprefix(folder.rstrip("/") + "/") if folder else file
         found.setdefault(path, []).append(message)
         places.setdefault(path, f"{path}:{line}")
-    return [Fault(file, "\n".join(dict.fromkeys(says)), places[file], _is_missing(says)) for file, says in found.items()]
+    return [GoFault(file, "\n".join(dict.fromkeys(says)), places[file], _is_missing(says)) for file, says in found.items()]
 
 
 def _is_missing(says: list[str]) -> bool:
@@ -57,7 +57,7 @@ END = re.compile(r"\s*--- (PASS|FAIL|SKIP): (\S+) \(")
 NOT_BUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]", re.MULTILINE)
 
 
-class Event(msgspec.Struct):
+class GoEvent(msgspec.Struct):
     """One line of go's."""
 
     Action: str = ""
@@ -69,7 +69,7 @@ class Event(msgspec.Struct):
     Elapsed: float = 0.0
 
 
-class Round(msgspec.Struct):
+class GoRound(msgspec.Struct):
     """One call of `go test`, with the test files that were left out."""
 
     code: int
@@ -77,10 +77,10 @@ class Round(msgspec.Struct):
     stderr: str
     hidden: list[str] = []
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[GoEvent]:
         lines = [line for line in self.stdout.splitlines() if line.startswith("{")]
         try:
-            return [msgspec.json.decode(line, type=Event) for line in lines]
+            return [msgspec.json.decode(line, type=GoEvent) for line in lines]
         except msgspec.DecodeError as e:
             raise CannotTell(f"the test report cannot be read: {e}") from e
 
@@ -100,7 +100,7 @@ class Round(msgspec.Struct):
         return [each for each in dict.fromkeys(NOT_BUILT.findall(said)) if each not in begun]
 
 
-class Package(msgspec.Struct):
+class GoPackage(msgspec.Struct):
     """A package, its folder, and the tests that each of its files defines."""
 
     path: str
@@ -109,21 +109,21 @@ class Package(msgspec.Struct):
     must: list[str] = []  # those that are run whatever happens
 
 
-class Report(msgspec.Struct):
+class GoReport(msgspec.Struct):
     """Everything that was asked and said."""
 
     version: str
     code: int
-    rounds: list[Round]
-    packages: list[Package]
+    rounds: list[GoRound]
+    packages: list[GoPackage]
 
 
-def outcomes(report: Report) -> dict[str, Seen]:
+def outcomes(report: GoReport) -> dict[str, SeenTest]:
     """The outcomes of all rounds, of a go that can be believed: of each package the last one counts, and what was left out stands as a file."""
     version = re.match(r"go(\d+)\.(\d+)", report.version)
     if version is None or (int(version[1]), int(version[2])) < OLDEST:
         raise CannotTell(f"{report.version or 'this go'} is too old: older than 1.20, it cannot tell its own words from those of a test")
-    seen: dict[str, Seen] = {}
+    seen: dict[str, SeenTest] = {}
     for each in report.rounds:
         again = [
             package for later in report.rounds if later.hidden and set(each.hidden) < set(later.hidden) for package in each.not_built()
@@ -134,11 +134,11 @@ def outcomes(report: Report) -> dict[str, Seen]:
             if ours and package.path not in again:
                 seen.update(_package(package, ours, each))
         broken = [fault for fault in faults(each.built()) if "/../" not in fault.file]
-        seen.update({f.file: Seen(f.file, "error", f.says, "BuildError", f.missing, f.place) for f in broken})
+        seen.update({f.file: SeenTest(f.file, "error", f.says, "BuildError", f.missing, f.place) for f in broken})
     return {test: each._replace(place=each.place or _place(each)) for test, each in seen.items()}
 
 
-def _place(seen: Seen) -> str:
+def _place(seen: SeenTest) -> str:
     """Where a test failed: of a panic the innermost line outside of go's own library, else the line that the test's words begin with."""
     if seen.outcome not in ("failed", "error"):
         return ""
@@ -149,41 +149,43 @@ def _place(seen: Seen) -> str:
     return ours[0] if ours else f"{folder}/{own[1]}:{own[2]}".lstrip("/") if own else ""
 
 
-def _package(package: Package, events: list[Event], said: Round) -> dict[str, Seen]:
+def _package(package: GoPackage, events: list[GoEvent], said: GoRound) -> dict[str, SeenTest]:
     """The tests of one package that was run."""
     home = {name: file for file, names in package.tests.items() for name in names}
     begun = list(dict.fromkeys(event.Test for event in events if event.Action == "run"))
     ended = _ended(package, events)
     parents = {test.rpartition("/")[0] for test in begun}
     bad = {test for test in begun if ended.get(test, ("error",))[0] in ("failed", "error")}
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenTest] = {}
     for test in begun:
         file = home.get(test.partition("/")[0], f"{package.folder}/{test}".lstrip("/"))
         alone = test not in parents or (test in bad and not any(other.startswith(f"{test}/") for other in bad))
         if alone:
-            found[readable(f"{file}::{test}")] = Seen(file, *ended.get(test, ("error", "the process ended before the test did", "Exit")))
+            found[readable(f"{file}::{test}")] = SeenTest(
+                file, *ended.get(test, ("error", "the process ended before the test did", "Exit"))
+            )
     failed = any(event.Action == "fail" and not event.Test for event in events)
     found.update(_never(package, home, begun, said, failed))
     if failed and package.path not in said.not_built() and not any(each.outcome in ("failed", "error") for each in found.values()):
         name = next(iter(package.tests))
-        found[name] = Seen(name, "error", "".join(e.Output for e in events if not e.Test), "Exit")  # a race, TestMain, or an exit
+        found[name] = SeenTest(name, "error", "".join(e.Output for e in events if not e.Test), "Exit")  # a race, TestMain, or an exit
     return found
 
 
-def _never(package: Package, home: dict[str, str], begun: list[str], said: Round, failed: bool) -> dict[str, Seen]:
+def _never(package: GoPackage, home: dict[str, str], begun: list[str], said: GoRound, failed: bool) -> dict[str, SeenTest]:
     """Tests that were built and never began: the process ended before, or TestMain ran none."""
     left = [name for name in package.must if name not in begun and home[name] not in said.hidden]
     if package.path in said.not_built():
         return {}
     if not begun and not failed:
-        return {f"{home[name]}::{name}": Seen(home[name], "skipped", "the package ended without running its tests") for name in left}
-    return {f"{home[name]}::{name}": Seen(home[name], "error", "the process ended before the test began", "Exit") for name in left}
+        return {f"{home[name]}::{name}": SeenTest(home[name], "skipped", "the package ended without running its tests") for name in left}
+    return {f"{home[name]}::{name}": SeenTest(home[name], "error", "the process ended before the test began", "Exit") for name in left}
 
 
 End = tuple[Outcome, str, str]
 
 
-def _ended(package: Package, events: list[Event]) -> dict[str, End]:
+def _ended(package: GoPackage, events: list[GoEvent]) -> dict[str, End]:
     """How tests ended, by the line that each prints at its end. Two ends of one test tell nothing."""
     framed = any(event.OutputType == "frame" for event in events)
     lines: dict[str, str] = {}

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from detent.evidence.runners.go.go_report import Package, Report, Round, faults
-from detent.evidence.runners.wrapper import Order, ordered, start, write
+from detent.evidence.runners.go.go_report import GoPackage, GoReport, GoRound, faults
+from detent.evidence.runners.wrapper import RunOrder, ordered, start, write
 
 MOST_ROUNDS = 6
 FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz)(?![a-z])\w*)\(", re.MULTILINE)
@@ -20,7 +20,7 @@ RUN_ALWAYS = re.compile(
 )  # an example without output is only built
 
 
-class Listed(msgspec.Struct):
+class GoListed(msgspec.Struct):
     """A package, as `go list` describes it."""
 
     ImportPath: str = ""
@@ -38,12 +38,12 @@ def main() -> int:
         narrowed(each, files, run)
         for each in listed(order, root, [*(p for p in order.paths if p not in files), *(parent(file) for file in files)])
     ]
-    rounds: list[Round] = []
+    rounds: list[GoRound] = []
     for names, pattern in calls(packages, files, run):
         rounds += attempts(order.options, names, pattern, root)
     version = start(["go", "env", "GOVERSION"]).stdout.strip()
     code = max((each.code for each in rounds if not each.hidden), default=0)
-    write(report, Report(version, code, rounds, packages))
+    write(report, GoReport(version, code, rounds, packages))
     sys.stdout.write("".join(each.text() for each in rounds))
     return code
 
@@ -52,13 +52,13 @@ def parent(file: str) -> str:
     return f"./{PurePosixPath(file).parent}"
 
 
-def listed(order: Order, root: str, patterns: list[str]) -> list[Package]:
+def listed(order: RunOrder, root: str, patterns: list[str]) -> list[GoPackage]:
     """The packages with the tests that their files define."""
     tags = [flag for flag in order.options if flag.startswith(("-tags", "-mod", "-race"))]
     said = start(["go", "list", "-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", *tags, "--", *dict.fromkeys(patterns)])
     if said.code:
         sys.exit(said.stderr)
-    found, decoder = [], msgspec.json.Decoder(Listed)
+    found, decoder = [], msgspec.json.Decoder(GoListed)
     for text in re.split(r"(?<=^\})\n", said.stdout, flags=re.MULTILINE):
         if not text.strip():
             continue
@@ -67,17 +67,17 @@ def listed(order: Order, root: str, patterns: list[str]) -> list[Package]:
         names = [f"{folder}/{name}".lstrip("/") for name in (*each.TestGoFiles, *each.XTestGoFiles)]
         texts = {name: Path(name).read_text("utf-8", "replace") for name in names}
         must = [test for text in texts.values() for test in RUN_ALWAYS.findall(text)]
-        found.append(Package(each.ImportPath, folder, {name: FUNCTION.findall(text) for name, text in texts.items()}, must))
+        found.append(GoPackage(each.ImportPath, folder, {name: FUNCTION.findall(text) for name, text in texts.items()}, must))
     return [each for each in found if each.tests]
 
 
-def narrowed(package: Package, files: list[str], run: str) -> Package:
+def narrowed(package: GoPackage, files: list[str], run: str) -> GoPackage:
     """The tests that must be seen: of a selection by name none, of a selection by file those of the files."""
     chosen = [name for file, names in package.tests.items() if file in files for name in names]
     return msgspec.structs.replace(package, must=[] if run else [name for name in package.must if not files or name in chosen])
 
 
-def calls(packages: list[Package], files: list[str], run: str) -> list[tuple[list[str], str]]:
+def calls(packages: list[GoPackage], files: list[str], run: str) -> list[tuple[list[str], str]]:
     """Which packages go together: those of which all tests run, and each of which only some do."""
     if not packages:
         return []
@@ -91,9 +91,9 @@ def calls(packages: list[Package], files: list[str], run: str) -> list[tuple[lis
     return found
 
 
-def attempts(flags: list[str], packages: list[str], run: str, root: str) -> list[Round]:
+def attempts(flags: list[str], packages: list[str], run: str, root: str) -> list[GoRound]:
     """One call, and again without the test files that could not be built, until what is left can be."""
-    rounds: list[Round] = []
+    rounds: list[GoRound] = []
     hidden: list[str] = []
     left = packages
     while left and len(rounds) < MOST_ROUNDS:
@@ -107,14 +107,14 @@ def attempts(flags: list[str], packages: list[str], run: str, root: str) -> list
     return rounds
 
 
-def attempt(flags: list[str], packages: list[str], run: str, root: str, hidden: list[str]) -> Round:
+def attempt(flags: list[str], packages: list[str], run: str, root: str, hidden: list[str]) -> GoRound:
     with tempfile.TemporaryDirectory() as folder:
         overlay = Path(folder) / "overlay.json"
         overlay.write_bytes(msgspec.json.encode({"Replace": {f"{root}/{file}": "" for file in hidden}}))
         every = [] if any(flag.startswith("-gcflags") for flag in flags) else ["-gcflags=-e"]
         chosen = [f"-run={run}"] if run else []
         argv = ["go", "test", "-json", "-count=1", *every, *flags, *chosen, f"-overlay={overlay}", *packages]
-        return Round(*start(argv), hidden)
+        return GoRound(*start(argv), hidden)
 
 
 if __name__ == "__main__":

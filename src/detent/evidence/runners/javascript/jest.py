@@ -7,13 +7,13 @@ import re
 
 from detent.evidence.runners.adapter import REPORTERS, Command, Files
 from detent.evidence.runners.javascript import js_project
-from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.js_runner import js_runner
 
 REPORTER = REPORTERS / "jest.cjs"
 NO_TESTS = re.compile(r"^No tests found, exiting with code [01]$", re.MULTILINE)
 SERIAL = ("-i", "--runInBand")
-TOOL = Tool(
+TOOL = JsRunner(
     "jest",
     {"-t": "--testNamePattern", "--testNamePattern": "--testNamePattern"},
     shown=("--verbose", "--silent", "--no-color", "--colors", "--ci", "--expand", "-e", "-i", "--runInBand", "--runTestsByPath", "--no-coverage"),

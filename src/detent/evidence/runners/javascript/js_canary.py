@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 import msgspec
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, named_like, places
+from detent.evidence.runners.canary_files import NONE, TestFolder, named_like, places
 from detent.evidence.runners.canary_output import TIDY
 from detent.evidence.runners.javascript import js_command, js_project
-from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.node_command import matcher
 
 TYPED = frozenset({".ts", ".mts", ".cts", ".tsx"})
@@ -85,11 +85,11 @@ CHAI = "await import('chai').catch(() => undefined)"
 GLOBALS = re.compile(r"^\s*(?:(import)\b|(?:const|var|let)\b)[^;]*['\"]@jest/globals['\"]", re.MULTILINE)
 
 
-def vitest(place: Place, files: Files) -> str:
+def vitest(place: TestFolder, files: Files) -> str:
     return VITEST
 
 
-def jest(place: Place, files: Files) -> str:
+def jest(place: TestFolder, files: Files) -> str:
     """jest's words are global, unless the tests beside it load them."""
     found = GLOBALS.search(place.text)
     line = (
@@ -98,17 +98,17 @@ def jest(place: Place, files: Files) -> str:
     return JEST.replace("{globals}", line if found else "")
 
 
-def mocha(place: Place, files: Files) -> str:
+def mocha(place: TestFolder, files: Files) -> str:
     """mocha has no assertions of its own: node's are tried, and chai's where the project has it."""
     used = '"chai"' in (files.read("package.json") or "")
     return MOCHA.replace("{chai}", CHAI if used else "undefined")
 
 
-Form = Callable[[Place, Files], str]
+Form = Callable[[TestFolder, Files], str]
 FORMS: dict[str, Form] = {"vitest": vitest, "jest": jest, "mocha": mocha}
 
 
-def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...], tool: Tool) -> Canary | str:
+def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...], tool: JsRunner) -> Canary | str:
     """The canary of such a run, or why there is none."""
     call = js_command.take_apart(base.argv, tool)
     if call and any(each.partition("=")[0] in tool.pattern for each in call.options):
@@ -125,7 +125,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     return Canary(more, (*chosen, *(also if chosen else ()), *names), nests, TIDY[tool.name], counts=tool.name == "mocha")
 
 
-def _places(files: Files, near: tuple[str, ...], picked: tuple[str, ...], tool: Tool) -> list[Place]:
+def _places(files: Files, near: tuple[str, ...], picked: tuple[str, ...], tool: JsRunner) -> list[TestFolder]:
     """Beside files that are tests by their names (a changed one may have a pattern of its own); else beside whatever lies in their folders."""
 
     def fits(path: str) -> bool:
@@ -152,7 +152,7 @@ def _fits(path: str, pattern: str) -> bool:
         return False
 
 
-def _nest(place: Place, files: Files, tool: Tool) -> Nest | None:
+def _nest(place: TestFolder, files: Files, tool: JsRunner) -> Nest | None:
     before = UNCHECKED if PurePosixPath(place.name).suffix in TYPED else ""
     if not named_like(place.name, "any"):
         return None

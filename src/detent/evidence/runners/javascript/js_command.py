@@ -19,7 +19,7 @@ SCRIPT_FLAGS = ("-s", "--silent", "--quiet", "-q")
 SETTINGS = ("env", "cross-env")
 
 
-class Tool(NamedTuple):
+class JsRunner(NamedTuple):
     """A runner's own words."""
 
     name: str
@@ -47,7 +47,7 @@ class Tool(NamedTuple):
         return None
 
 
-class Call(NamedTuple):
+class JsCommand(NamedTuple):
     """A command of the project, taken apart."""
 
     settings: tuple[str, ...]  # env A=b
@@ -55,7 +55,7 @@ class Call(NamedTuple):
     paths: tuple[str, ...]
 
 
-def adopt(words: tuple[str, ...], tool: Tool) -> Command | None:
+def adopt(words: tuple[str, ...], tool: JsRunner) -> Command | None:
     """A command that runs the tool's tests once. A program without a path is the project's own."""
     call = take_apart(words, tool)
     if call is None or {word.partition("=")[0] for word in call.options} & set(tool.never):
@@ -66,7 +66,7 @@ def adopt(words: tuple[str, ...], tool: Tool) -> Command | None:
     return Command((*settings, *own, *words[start + 1 :]), tool.name, "configured", call.paths)
 
 
-def take_apart(words: Sequence[str], tool: Tool) -> Call | None:
+def take_apart(words: Sequence[str], tool: JsRunner) -> JsCommand | None:
     """The parts of a call of the tool; None if it is none for certain, or does something else than running tests."""
     start = 0
     if words and words[0] in SETTINGS:
@@ -75,13 +75,13 @@ def take_apart(words: Sequence[str], tool: Tool) -> Call | None:
     if rest is None:
         return None
     flags, paths = _parts(rest, tool)
-    return None if paths and paths[0] in NOT_PATHS.get(tool.name, ()) else Call(tuple(words[:start]), tuple(flags), tuple(paths))
+    return None if paths and paths[0] in NOT_PATHS.get(tool.name, ()) else JsCommand(tuple(words[:start]), tuple(flags), tuple(paths))
 
 
 NOT_PATHS = {"vitest": ("bench", "related", "list", "init", "typecheck", "complete"), "mocha": ("init", "inspect", "debug")}
 
 
-def _parts(words: Sequence[str], tool: Tool) -> tuple[list[str], list[str]]:
+def _parts(words: Sequence[str], tool: JsRunner) -> tuple[list[str], list[str]]:
     """Options with their values, and paths. The word after an option that is not known is taken for its value."""
     options: list[str] = []
     paths: list[str] = []
@@ -99,7 +99,7 @@ def _parts(words: Sequence[str], tool: Tool) -> tuple[list[str], list[str]]:
     return options, paths
 
 
-def kept(call: Call, tool: Tool) -> list[str]:
+def kept(call: JsCommand, tool: JsRunner) -> list[str]:
     """The project's options without those that the machine has its own words for."""
     found: list[str] = []
     drops = False
@@ -112,7 +112,7 @@ def kept(call: Call, tool: Tool) -> list[str]:
     return found
 
 
-def parse(command: str, base: Command, tool: Tool) -> Parsed:
+def parse(command: str, base: Command, tool: JsRunner) -> Parsed:
     """The selectors of an agent's command, or the one sentence that refuses it."""
     named = any(word.partition("=")[0] in tool.pattern for word in base.argv)
     return parsed(
@@ -144,7 +144,7 @@ def _after_script(words: tuple[str, ...], program: str) -> tuple[str, ...] | str
     return (*before, *words[at + 1 :])
 
 
-def options(words: tuple[str, ...], tool: Tool, named: bool) -> Parsed:
+def options(words: tuple[str, ...], tool: JsRunner, named: bool) -> Parsed:
     """Selectors out of the runner's own words."""
     paths: list[str] = []
     chosen: list[str] = []
@@ -164,12 +164,12 @@ def options(words: tuple[str, ...], tool: Tool, named: bool) -> Parsed:
     return Parsed((*paths, *chosen))
 
 
-def _id_fault(word: str, tool: Tool) -> str:
+def _id_fault(word: str, tool: JsRunner) -> str:
     name = next(iter(tool.pattern))
     return f"`{word}` is an id of Detent's, not of {tool.name}; name the file, or use {name}" if "::" in word else ""
 
 
-def _pairs(words: tuple[str, ...], tool: Tool) -> Iterator[tuple[str, str]]:
+def _pairs(words: tuple[str, ...], tool: JsRunner) -> Iterator[tuple[str, str]]:
     """Each word with its value; only an option that takes one has one."""
     left = list(words)
     while left:
@@ -179,7 +179,7 @@ def _pairs(words: tuple[str, ...], tool: Tool) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def _is_for_show(option: str, value: str, tool: Tool) -> bool:
+def _is_for_show(option: str, value: str, tool: JsRunner) -> bool:
     if option in tool.shown_values:
         return not tool.shown_values[option] or value in tool.shown_values[option]
     return option in tool.shown and not value

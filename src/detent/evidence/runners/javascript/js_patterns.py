@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from detent.evidence.patterns import said, telling
-from detent.evidence.runners.adapter import Command, Files, Inner
+from detent.evidence.runners.adapter import Command, Files, InnerProject
 
 ENDS = ("ts", "mts", "cts", "js", "mjs", "cjs")
 CONFIGS = {
@@ -88,7 +88,7 @@ def _named(base: Command | None) -> Iterator[str]:
             yield word.partition("=")[2].removeprefix("./")
 
 
-def reaches(runner: str, outer: Command, files: Files, below: Inner) -> bool:
+def reaches(runner: str, outer: Command, files: Files, below: InnerProject) -> bool:
     """What the configuration names, or else all below it; mocha without a word takes `test/` beside it."""
     if named := patterns(runner, outer, files):
         return any(said(named, test) for test in below.tests)

@@ -9,9 +9,9 @@ import msgspec
 
 from detent.evidence.runners.adapter import Command, Files
 from detent.evidence.runners.javascript import js_command, node_package, node_report
-from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.node_command import matcher
-from detent.evidence.runners.report_lines import Line, Tongue
+from detent.evidence.runners.report_lines import ReportLine, Tongue
 
 TEST_FOLDERS = frozenset({"test", "tests", "spec", "__tests__", "__mocks__", "__snapshots__"})
 CODE = frozenset({".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"})
@@ -29,7 +29,7 @@ NO_MODULE = re.compile(
 )
 
 
-def detect(files: Files, tool: Tool) -> Command | None:
+def detect(files: Files, tool: JsRunner) -> Command | None:
     """The test script, if it is one call of the tool; without a script, a dependency on it."""
     words = node_package.script_words(files)
     if words:
@@ -55,13 +55,13 @@ def _dependencies(files: Files) -> frozenset[str]:
     return frozenset((*needs.dependencies, *needs.for_developers))
 
 
-def program(base: Command, tool: Tool) -> list[str]:
+def program(base: Command, tool: JsRunner) -> list[str]:
     """How the machine calls the tool: the project's own one, with its settings of the environment."""
     call = js_command.take_apart(base.argv, tool)
     return [*(call.settings if call else ()), f"{js_command.BIN}{tool.name}"]
 
 
-def options(base: Command, tool: Tool) -> list[str]:
+def options(base: Command, tool: JsRunner) -> list[str]:
     call = js_command.take_apart(base.argv, tool)
     return js_command.kept(call, tool) if call else []
 
@@ -123,12 +123,12 @@ def tongue(runner: str) -> Tongue:
     return Tongue(runner, " > ", kind, is_missing, range(256) if runner == "mocha" else (0, 1))
 
 
-def kind(line: Line) -> str:
+def kind(line: ReportLine) -> str:
     asserts = line.kind in ASSERTIONS or line.code == "ERR_ASSERTION" or SNAPSHOT.match(line.message)
     return "AssertionError" if asserts else line.kind
 
 
-def is_missing(line: Line) -> bool:
+def is_missing(line: ReportLine) -> bool:
     return node_report.is_missing(line.kind, line.code, line.message) or (
         line.kind == "Error" and NO_MODULE.match(line.message) is not None
     )

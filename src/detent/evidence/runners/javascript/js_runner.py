@@ -10,12 +10,12 @@ from detent.evidence.report import TestReport
 from detent.evidence.runners.adapter import Call, Runner
 from detent.evidence.runners.javascript import js_command, js_project
 from detent.evidence.runners.javascript.js_canary import canary
-from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.js_patterns import patterns, reaches
 from detent.evidence.runners.report_lines import no_tests, read
 
 
-def js_runner(tool: Tool, argv: Call, nothing: re.Pattern[str] | None = None, scratch: tuple[str, ...] = ()) -> Runner:
+def js_runner(tool: JsRunner, argv: Call, nothing: re.Pattern[str] | None = None, scratch: tuple[str, ...] = ()) -> Runner:
     """One of them: its tool, the machine's own call, and the words by which it says that it found no tests."""
 
     def seen(report: bytes | None, exit_code: int | None, output: str) -> TestReport:

@@ -8,12 +8,12 @@ import re
 
 from detent.evidence.runners.adapter import REPORTERS, Command, Files
 from detent.evidence.runners.javascript import js_project
-from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.js_runner import js_runner
 
 REPORTER = REPORTERS / "mocha.cjs"
 NO_TESTS = re.compile(r"^Error: No test files found", re.MULTILINE)
-TOOL = Tool(
+TOOL = JsRunner(
     "mocha",
     {"-g": "--grep", "--grep": "--grep", "-f": "--fgrep", "--fgrep": "--fgrep"},
     shown=("--no-color", "--color", "-c", "--full-trace", "--inline-diffs", "--diff", "--no-diff", "--recursive", "-b", "--bail"),

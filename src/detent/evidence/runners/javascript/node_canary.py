@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import Place, words_of
+from detent.evidence.runners.canary_files import TestFolder, words_of
 from detent.evidence.runners.javascript import node_command
 
 MOST = 3  # folders
@@ -87,7 +87,7 @@ def _folders(picked: list[str], files: Files, near: tuple[str, ...], is_run: Cal
 
 
 def _nest(folder: str, options: str) -> Nest:
-    return Place(folder, "", "").nest(lambda stem: f"{stem}.test.mjs", TEXT, options=options)
+    return TestFolder(folder, "", "").nest(lambda stem: f"{stem}.test.mjs", TEXT, options=options)
 
 
 # -- the output ----------------------------------------------------------------------------------------------------------------

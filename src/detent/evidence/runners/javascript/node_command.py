@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from detent.evidence.runners.adapter import Command, Parsed
 from detent.evidence.runners.command_words import parsed
-from detent.evidence.runners.javascript.js_command import Tool, after_program, options
+from detent.evidence.runners.javascript.js_command import JsRunner, after_program, options
 from detent.evidence.runners.javascript.node_package import CALLS
 
 PATTERN = "--test-name-pattern"
@@ -24,7 +24,7 @@ TAKE_A_VALUE = frozenset(
         "--test-global-setup", "--test-random-seed", "--allow-fs-read", "--allow-fs-write", PATTERN, *REPORTING,
     }
 )  # fmt: skip
-TOOL = Tool(
+TOOL = JsRunner(
     "node",
     {PATTERN: PATTERN},
     shown=("--no-warnings", "--enable-source-maps", "--trace-warnings", "--trace-uncaught", "--no-deprecation", "--test"),

@@ -13,7 +13,7 @@ AROUND = ("pretest", "posttest")  # what npm runs before and after the test scri
 CALLS = (("npm", "test"), ("npm", "t"), ("npm", "run", "test"), ("npm", "run-script", "test"))
 
 
-class Package(msgspec.Struct):
+class NodePackage(msgspec.Struct):
     """The part that is read."""
 
     scripts: dict[str, object] = {}
@@ -21,10 +21,10 @@ class Package(msgspec.Struct):
     imports: object = None
 
 
-def read_package(text: str | None) -> Package | None:
+def read_package(text: str | None) -> NodePackage | None:
     """A `package.json`, or None if there is none that can be read."""
     try:
-        return msgspec.json.decode(text or "", type=Package)
+        return msgspec.json.decode(text or "", type=NodePackage)
     except (msgspec.DecodeError, UnicodeEncodeError):
         return None
 

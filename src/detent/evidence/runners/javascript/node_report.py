@@ -14,7 +14,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
 from detent.evidence.report import Outcome, TestReport
-from detent.evidence.runners.report_reader import Seen, decoded_lines, numbered, report_of
+from detent.evidence.runners.report_reader import SeenTest, decoded_lines, numbered, report_of
 
 OLDEST = (18, 17)  # the first that keeps what a test prints apart from what it reports
 FILTERED = "test name does not match pattern"  # how older nodes report what --test-name-pattern leaves out
@@ -44,7 +44,7 @@ SHOWN = re.compile(r"^(?:file://)?(/[^\n:]+):(\d+)$", re.MULTILINE)  # above the
 REQUIRED = re.compile(r"^  code: '(\w+)'", re.MULTILINE)
 
 
-class Line(msgspec.Struct, frozen=True):
+class NodeLine(msgspec.Struct, frozen=True):
     """One line of the report."""
 
     type: Literal["start", "pass", "fail", "enqueue", "stderr", "end"]
@@ -66,9 +66,9 @@ class Line(msgspec.Struct, frozen=True):
     count: int = 0
 
 
-def read_lines(report: bytes) -> list[Line]:
+def read_lines(report: bytes) -> list[NodeLine]:
     """The lines of a whole report; one that is cut, mixed or not ours is CannotTell."""
-    lines = decoded_lines(report, Line)
+    lines = decoded_lines(report, NodeLine)
     if not lines or lines[-1].type != "end" or lines[-1].count != len(lines) - 1 or any(each.type == "end" for each in lines[:-1]):
         raise CannotTell("the test report is not whole: something else wrote to it, or node ended early")
     found = re.match(r"v(\d+)\.(\d+)\.", lines[-1].name)
@@ -77,25 +77,25 @@ def read_lines(report: bytes) -> list[Line]:
     return lines[:-1]
 
 
-def summary(lines: list[Line], exit_code: int | None, output: str) -> TestReport:
+def summary(lines: list[NodeLine], exit_code: int | None, output: str) -> TestReport:
     """The report of the lines. Tests of one name in one file get numbers, in the order they were defined."""
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenTest] = {}
     for each in _walk(lines):
         found[numbered(each.id, found)] = each
     return report_of(found, "node", exit_code, output)
 
 
-def unfinished(lines: list[Line]) -> dict[str, str]:
+def unfinished(lines: list[NodeLine]) -> dict[str, str]:
     """Files whose process ended before their tests did, with one such test: node takes an early exit with code 0 for a success."""
     begun = Counter((each.file, each.nesting, each.name) for each in lines if each.type == "enqueue" and not each.whole)
     ended = Counter((each.file, each.nesting, each.name) for each in lines if each.type in ("pass", "fail") and not each.whole)
     return {file: name for file, _, name in begun - ended}
 
 
-def _walk(lines: list[Line]) -> list[Seen]:
+def _walk(lines: list[NodeLine]) -> list[SeenTest]:
     """Every test in the order of definition: a start opens a level, its end closes it and whatever is below."""
     errors = {each.file: each.message for each in lines if each.type == "stderr"}
-    seen: list[Seen] = []
+    seen: list[SeenTest] = []
     names: list[str] = []
     files: list[str] = []
     begun: list[int] = []
@@ -110,11 +110,13 @@ def _walk(lines: list[Line]) -> list[Seen]:
                 raise CannotTell(f"node does not say which file the test {line.name[:200]!r} is in; run the tests with a newer node")
             test = readable(f"{files[0]}::{' > '.join(names[: at + 1])}")
             below = seen[begun[at] :]
-            seen[begun[at] :] = _ended(line, Seen(files[0], "passed", seconds=line.ms / 1000, id=test), below, errors.get(line.file, ""))
+            seen[begun[at] :] = _ended(
+                line, SeenTest(files[0], "passed", seconds=line.ms / 1000, id=test), below, errors.get(line.file, "")
+            )
     return seen
 
 
-def _ended(line: Line, test: Seen, below: list[Seen], stderr: str) -> list[Seen]:
+def _ended(line: NodeLine, test: SeenTest, below: list[SeenTest], stderr: str) -> list[SeenTest]:
     """What is known once a test, a suite or a file has ended, of it and of what is below it."""
     if line.whole:
         return below if line.type == "pass" else [*below, _broken_file(line, stderr)]
@@ -125,7 +127,7 @@ def _ended(line: Line, test: Seen, below: list[Seen], stderr: str) -> list[Seen]
     return [*below, _test(line, test, below)]
 
 
-def _suite(line: Line, test: Seen, below: list[Seen]) -> list[Seen]:
+def _suite(line: NodeLine, test: SeenTest, below: list[SeenTest]) -> list[SeenTest]:
     if line.skip is not None:
         return [*below, test._replace(outcome="skipped", message=line.skip)]
     if line.type == "pass" or line.failure == SUBTESTS:
@@ -138,7 +140,7 @@ def _suite(line: Line, test: Seen, below: list[Seen]) -> list[Seen]:
     ]
 
 
-def _test(line: Line, test: Seen, below: list[Seen]) -> Seen:
+def _test(line: NodeLine, test: SeenTest, below: list[SeenTest]) -> SeenTest:
     excuse = line.skip if line.skip is not None else line.todo
     if excuse is not None:  # a test that may fail proves nothing
         return test._replace(outcome="skipped", message=excuse)
@@ -150,22 +152,22 @@ def _test(line: Line, test: Seen, below: list[Seen]) -> Seen:
     return test._replace(outcome=outcome, kind=kind, message=line.message, missing=missing, place=line.place)
 
 
-def _broken_file(line: Line, stderr: str) -> Seen:
+def _broken_file(line: NodeLine, stderr: str) -> SeenTest:
     """A file that failed outside its tests: the error is what its process said last."""
     last = list(CARETS.finditer(stderr))
     after = stderr[last[-1].end() :] if last else stderr
     found = UNCAUGHT.search(after)
     end = f"was ended by {line.signal}" if line.signal else f"ended with code {line.exit}"
     if found is None:
-        return Seen(line.file, "error", f"the process of the file {end}", "Exit", id=line.file)
+        return SeenTest(line.file, "error", f"the process of the file {end}", "Exit", id=line.file)
     required = REQUIRED.search(after)
     code = found[2] or (required[1] if required else "")
     place = SHOWN.search(stderr)
     at = f"{place[1]}:{place[2]}" if place else ""
-    return Seen(line.file, "error", found[0], found[1], is_missing(found[1], code, found[3]), at, id=line.file)
+    return SeenTest(line.file, "error", found[0], found[1], is_missing(found[1], code, found[3]), at, id=line.file)
 
 
-def _kind(line: Line) -> tuple[str, bool]:
+def _kind(line: NodeLine) -> tuple[str, bool]:
     """The type of the error, and whether it says that a name is not there yet."""
     if line.failure in MACHINERY:
         return line.failure, False

@@ -5,11 +5,11 @@ The report is written by a reporter of ours in the process that watches the test
 
 from detent.evidence.runners.adapter import REPORTERS, Command, Files
 from detent.evidence.runners.javascript import js_project
-from detent.evidence.runners.javascript.js_command import Tool
+from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.js_runner import js_runner
 
 REPORTER = REPORTERS / "vitest.mjs"
-TOOL = Tool(
+TOOL = JsRunner(
     "vitest",
     {"-t": "--testNamePattern", "--testNamePattern": "--testNamePattern"},
     verbs=("run", "watch", "dev"),

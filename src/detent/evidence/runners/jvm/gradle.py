@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from detent.evidence.patterns import folders
-from detent.evidence.runners.adapter import Command, Files, Inner, Runner
-from detent.evidence.runners.command_shape import Shape, adopt, order, parse
+from detent.evidence.runners.adapter import Command, Files, InnerProject, Runner
+from detent.evidence.runners.command_shape import CommandShape, adopt, order, parse
 from detent.evidence.runners.jvm.gradle_report import cases
 from detent.evidence.runners.jvm.jvm_files import is_test_file
-from detent.evidence.runners.jvm.jvm_report import Report, outcomes
+from detent.evidence.runners.jvm.jvm_report import JvmReport, outcomes
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.wrapper import wrapped
 
 DEPENDENCY = re.compile(r"^\s*(?:implementation|api|compile|compileOnly|runtime|runtimeOnly)\b.*$", re.MULTILINE)
 SOURCE_SET = re.compile(r"sourceSets\b.*?\btest\b[^}]*?\bsrcDirs?\b\s*(?:=|\+=|\()?\s*([^\n]*)", re.DOTALL)
-SHAPE = Shape(
+SHAPE = CommandShape(
     programs=(("gradle", "test"), ("./gradlew", "test")),
     selecting={"--tests": "--tests"},
     shown_flags=frozenset({"-q", "--quiet", "-i", "--info", "-s", "--stacktrace", "-w", "--warn", "--offline", "--no-daemon", "--rerun-tasks", "--continue"}),
@@ -45,7 +45,7 @@ def runner_part(path: str, text: str) -> str:
     return DEPENDENCY.sub("", text) if ".gradle" in PurePosixPath(path).name else text
 
 
-def reaches(outer: Command, files: Files, below: Inner) -> bool:
+def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     texts = (files.read(name) or "" for name in ("settings.gradle", "settings.gradle.kts"))
     return any(re.search(rf"[:\"'/]{re.escape(PurePosixPath(below.folder).name)}[\"'/]", text) for text in texts)
 
@@ -56,7 +56,7 @@ RUNNER = Runner(
     detect=detect,
     parse=partial(parse, SHAPE),
     argv=wrapped("detent.evidence.runners.jvm.gradle_run", order),
-    read=reader("gradle", "Gradle", Report, lambda report: outcomes(report, cases(report), "build.gradle"), (0, 1)),
+    read=reader("gradle", "Gradle", JvmReport, lambda report: outcomes(report, cases(report), "build.gradle"), (0, 1)),
     tests=is_test_file,
     config=re.compile(
         r"(?:^|/)(?:[^/]+\.gradle(?:\.kts)?|gradle\.properties|gradlew(?:\.bat)?|junit-platform\.properties)$|^gradle/wrapper/"

@@ -6,12 +6,12 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome
-from detent.evidence.runners.jvm.jvm_report import Played, Report
+from detent.evidence.runners.jvm.jvm_report import JvmCase, JvmReport
 
 OUTCOMES: dict[str, Outcome] = {"SUCCESS": "passed", "FAILURE": "failed", "SKIPPED": "skipped"}
 
 
-class Line(msgspec.Struct):
+class GradleLine(msgspec.Struct):
     """One line."""
 
     type: str
@@ -25,10 +25,10 @@ class Line(msgspec.Struct):
     count: int = 0
 
 
-def lines(text: str) -> list[Line]:
+def lines(text: str) -> list[GradleLine]:
     """All of them; the last one counts the others."""
     try:
-        found = [msgspec.json.decode(line, type=Line) for line in text.splitlines()]
+        found = [msgspec.json.decode(line, type=GradleLine) for line in text.splitlines()]
     except msgspec.DecodeError as e:
         raise CannotTell(f"what Gradle wrote of its tests cannot be read: {e}") from e
     if not found or found[-1].type != "done" or found[-1].count != len(found) - 1:
@@ -36,7 +36,7 @@ def lines(text: str) -> list[Line]:
     return found[:-1]
 
 
-def cases(report: Report) -> Iterator[Played]:
+def cases(report: JvmReport) -> Iterator[JvmCase]:
     """Every test that ended; one that began and did not end is an error of its own."""
     begun: dict[tuple[str, str, str], int] = {}
     for log in report.logs:
@@ -47,7 +47,7 @@ def cases(report: Report) -> Iterator[Played]:
                 if line.result not in OUTCOMES:
                     raise CannotTell(f"Gradle says of {line.of} {line.name} that it is {line.result!r}")
                 kind, _, said = line.said.partition(": ")
-                yield Played(*at, OUTCOMES[line.result], kind.strip(), said or kind, line.seconds, line.trace)
+                yield JvmCase(*at, OUTCOMES[line.result], kind.strip(), said or kind, line.seconds, line.trace)
     for (module, name, test), open_ in begun.items():
         if open_ > 0:
-            yield Played(module, name, test, "error", "Exit", "it began and did not end; the process was ended in it")
+            yield JvmCase(module, name, test, "error", "Exit", "it began and did not end; the process was ended in it")

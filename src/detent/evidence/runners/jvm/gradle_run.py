@@ -13,8 +13,8 @@ from pathlib import Path
 from detent.evidence.runners.adapter import REPORTERS
 from detent.evidence.runners.jvm.jvm_files import dotted
 from detent.evidence.runners.jvm.jvm_report import Log
-from detent.evidence.runners.jvm.jvm_rounds import Round, mirror, play, refusals
-from detent.evidence.runners.wrapper import Order, ordered, start
+from detent.evidence.runners.jvm.jvm_rounds import JvmRound, mirror, play, refusals
+from detent.evidence.runners.wrapper import RunOrder, ordered, start
 
 REFUSED = re.compile(r"^(/[^\n]+?\.java):\d+: error: (.+(?:\n[ \t].*)*)", re.MULTILINE)
 LISTENER = REPORTERS / "gradle_listener.gradle"
@@ -27,7 +27,7 @@ def main() -> int:
     return play(report, order, attempt)
 
 
-def attempt(root: Path, order: Order, chosen: list[str], broken: Mapping[str, list[str]]) -> Round:
+def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]]) -> JvmRound:
     """Gradle, once, in a mirror without the files that cannot be compiled."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve() / root.name
@@ -42,7 +42,7 @@ def attempt(root: Path, order: Order, chosen: list[str], broken: Mapping[str, li
         refused = refusals(REFUSED.findall(said), place, root)
         logs = [Log("", log.read_text("utf-8", "replace"))] if log.exists() else []
     fault = "" if logs else f"Gradle did not come to its tests: it ended with code {done.code}\n{said.strip()[-2000:]}"
-    return Round(done.code, said.replace(str(place), str(root)), refused, logs, fault)
+    return JvmRound(done.code, said.replace(str(place), str(root)), refused, logs, fault)
 
 
 def settings() -> dict[str, str]:

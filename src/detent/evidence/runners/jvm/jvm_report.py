@@ -14,7 +14,7 @@ from detent.errors import CannotTell
 from detent.evidence.ids import readable
 from detent.evidence.report import Outcome
 from detent.evidence.runners.jvm.jvm_files import file_of
-from detent.evidence.runners.report_reader import Seen, numbered
+from detent.evidence.runners.report_reader import SeenTest, numbered
 
 MISSING = re.compile(
     r"cannot find symbol|package \S+ does not exist|cannot be applied to given types|no suitable (?:method|constructor) found"
@@ -41,7 +41,7 @@ class Log(msgspec.Struct):
     text: str
 
 
-class Report(msgspec.Struct):
+class JvmReport(msgspec.Struct):
     """Everything that was asked and said."""
 
     code: int
@@ -53,7 +53,7 @@ class Report(msgspec.Struct):
     fault: str = ""  # why nothing can be told
 
 
-class Played(NamedTuple):
+class JvmCase(NamedTuple):
     """One test case."""
 
     module: str
@@ -66,24 +66,24 @@ class Played(NamedTuple):
     trace: str = ""
 
 
-def outcomes(report: Report, cases: Iterable[Played], otherwise: str) -> dict[str, Seen]:
+def outcomes(report: JvmReport, cases: Iterable[JvmCase], otherwise: str) -> dict[str, SeenTest]:
     """What is known of each test. `otherwise`: the file of a class that no file declares."""
     if report.fault:
         raise CannotTell(report.fault)
-    found = {file: Seen(file, "error", _lines(said), "BuildError", _is_missing(report, file)) for file, said in report.broken.items()}
+    found = {file: SeenTest(file, "error", _lines(said), "BuildError", _is_missing(report, file)) for file, said in report.broken.items()}
     for case in cases:
         file = file_of(case.classname, case.module, report.classes) or otherwise
         test = _id(case, file)
         outcome: Outcome = "error" if test == file and case.outcome == "failed" else case.outcome
         message = case.message if outcome != "passed" else ""
-        seen = Seen(file, outcome, message, seconds=case.seconds)
+        seen = SeenTest(file, outcome, message, seconds=case.seconds)
         if outcome in ("failed", "error"):
             kind = "AssertionError" if ASSERTION.search(case.type) else case.type.rpartition(".")[2] or "Error"
             seen = seen._replace(kind=kind, missing=case.type in MISSING_AT_RUN, place=_place(case, file))
         found[numbered(test, found)] = seen
     for name in report.ended:
         file = file_of(name, "", report.classes) or otherwise
-        found[file] = Seen(file, "error", f"{name}: its tests ended the process", "Exit")
+        found[file] = SeenTest(file, "error", f"{name}: its tests ended the process", "Exit")
     return found
 
 
@@ -91,7 +91,7 @@ def _lines(said: list[str]) -> str:
     return "\n".join(dict.fromkeys(said))
 
 
-def _place(case: Played, file: str) -> str:
+def _place(case: JvmCase, file: str) -> str:
     """The innermost line that is not of the library or a framework; the file of another class is named by its package."""
     for name, source, line in re.findall(r"^\s*at ([\w.$/@]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)", case.trace, re.MULTILINE):
         plain = name.rpartition("/")[2]
@@ -101,14 +101,14 @@ def _place(case: Played, file: str) -> str:
     return ""
 
 
-def _is_missing(report: Report, file: str) -> bool:
+def _is_missing(report: JvmReport, file: str) -> bool:
     """Only names are missing; of a file that was refused after others, only if nothing else was wrong with them either."""
     first = [each for each in report.broken if each not in report.follows]
     asked = [file] if file in first else [file, *first]
     return all(MISSING.search(said) for each in asked for said in report.broken[each])
 
 
-def _id(case: Played, file: str) -> str:
+def _id(case: JvmCase, file: str) -> str:
     inner = case.classname.partition("$")[2].replace("$", ".")
     whole = (
         not case.name or case.name in (case.classname, "initializationError", "classMethod") or case.name == f"{case.classname}.{case.name}"

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.evidence.runners.jvm.jvm_files import classes, named, selected, test_sources
-from detent.evidence.runners.jvm.jvm_report import Log, Report
-from detent.evidence.runners.wrapper import Order, write
+from detent.evidence.runners.jvm.jvm_report import JvmReport, Log
+from detent.evidence.runners.wrapper import RunOrder, write
 
 
-class Round(NamedTuple):
+class JvmRound(NamedTuple):
     """One call of the tool."""
 
     code: int
@@ -26,16 +26,16 @@ class Round(NamedTuple):
     ended: tuple[str, ...] = ()
 
 
-Attempt = Callable[[Path, Order, list[str], Mapping[str, list[str]]], Round]
+Attempt = Callable[[Path, RunOrder, list[str], Mapping[str, list[str]]], JvmRound]
 
 
-def play(report: Path, order: Order, attempt: Attempt) -> int:
+def play(report: Path, order: RunOrder, attempt: Attempt) -> int:
     """All rounds; the exit code."""
     root = Path.cwd()
     sources = test_sources(root)
     chosen = selected(order.paths, sources)
     if order.paths and not chosen:
-        write(report, Report(0))
+        write(report, JvmReport(0))
         return 0
     broken: dict[str, list[str]] = {}
     follows: list[str] = []
@@ -50,7 +50,7 @@ def play(report: Path, order: Order, attempt: Attempt) -> int:
             break
     meant = {file: words for file, words in broken.items() if _meant(file, order, chosen, sources)}
     code = 1 if once.code or meant else 0
-    write(report, Report(code, once.logs, classes(root, sources), meant, follows, list(once.ended), once.fault))
+    write(report, JvmReport(code, once.logs, classes(root, sources), meant, follows, list(once.ended), once.fault))
     sys.stdout.write(said)
     return code
 
@@ -63,7 +63,7 @@ def refusals(found: Iterable[tuple[str, str]], place: Path, root: Path) -> dict[
     return said
 
 
-def _meant(file: str, order: Order, chosen: list[str], sources: list[str]) -> bool:
+def _meant(file: str, order: RunOrder, chosen: list[str], sources: list[str]) -> bool:
     """Whether a file that cannot be compiled belongs to what was selected. Code always does, and so does any where names fit no file."""
     if file not in sources or not (order.paths or order.names):
         return True

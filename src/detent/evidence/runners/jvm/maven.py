@@ -12,14 +12,14 @@ from detent.evidence.formats.junit import read_cases
 from detent.evidence.patterns import folders
 from detent.evidence.report import Outcome
 from detent.evidence.runners import command_shape
-from detent.evidence.runners.adapter import Command, Files, Inner, Parsed, Runner
-from detent.evidence.runners.command_shape import Shape
+from detent.evidence.runners.adapter import Command, Files, InnerProject, Parsed, Runner
+from detent.evidence.runners.command_shape import CommandShape
 from detent.evidence.runners.command_shape import parse as parse_plain
 from detent.evidence.runners.command_words import split
 from detent.evidence.runners.jvm.jvm_files import is_test_file
-from detent.evidence.runners.jvm.jvm_report import Played, Report, outcomes
+from detent.evidence.runners.jvm.jvm_report import JvmCase, JvmReport, outcomes
 from detent.evidence.runners.report_reader import reader
-from detent.evidence.runners.wrapper import Order, wrapped
+from detent.evidence.runners.wrapper import RunOrder, wrapped
 
 PROGRAMS = ("mvn", "./mvnw")
 ALWAYS = frozenset(
@@ -28,7 +28,7 @@ ALWAYS = frozenset(
 KEPT_FLAGS = frozenset({"-am", "--also-make"})
 KEPT_VALUES = frozenset({"-P", "--activate-profiles", "-pl", "--projects", "-s", "--settings", "-T", "--threads"})
 NOT_KEPT = ("-Dtest", "-DskipTests", "-Dmaven.test.", "-Dsurefire.", "-DfailIf", "-Dit.test")
-SHAPE = Shape(
+SHAPE = CommandShape(
     programs=tuple((program, "test") for program in PROGRAMS),
     selecting={"-Dtest": "-Dtest"},
     shown_flags=ALWAYS,
@@ -88,7 +88,7 @@ def detect(files: Files) -> Command | None:
     return Command(("./mvnw" if files.exists("mvnw") else "mvn", "test"), "maven", "maven")
 
 
-def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
     return msgspec.structs.replace(command_shape.order(base, selectors, files), options=kept(base.argv) or [])
 
 
@@ -109,20 +109,20 @@ def runner_part(path: str, text: str) -> str:
     return " ".join(tostring(project, "unicode").split())
 
 
-def cases(report: Report) -> Iterator[Played]:
+def cases(report: JvmReport) -> Iterator[JvmCase]:
     """Every test case of every file of Surefire's, one per class; the numbers above them are not read."""
     for log in report.logs:
         for case in read_cases(log.text.encode()):
             problem = next(iter(case.problems), None)
             if problem is None:
-                yield Played(log.module, case.classname, case.name, "passed", seconds=case.seconds)
+                yield JvmCase(log.module, case.classname, case.name, "passed", seconds=case.seconds)
                 continue
             said = problem.message or problem.text.strip()
             outcome: Outcome = "skipped" if problem.sort == "skipped" else "failed"
-            yield Played(log.module, case.classname, case.name, outcome, problem.type, said or problem.type, case.seconds, problem.text)
+            yield JvmCase(log.module, case.classname, case.name, outcome, problem.type, said or problem.type, case.seconds, problem.text)
 
 
-def reaches(outer: Command, files: Files, below: Inner) -> bool:
+def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     modules = [each.strip("/") for each in re.findall(r"<module>\s*([^<\s]+)\s*</module>", files.read("pom.xml") or "")]
     return any(below.folder == each or below.folder.startswith(f"{each}/") for each in modules)
 
@@ -133,7 +133,7 @@ RUNNER = Runner(
     detect=detect,
     parse=parse,
     argv=wrapped("detent.evidence.runners.jvm.maven_run", order),
-    read=reader("maven", "Maven", Report, lambda report: outcomes(report, cases(report), "pom.xml"), (0, 1)),
+    read=reader("maven", "Maven", JvmReport, lambda report: outcomes(report, cases(report), "pom.xml"), (0, 1)),
     tests=is_test_file,
     config=re.compile(r"(?:^|/)(?:pom\.xml|mvnw|mvnw\.cmd|junit-platform\.properties)$|^\.mvn/").search,
     runner_part=runner_part,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from detent.evidence.runners.jvm.jvm_files import dotted
 from detent.evidence.runners.jvm.jvm_report import Log
-from detent.evidence.runners.jvm.jvm_rounds import Round, mirror, play, refusals
-from detent.evidence.runners.wrapper import Order, ordered, start
+from detent.evidence.runners.jvm.jvm_rounds import JvmRound, mirror, play, refusals
+from detent.evidence.runners.wrapper import RunOrder, ordered, start
 
 REFUSED = re.compile(r"^\[ERROR\] (/[^\n]+?\.\w+):\[\d+,\d+\] (.+(?:\n {2}\w.*)*)", re.MULTILINE)
 ENDED = re.compile(r"^(?:\[ERROR\] )?Crashed tests:\n(?:\[ERROR\] )?([\w.$]+)$", re.MULTILINE)
@@ -38,17 +38,17 @@ def main() -> int:
     return play(report, order, attempt)
 
 
-def attempt(root: Path, order: Order, chosen: list[str], broken: Mapping[str, list[str]]) -> Round:
+def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]]) -> JvmRound:
     """Maven, and once more where failed tests stood in the way of other modules."""
     once = call(root, order, chosen, broken)
     if once.code and not once.refused and LEFT_OUT.search(once.said):
         more = call(root, order, chosen, broken, "true")
         ended = tuple(dict.fromkeys((*once.ended, *more.ended)))
-        once = Round(once.code, f"{once.said}\n{more.said}", more.refused, more.logs, more.fault, ended)
+        once = JvmRound(once.code, f"{once.said}\n{more.said}", more.refused, more.logs, more.fault, ended)
     return once
 
 
-def call(root: Path, order: Order, chosen: list[str], broken: Mapping[str, list[str]], go_on: str = "false") -> Round:
+def call(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]], go_on: str = "false") -> JvmRound:
     """Maven, once, in a mirror without the files that cannot be compiled."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve() / root.name
@@ -61,7 +61,7 @@ def call(root: Path, order: Order, chosen: list[str], broken: Mapping[str, list[
         refused = refusals(REFUSED.findall(said.partition("[INFO] BUILD FAILURE")[0]), place, root)  # it says everything twice
         logs = [Log(module, text) for module in built for text in reports(place / module / "target" / "surefire-reports")]
     ended = tuple(dict.fromkeys(ENDED.findall(said)))
-    return Round(done.code, said.replace(str(place), str(root)), refused, logs, fault(done.code, said, logs), ended)
+    return JvmRound(done.code, said.replace(str(place), str(root)), refused, logs, fault(done.code, said, logs), ended)
 
 
 def reports(folder: Path) -> list[str]:

@@ -4,18 +4,18 @@ import re
 from functools import partial
 
 from detent.evidence.patterns import folders, telling
-from detent.evidence.runners.adapter import Command, Files, Inner, Runner
-from detent.evidence.runners.command_shape import Shape, adopt, parse, program_end
+from detent.evidence.runners.adapter import Command, Files, InnerProject, Runner
+from detent.evidence.runners.command_shape import CommandShape, adopt, parse, program_end
 from detent.evidence.runners.php.phpunit_canary import CONFIG, canary
-from detent.evidence.runners.php.phpunit_report import Report, outcomes
+from detent.evidence.runners.php.phpunit_report import PhpunitReport, outcomes
 from detent.evidence.runners.report_reader import reader
-from detent.evidence.runners.wrapper import Order, wrapped
+from detent.evidence.runners.wrapper import RunOrder, wrapped
 
 SUITES = re.compile(r"<testsuites?\b.*</testsuites?>", re.DOTALL)
 DIRECTORY = re.compile(r"<directory\b([^>]*)>([^<]+)</directory>")
 SUFFIX = re.compile(r"""suffix=["']([^"']+)["']""")
 FILE = re.compile(r"<file\b[^>]*>\s*(?:\./)?([^<]+?)\s*</file>")
-SHAPE = Shape(
+SHAPE = CommandShape(
     programs=(("php", "vendor/bin/phpunit"), ("./vendor/bin/phpunit",), ("vendor/bin/phpunit",), ("phpunit",)),
     selecting={"--filter": "--filter"},
     shown_flags=frozenset({"--colors", "-v", "--verbose", "--testdox", "--debug", "--no-progress", "--stop-on-failure", "--no-coverage", "--display-errors"}),
@@ -30,13 +30,13 @@ def detect(files: Files) -> Command | None:
     return Command(("vendor/bin/phpunit",) if own else ("phpunit",), "phpunit", "path") if any(map(files.exists, CONFIG)) else None
 
 
-def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
     """What is selected and not there any more is left out: PHPUnit would take it for a class."""
     options = [each for each in selectors if each.startswith("--filter=")]
     chosen = [each for each in selectors if not each.startswith("-")] or list(base.paths)
     there = [each for each in chosen if files is None or files.exists(each)]
     empty = [] if there or not chosen else ["--filter=(?!)"]
-    return Order(list(base.argv[: program_end(base.argv, SHAPE)]), [*options, *empty], there)
+    return RunOrder(list(base.argv[: program_end(base.argv, SHAPE)]), [*options, *empty], there)
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     return (*folders(home for home, _ in homes), *telling([*named, *FILE.findall(suites[0])]))
 
 
-def reaches(outer: Command, files: Files, below: Inner) -> bool:
+def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     texts = (files.read(name) or "" for name in CONFIG[:2])
     return any(below.touched_by(place) for text in texts for place in re.findall(r"<(?:directory|file)[^>]*>\s*([^<\s]+)", text))
 
@@ -61,7 +61,7 @@ RUNNER = Runner(
     detect=detect,
     parse=partial(parse, SHAPE),
     argv=wrapped("detent.evidence.runners.php.phpunit_run", order),
-    read=reader("phpunit", "PHPUnit", Report, outcomes, (0, 1, 2), "a warning?"),
+    read=reader("phpunit", "PHPUnit", PhpunitReport, outcomes, (0, 1, 2), "a warning?"),
     tests=re.compile(r"Test\.php$|(?:^|/)[tT]ests?/").search,
     config=re.compile(r"(?:^|/)phpunit\.(?:xml(?:\.dist)?|dist\.xml)$|(?:^|/)[tT]ests?/(?:.*/)?bootstrap\.php$").search,
     test_patterns=test_patterns,

@@ -9,9 +9,9 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import Case, read_cases
+from detent.evidence.formats.junit import JUnitCase, read_cases
 from detent.evidence.ids import readable
-from detent.evidence.runners.report_reader import LONGEST_MESSAGE, Seen
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, SeenTest
 
 ASSERTION = ("ExpectationFailedException", "AssertionFailedError", "ComparisonFailure")
 RISKY = ("RiskyTestError", "RiskyTest", "CodeCoverageException")
@@ -24,7 +24,7 @@ UNCAUGHT = re.compile(rf"Uncaught \w*Error: (?:{MISSING.pattern})")
 NONE = re.compile(r"No tests executed!|No tests found in class|Class '?\"?[^\n]*\"? could not be found in")
 
 
-class Ran(msgspec.Struct):
+class PhpunitCall(msgspec.Struct):
     """One call of PHPUnit; without a log it is about one file, or about nothing."""
 
     code: int
@@ -33,16 +33,16 @@ class Ran(msgspec.Struct):
     file: str = ""
 
 
-class Report(msgspec.Struct):
+class PhpunitReport(msgspec.Struct):
     """All calls, and where they were made."""
 
     code: int
     root: str
-    runs: list[Ran]
+    runs: list[PhpunitCall]
 
 
-def outcomes(report: Report) -> dict[str, Seen]:
-    found: dict[str, Seen] = {}
+def outcomes(report: PhpunitReport) -> dict[str, SeenTest]:
+    found: dict[str, SeenTest] = {}
     for ran in report.runs:
         for case in read_cases(ran.log.encode()) if ran.log else []:
             if case.classname.endswith("WarningTestCase") or case.name == "Warning":
@@ -53,7 +53,7 @@ def outcomes(report: Report) -> dict[str, Seen]:
                 raise CannotTell(f"{test} stands twice in the report")
             found[test] = _case(file, case, report.root)
         if not ran.log and ran.file:
-            found[ran.file] = Seen(ran.file, "error", ran.output.strip()[-LONGEST_MESSAGE:], "Exit", bool(UNCAUGHT.search(ran.output)))
+            found[ran.file] = SeenTest(ran.file, "error", ran.output.strip()[-LONGEST_MESSAGE:], "Exit", bool(UNCAUGHT.search(ran.output)))
     return found
 
 
@@ -63,8 +63,8 @@ def _place(text: str, root: str) -> str:
     return ":".join(lines[0]) if lines else ""
 
 
-def _case(file: str, case: Case, root: str) -> Seen:
-    seen = Seen(file, "passed", seconds=case.seconds)
+def _case(file: str, case: JUnitCase, root: str) -> SeenTest:
+    seen = SeenTest(file, "passed", seconds=case.seconds)
     for problem in case.problems:
         kind = problem.type.rpartition("\\")[2]
         said = (problem.message or problem.text).strip()
@@ -74,5 +74,5 @@ def _case(file: str, case: Case, root: str) -> Seen:
             continue
         missing = seen.missing or (kind in RAISED and bool(MISSING.search(words)))
         place = _place(problem.text, root) or seen.place
-        seen = Seen(file, "failed", words, "AssertionError" if kind in ASSERTION else kind, missing, place, case.seconds)
+        seen = SeenTest(file, "failed", words, "AssertionError" if kind in ASSERTION else kind, missing, place, case.seconds)
     return seen

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import Case, Problem, read_cases
+from detent.evidence.formats.junit import JUnitCase, Problem, read_cases
 from detent.evidence.ids import package_path, readable
 from detent.evidence.patterns import is_outside
 from detent.evidence.report import Outcome, TestReport
@@ -140,7 +140,7 @@ def _narrowed(base: Command, selectors: tuple[str, ...]) -> tuple[list[str], lis
 # Reading.
 
 
-def _report(cases: list[Case], exit_code: int | None, output: str) -> TestReport:
+def _report(cases: list[JUnitCase], exit_code: int | None, output: str) -> TestReport:
     modules = {_dotted(case.file): case.file for case in cases if _is_below(case.classname, _dotted(case.file))}
     outcomes: dict[str, Outcome] = {}
     files: dict[str, str] = {}
@@ -177,7 +177,7 @@ def _is_below(classname: str, module: str) -> bool:
     return bool(module) and f"{classname}.".startswith(f"{module}.")
 
 
-def _identify(case: Case, modules: dict[str, str]) -> tuple[str, str]:
+def _identify(case: JUnitCase, modules: dict[str, str]) -> tuple[str, str]:
     """The node id and its file. The class name has both joined by dots; the file attribute may name another file (inherited tests)."""
     if not case.classname:  # a file, or a folder, that could not be collected
         where = case.file or case.name
@@ -196,7 +196,7 @@ def _identify(case: Case, modules: dict[str, str]) -> tuple[str, str]:
     return readable("::".join([file, *parts[end:], case.name])), file
 
 
-def _elsewhere(case: Case) -> tuple[str, str]:
+def _elsewhere(case: JUnitCase) -> tuple[str, str]:
     """A test outside of the checkout (doctests of an installed package): its id must not depend on where the checkout lies."""
     file, stem = package_path(case.file, case.name), PurePosixPath(case.file).stem
     parts = case.classname.split(".")

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from detent.evidence.patterns import folders, is_outside, telling
-from detent.evidence.runners.adapter import Command, Files, Inner
+from detent.evidence.runners.adapter import Command, Files, InnerProject
 from detent.evidence.runners.python import pytest_command
 
 Values = dict[str, str | list[str]]
@@ -182,7 +182,7 @@ def _names(files: Files) -> list[str]:
     return [name for text in texts for name in re.findall(r"^name\s*=\s*[\"']?([\w.-]+)", text, re.MULTILINE)]
 
 
-def reaches(outer: Command, files: Files, below: Inner) -> bool:
+def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     """Whether pytest collects the tests of a folder from the one above."""
     ini = read_ini(outer, files)
     if any(fnmatch(part, name) for part in PurePosixPath(below.folder).parts for name in ini.not_entered):

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from detent.evidence.patterns import folders, telling
-from detent.evidence.runners.adapter import REPORTERS, Command, Files, Inner, Runner
+from detent.evidence.runners.adapter import REPORTERS, Command, Files, InnerProject, Runner
 from detent.evidence.runners.python import pytest as like_pytest
 from detent.evidence.runners.python import unittest_canary, unittest_command
 from detent.evidence.runners.python.pytest_ini import runner_part
-from detent.evidence.runners.report_lines import Line, Tongue, read
+from detent.evidence.runners.report_lines import ReportLine, Tongue, read
 
 SCRIPT = REPORTERS / "unittest_run.py"
 SIGNS_OF_PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py", "tests/conftest.py", "test/conftest.py")
@@ -36,7 +36,7 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
     return [*base.argv[: end - 2], str(SCRIPT), report_path, json.dumps(chosen), *base.argv[end:]]
 
 
-def _is_missing(line: Line) -> bool:
+def _is_missing(line: ReportLine) -> bool:
     said = line.message.removeprefix(f"{line.kind}: ")
     return like_pytest.is_missing_name(line.kind, f"{line.kind}: {said}")
 
@@ -83,7 +83,7 @@ def _start(tests: list[str], files: Files) -> str:
     return tops.pop() if len(tops) == 1 else ""
 
 
-def reaches(outer: Command, files: Files, below: Inner) -> bool:
+def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     """It goes into packages only."""
     parts = PurePosixPath(below.folder).parts
     return all(files.exists(f"{'/'.join(parts[:end])}/__init__.py") for end in range(1, len(parts) + 1))

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 import msgspec
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, places
+from detent.evidence.runners.canary_files import NONE, TestFolder, places
 from detent.evidence.runners.canary_output import unittest as tidy
 from detent.evidence.runners.command_words import below
 from detent.evidence.runners.python import unittest_command
@@ -104,7 +104,7 @@ def _also(selectors: tuple[str, ...], scope: list[str], nests: tuple[Nest, ...])
     return (*(paths if scope else ()), *(names if has["-k="] else ()), *(files if has["-p="] else ()))
 
 
-def _nest(place: Place, pattern: str) -> Nest:
+def _nest(place: TestFolder, pattern: str) -> Nest:
     front, _, back = pattern.partition("*")
     joint = "_" if front and not front.endswith("_") else ""
     return place.nest(lambda stem: f"{front}{joint}{stem}{back.replace('*', '')}", TEXT)

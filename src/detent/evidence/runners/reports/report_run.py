@@ -12,12 +12,12 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import Case, read_cases
+from detent.evidence.formats.junit import JUnitCase, read_cases
 from detent.evidence.formats.tap import read_points
 from detent.evidence.formats.trx import read_results
 from detent.evidence.report import Outcome
 from detent.evidence.runners.command_words import below
-from detent.evidence.runners.report_lines import Line
+from detent.evidence.runners.report_lines import ReportLine
 from detent.evidence.runners.report_reader import bounded
 from detent.evidence.runners.reports.test_file_of import TestFilesOf
 from detent.evidence.runners.wrapper import ordered, source_files, start, write
@@ -41,13 +41,13 @@ def main() -> int:
     finally:
         _put_back(fresh, before)
     kept = [line for line in lines if not order.paths or any(below(line.file, path.partition("::")[0]) for path in order.paths)]
-    end = Line("end", name="report", count=len(kept))
+    end = ReportLine("end", name="report", count=len(kept))
     write(report, b"".join(msgspec.json.encode(line) + b"\n" for line in [*kept, end]))
     agrees = bool(done.code) == _any_bad(lines)
     return done.code if len(kept) == len(lines) or not agrees else int(_any_bad(kept))
 
 
-def _any_bad(lines: list[Line]) -> bool:
+def _any_bad(lines: list[ReportLine]) -> bool:
     return any(line.outcome in ("failed", "error") for line in lines)
 
 
@@ -68,7 +68,7 @@ def _put_back(fresh: list[Path], before: dict[Path, tuple[tuple[int, int, int], 
             path.unlink()
 
 
-def _lines(reports: list[Path]) -> Iterator[Line]:
+def _lines(reports: list[Path]) -> Iterator[ReportLine]:
     files = TestFilesOf(source_files(Path()), os.getcwd())
     for path in reports:
         data = bounded(path.read_bytes()).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -84,7 +84,7 @@ def _lines(reports: list[Path]) -> Iterator[Line]:
             yield from (_case(files, path, case) for case in read_cases(data))
 
 
-def _case(files: TestFilesOf, report: Path, case: Case) -> Line:
+def _case(files: TestFilesOf, report: Path, case: JUnitCase) -> ReportLine:
     problem = next(iter(sorted(case.problems, key=lambda each: each.sort == "skipped")), None)
     outcome: Outcome = "passed" if problem is None else "skipped" if problem.sort == "skipped" else "failed"
     kind = said = ""
@@ -99,14 +99,14 @@ def _case(files: TestFilesOf, report: Path, case: Case) -> Line:
 
 def _line(
     files: TestFilesOf, report: Path, where: str, names: tuple[str, ...], outcome: Outcome, kind: str, said: str, seconds: float
-) -> Line:
+) -> ReportLine:
     """A test in its file; one whose file is not told stands in the report."""
     found = files.find(where)
     file, rest = found or (report.as_posix(), (where,) if where else ())
     bad = outcome in ("failed", "error")
     told = (*rest, *(name for name in names if name not in (where, file))) or (where or "(no name)",)
     place = files.place(said) if bad else ""
-    return Line(
+    return ReportLine(
         "test", file, told, outcome, kind if bad else "", message=said if outcome != "passed" else "", place=place, ms=seconds * 1000
     )
 

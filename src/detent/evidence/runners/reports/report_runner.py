@@ -9,7 +9,7 @@ from functools import partial
 from detent.evidence.runners.adapter import Command, Files, Parsed, Runner
 from detent.evidence.runners.report_lines import Tongue, read
 from detent.evidence.runners.reports.test_file_of import TESTS
-from detent.evidence.runners.wrapper import Order, wrapped
+from detent.evidence.runners.wrapper import RunOrder, wrapped
 
 MISSING = re.compile(
     r"is not defined\b|[Uu]ndefined (?:name|variable|function|method|symbol|local|reference|sub)|[Cc]annot find (?:module|symbol|name)|No module named"
@@ -26,8 +26,8 @@ def parse(command: str, base: Command) -> Parsed:
     )
 
 
-def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
-    return Order(list(base.argv), [base.report], list(selectors))
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
+    return RunOrder(list(base.argv), [base.report], list(selectors))
 
 
 TONGUE = Tongue(

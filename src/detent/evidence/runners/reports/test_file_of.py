@@ -12,7 +12,7 @@ MARK = re.compile(r"[._-](?:tests?|spec)$|^test[_-]")
 BETWEEN = re.compile(r"::|[./\\]|\s+›\s+")
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file, and what of the words that named it is left."""
 
     file: str
@@ -35,19 +35,19 @@ class TestFilesOf:
                 for at in range(len(parts)):
                     self._named.setdefault("/".join(parts[at:]), set()).add(path)
 
-    def find(self, words: str) -> Found | None:
+    def find(self, words: str) -> FoundFile | None:
         """The one file that a path, a dotted name or a title begins with. Two that fit are none."""
         plain = self.relative(words.strip())
         if plain in self.paths:
-            return Found(plain, ())
+            return FoundFile(plain, ())
         parts = [each for each in BETWEEN.split(plain) if each]
         named = [path for path in self.paths if path.rpartition("/")[2] == plain]
         if len(named) == 1:
-            return Found(named[0], ())
+            return FoundFile(named[0], ())
         for end in range(len(parts), 0, -1):
             fits = self._named.get("/".join(parts[:end]), ())
             if len(fits) == 1:
-                return Found(next(iter(fits)), tuple(parts[end:]))
+                return FoundFile(next(iter(fits)), tuple(parts[end:]))
         return None
 
     def relative(self, path: str) -> str:

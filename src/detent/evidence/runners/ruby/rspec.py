@@ -5,13 +5,13 @@ from functools import partial
 
 from detent.evidence.patterns import folders, telling
 from detent.evidence.runners.adapter import Command, Files, Runner
-from detent.evidence.runners.command_shape import Shape, adopt, parse, program_end
+from detent.evidence.runners.command_shape import CommandShape, adopt, parse, program_end
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.ruby.rspec_canary import canary
-from detent.evidence.runners.ruby.rspec_report import Report, outcomes
-from detent.evidence.runners.wrapper import Order, wrapped
+from detent.evidence.runners.ruby.rspec_report import RSpecReport, outcomes
+from detent.evidence.runners.wrapper import RunOrder, wrapped
 
-SHAPE = Shape(
+SHAPE = CommandShape(
     programs=(("bundle", "exec", "rspec"), ("bin/rspec",), ("./bin/rspec",), ("rspec",)),
     selecting={"-e": "--example", "--example": "--example", "-E": "--example-matches", "--example-matches": "--example-matches"},
     shown_flags=frozenset({"-c", "--color", "--colour", "--no-color", "--force-color", "-b", "--backtrace", "--fail-fast", "--no-fail-fast", "-w", "--warnings"}),
@@ -29,12 +29,12 @@ def detect(files: Files) -> Command | None:
     return Command(("bundle", "exec", "rspec") if bundled else ("rspec",), "rspec", "path")
 
 
-def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
     """What is selected and not there any more is left out: RSpec would run nothing at all for it."""
     options = [each for each in selectors if each.startswith("--example")]
     chosen = [each.removeprefix("--location=") for each in selectors if not each.startswith("--example")] or list(base.paths)
     there = [each for each in chosen if files is None or files.exists(each.partition(":")[0].partition("[")[0])]
-    return Order(list(base.argv[: program_end(base.argv, SHAPE)]), options, there if there or not chosen else ["/dev/null"])
+    return RunOrder(list(base.argv[: program_end(base.argv, SHAPE)]), options, there if there or not chosen else ["/dev/null"])
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ RUNNER = Runner(
     detect=detect,
     parse=partial(parse, SHAPE),
     argv=wrapped("detent.evidence.runners.ruby.rspec_run", order),
-    read=reader("rspec", "RSpec", Report, outcomes, (0, 1), "a coverage limit?"),
+    read=reader("rspec", "RSpec", RSpecReport, outcomes, (0, 1), "a coverage limit?"),
     tests=re.compile(r"_spec\.rb$|(?:^|/)spec/").search,
     config=re.compile(r"(?:^|/)(?:\.rspec|\.rspec-local|spec_helper\.rb|rails_helper\.rb)$").search,
     test_patterns=test_patterns,

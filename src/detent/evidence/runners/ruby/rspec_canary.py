@@ -6,7 +6,7 @@ All files are loaded before the first example runs, in one process, so it sees w
 import re
 
 from detent.evidence.runners.adapter import Canary, Command, Files, Nest
-from detent.evidence.runners.canary_files import NONE, Place, named_like, places
+from detent.evidence.runners.canary_files import NONE, TestFolder, named_like, places
 from detent.evidence.runners.canary_output import rspec as tidy
 from detent.evidence.runners.command_words import below
 
@@ -64,5 +64,5 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     return Canary(base, (*again, *selectors, *(nest.path for nest in nests if scope), *names), nests, tidy)
 
 
-def _nest(place: Place) -> Nest:
+def _nest(place: TestFolder) -> Nest:
     return place.nest(lambda stem: f"a_{named_like(place.name, stem)}", TEXT)

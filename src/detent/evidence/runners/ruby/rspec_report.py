@@ -11,7 +11,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.ids import readable
 from detent.evidence.report import Outcome
-from detent.evidence.runners.report_reader import Seen, numbered
+from detent.evidence.runners.report_reader import SeenTest, numbered
 
 OUTCOME: dict[str, Outcome] = {"passed": "passed", "failed": "failed", "pending": "skipped"}
 ASSERTION = ("ExpectationNotMetError", "MockExpectationError", "MultipleExpectationsNotMetError", "PendingExampleFixedError")
@@ -24,7 +24,7 @@ MISSING = {
 }
 
 
-class Example(msgspec.Struct):
+class RSpecExample(msgspec.Struct):
     file: str
     name: str
     status: str
@@ -34,7 +34,7 @@ class Example(msgspec.Struct):
     place: str = ""
 
 
-class Outside(msgspec.Struct):
+class RSpecOutside(msgspec.Struct):
     """An error that belongs to no example."""
 
     file: str
@@ -44,36 +44,36 @@ class Outside(msgspec.Struct):
     place: str = ""
 
 
-class Said(msgspec.Struct):
+class RSpecSaid(msgspec.Struct):
     """What one run said."""
 
-    examples: list[Example] = []
-    outside: list[Outside] = []
+    examples: list[RSpecExample] = []
+    outside: list[RSpecOutside] = []
     files: list[str] = []
     dry: bool = False
 
 
-class Report(msgspec.Struct):
+class RSpecReport(msgspec.Struct):
     """All runs: the second is without the files that could not be loaded."""
 
     code: int
-    runs: list[Said]
+    runs: list[RSpecSaid]
 
 
-def outcomes(report: Report) -> dict[str, Seen]:
+def outcomes(report: RSpecReport) -> dict[str, SeenTest]:
     if any(each.dry for each in report.runs):
         raise CannotTell("RSpec ran nothing: the project asks for a dry run")
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenTest] = {}
     for each in (example for run in report.runs for example in run.examples):
         missing = each.status == "failed" and is_missing(each.kind, each.message)
         test = numbered(readable(f"{each.file}::{each.name}"), found)
-        found[test] = Seen(
+        found[test] = SeenTest(
             each.file, OUTCOME.get(each.status, "error"), each.message.strip(), _kind(each.kind), missing, each.place, each.seconds
         )
     for other in (each for run in report.runs for each in run.outside):
         test = other.file or "(outside of examples)"
         missing = is_missing(other.kind, other.message) or (test in found and found[test].missing)
-        found[test] = Seen(test, "error", other.message.strip(), _kind(other.kind), missing, other.place)
+        found[test] = SeenTest(test, "error", other.message.strip(), _kind(other.kind), missing, other.place)
     return found
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from detent.evidence.runners.adapter import REPORTERS
-from detent.evidence.runners.ruby.rspec_report import Report, Said
-from detent.evidence.runners.wrapper import Done, Order, ordered, start, write
+from detent.evidence.runners.ruby.rspec_report import RSpecReport, RSpecSaid
+from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
 REPORTER = REPORTERS / "rspec_reporter.rb"
 
@@ -25,13 +25,13 @@ def main() -> int:
     if broken & set(said.files) and not said.examples and left:
         again, more = attempt(order, left)
         runs.append(more)
-        done = Done(max(done.code, again.code), done.stdout + again.stdout, done.stderr + again.stderr)
-    write(report, Report(done.code, runs))
+        done = ProgramEnded(max(done.code, again.code), done.stdout + again.stdout, done.stderr + again.stderr)
+    write(report, RSpecReport(done.code, runs))
     sys.stdout.write(done.stdout + done.stderr)
     return done.code
 
 
-def attempt(order: Order, paths: list[str]) -> tuple[Done, Said]:
+def attempt(order: RunOrder, paths: list[str]) -> tuple[ProgramEnded, RSpecSaid]:
     """One run; without a whole report there is none."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "report"
@@ -49,7 +49,7 @@ def attempt(order: Order, paths: list[str]) -> tuple[Done, Said]:
         ]
         done = start([*order.program, *order.options, *ours, "--", *paths])
         try:
-            return done, msgspec.json.decode(out.read_bytes(), type=Said)
+            return done, msgspec.json.decode(out.read_bytes(), type=RSpecSaid)
         except (OSError, msgspec.DecodeError):
             sys.stdout.write(done.stdout + done.stderr)
             sys.exit(done.code or 2)

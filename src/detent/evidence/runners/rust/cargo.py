@@ -9,12 +9,12 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from detent.evidence.runners.adapter import Command, Files, Inner, Runner
+from detent.evidence.runners.adapter import Command, Files, InnerProject, Runner
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.rust.cargo_canary import canary
 from detent.evidence.runners.rust.cargo_command import adopt, base_flags, parse
-from detent.evidence.runners.rust.cargo_report import Report, outcomes
-from detent.evidence.runners.wrapper import Order, wrapped
+from detent.evidence.runners.rust.cargo_report import CargoReport, outcomes
+from detent.evidence.runners.wrapper import RunOrder, wrapped
 
 FREE = ("dependencies", "dev-dependencies", "build-dependencies", "target", "badges")  # of Cargo.toml
 PLAIN = ("name", "build", "autotests", "autobins", "autoexamples", "edition", "links", "default-run", "workspace")  # of its package
@@ -25,10 +25,10 @@ def detect(files: Files) -> Command | None:
     return Command(("cargo", "test"), "cargo", "path") if files.exists("Cargo.toml") else None
 
 
-def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Order:
+def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
     names = [each.partition("=")[2] for each in selectors if each.startswith("-name=")]
     paths = [each for each in selectors if not each.startswith("-")]
-    return Order(["cargo"], base_flags(base), paths, names, [each for each in selectors if each.startswith("--")])
+    return RunOrder(["cargo"], base_flags(base), paths, names, [each for each in selectors if each.startswith("--")])
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def _patterns(files: Files) -> Iterator[str]:
         yield from modules_for_tests(path, files.read(path) or "")
 
 
-def reaches(outer: Command, files: Files, below: Inner) -> bool:
+def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     """A workspace without a package of its own runs all of its members."""
     manifest = _manifest(files)
     members = manifest.get("workspace", {}).get("members", ())
@@ -84,7 +84,7 @@ RUNNER = Runner(
     detect=detect,
     parse=parse,
     argv=wrapped("detent.evidence.runners.rust.cargo_run", order),
-    read=reader("cargo", "cargo test", Report, outcomes, (0, 101)),
+    read=reader("cargo", "cargo test", CargoReport, outcomes, (0, 101)),
     tests=re.compile(r"(?:^|/)(?:tests?|[^/]+_tests?)\.rs$|(?:^|/)tests/").search,  # tests inside a file of code are code
     config=re.compile(
         r"(?!(?:.*/)?tests/)(?:.*/)?(?:Cargo\.toml|build\.rs|rust-toolchain(?:\.toml)?|clippy\.toml|\.cargo/config(?:\.toml)?|\.config/nextest\.toml)"

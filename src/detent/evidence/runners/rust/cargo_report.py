@@ -11,7 +11,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome
-from detent.evidence.runners.report_reader import Seen
+from detent.evidence.runners.report_reader import SeenTest
 
 WORDS: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped", "FAILED": "failed"}
 MISSING = frozenset(
@@ -43,7 +43,7 @@ UNWRITTEN = re.compile(r"\n?not (?:yet )?implemented")
 DOC = re.compile(r"^test (\S+) - (.*?)\(line (\d+)\)(?: - [a-z ]+)? \.\.\. (ok|FAILED|ignored)$", re.MULTILINE)
 
 
-class Fault(msgspec.Struct):
+class CargoFault(msgspec.Struct):
     """One error of the compiler, and the target it belongs to."""
 
     file: str
@@ -52,7 +52,7 @@ class Fault(msgspec.Struct):
     line: int = 0
 
 
-class Played(msgspec.Struct):
+class CargoProgram(msgspec.Struct):
     """One test program that was run."""
 
     file: str  # its source
@@ -64,16 +64,16 @@ class Played(msgspec.Struct):
     own: bool = False  # it has no harness: only its exit code says something
 
 
-class Report(msgspec.Struct):
+class CargoReport(msgspec.Struct):
     """Everything that was asked and said."""
 
     code: int
-    faults: list[Fault]
-    played: list[Played]
+    faults: list[CargoFault]
+    played: list[CargoProgram]
     docs: str = ""
 
 
-class Said(msgspec.Struct):
+class CargoSaid(msgspec.Struct):
     """One line of a test program for machines; only read for what a failure says."""
 
     type: str = ""
@@ -83,46 +83,50 @@ class Said(msgspec.Struct):
     message: str = ""
 
 
-def outcomes(report: Report) -> dict[str, Seen]:
+def outcomes(report: CargoReport) -> dict[str, SeenTest]:
     played = {test: seen for each in report.played for test, seen in _played(each).items()}
     return {**dict(_not_built(report.faults)), **played, **_docs(report.docs)}
 
 
-def _not_built(faults: list[Fault]) -> list[tuple[str, Seen]]:
+def _not_built(faults: list[CargoFault]) -> list[tuple[str, SeenTest]]:
     """Each file that the compiler refused; the lines that only sum up say nothing."""
-    found: dict[str, list[Fault]] = {}
+    found: dict[str, list[CargoFault]] = {}
     for each in faults:
         if each.code or not SUMS_UP.match(each.says):
             found.setdefault(each.file, []).append(each)
     return [
-        (file, Seen(file, "error", "\n".join(_told(e) for e in all_), "BuildError", _is_missing(all_), f"{file}:{all_[0].line}"))
+        (file, SeenTest(file, "error", "\n".join(_told(e) for e in all_), "BuildError", _is_missing(all_), f"{file}:{all_[0].line}"))
         for file, all_ in found.items()
     ]
 
 
-def _told(fault: Fault) -> str:
+def _told(fault: CargoFault) -> str:
     """What the compiler said; its number tells a file that does not parse, which has none, from one that does not fit."""
     return f"error[{fault.code}]: {fault.says}" if fault.code else fault.says
 
 
-def _is_missing(faults: list[Fault]) -> bool:
+def _is_missing(faults: list[CargoFault]) -> bool:
     named = [each.code in MISSING or bool(not each.code and MACRO.match(each.says)) for each in faults]
     return any(named) and all(is_named or each.code in FOLLOWS for is_named, each in zip(named, faults, strict=True))
 
 
-def _played(ran: Played) -> dict[str, Seen]:
+def _played(ran: CargoProgram) -> dict[str, SeenTest]:
     if ran.own:
-        return {ran.file: Seen(ran.file, "passed") if ran.code == 0 else Seen(ran.file, "failed", f"it ended with code {ran.code}", "Exit")}
+        return {
+            ran.file: SeenTest(ran.file, "passed")
+            if ran.code == 0
+            else SeenTest(ran.file, "failed", f"it ended with code {ran.code}", "Exit")
+        }
     ended = _log(ran)
     said = _failures(ran.stdout)
-    found: dict[str, Seen] = {}
+    found: dict[str, SeenTest] = {}
     for name in ran.chosen:
         file, outcome = ran.names[name], ended.get(name)
         if outcome is None:
-            found[f"{file}::{name}"] = Seen(file, "error", f"the test program ended with code {ran.code} before the test did", "Exit")
+            found[f"{file}::{name}"] = SeenTest(file, "error", f"the test program ended with code {ran.code} before the test did", "Exit")
         else:
             message = said.get(name, "") if outcome != "passed" else ""
-            found[f"{file}::{name}"] = Seen(
+            found[f"{file}::{name}"] = SeenTest(
                 file, outcome, message, *((_kind(message), False, _place(message)) if outcome == "failed" else ())
             )
     wrong = any(each.outcome in ("failed", "error") for each in found.values())
@@ -131,7 +135,7 @@ def _played(ran: Played) -> dict[str, Seen]:
     return found
 
 
-def _log(ran: Played) -> dict[str, Outcome]:
+def _log(ran: CargoProgram) -> dict[str, Outcome]:
     """The outcomes in the log: a word, perhaps a reason of several lines, a name. Two outcomes of one test tell nothing."""
     known = "|".join(re.escape(name) for name in sorted(ran.names, key=len, reverse=True)) or "(?!)"
     ended: dict[str, Outcome] = {}
@@ -147,7 +151,7 @@ def _failures(stdout: str) -> dict[str, str]:
     for line in stdout.splitlines():
         if line.startswith("{"):
             try:
-                said = msgspec.json.decode(line, type=Said)
+                said = msgspec.json.decode(line, type=CargoSaid)
             except msgspec.DecodeError:
                 continue
             if said.type == "test" and said.event in ("failed", "ignored"):
@@ -174,7 +178,7 @@ def _place(message: str) -> str:
     return f"{found[1]}:{found[2]}" if found else ""
 
 
-def _docs(text: str) -> dict[str, Seen]:
+def _docs(text: str) -> dict[str, SeenTest]:
     """Documentation tests, numbered where one thing has several: their lines move with the code."""
     times: Counter[str] = Counter()
     found = {}
@@ -183,5 +187,5 @@ def _docs(text: str) -> dict[str, Seen]:
         test = f"{file}::doc {name.strip()}".rstrip()
         times[test] += 1
         numbered = f"{test} ({times[test]})" if times[test] > 1 else test
-        found[numbered] = Seen(file, WORDS[word], kind="AssertionError" if word == "FAILED" else "")
+        found[numbered] = SeenTest(file, WORDS[word], kind="AssertionError" if word == "FAILED" else "")
     return found

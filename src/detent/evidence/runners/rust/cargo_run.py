@@ -14,14 +14,14 @@ from pathlib import Path
 import msgspec
 
 from detent.evidence.runners.command_words import below
-from detent.evidence.runners.rust.cargo_report import Fault, Played, Report
-from detent.evidence.runners.wrapper import Done, Order, ordered, start, write
+from detent.evidence.runners.rust.cargo_report import CargoFault, CargoProgram, CargoReport
+from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
 LISTED = re.compile(r"^(.+): test$", re.MULTILINE)
 JSON = ("-Z", "unstable-options", "--format", "json")
 
 
-class Target(msgspec.Struct):
+class CargoTarget(msgspec.Struct):
     kind: list[str] = []
     name: str = ""
     src_path: str = ""
@@ -29,42 +29,42 @@ class Target(msgspec.Struct):
     doctest: bool = False
 
 
-class Package(msgspec.Struct):
+class CargoPackage(msgspec.Struct):
     name: str = ""
     version: str = ""
     id: str = ""
     manifest_path: str = ""
-    targets: list[Target] = []
+    targets: list[CargoTarget] = []
 
 
 class Metadata(msgspec.Struct):
-    packages: list[Package] = []
+    packages: list[CargoPackage] = []
 
 
 class Code(msgspec.Struct):
     code: str = ""
 
 
-class Span(msgspec.Struct):
+class CargoSpan(msgspec.Struct):
     file_name: str = ""
     line_start: int = 0
     is_primary: bool = False
 
 
-class Message(msgspec.Struct):
+class CargoMessage(msgspec.Struct):
     message: str = ""
     level: str = ""
     code: Code | None = None
     rendered: str | None = None
-    spans: list[Span] = []
+    spans: list[CargoSpan] = []
 
 
-class Line(msgspec.Struct):
+class CargoLine(msgspec.Struct):
     reason: str = ""
     package_id: str = ""
-    target: Target = msgspec.field(default_factory=Target)
+    target: CargoTarget = msgspec.field(default_factory=CargoTarget)
     executable: str | None = None
-    message: Message | None = None
+    message: CargoMessage | None = None
 
 
 def main() -> int:
@@ -77,72 +77,76 @@ def main() -> int:
     wanted = [line for line in errors if is_wanted(line, order, root)]
     played = [ran for line in lines if line.executable and (ran := play(line, order, packages, root)) is not None]
     narrow = order.paths or order.targets or order.names
-    docs = start(["cargo", "test", "--doc", "--no-fail-fast", *order.options]) if not narrow and documented(packages) else Done(0, "", "")
+    docs = (
+        start(["cargo", "test", "--doc", "--no-fail-fast", *order.options])
+        if not narrow and documented(packages)
+        else ProgramEnded(0, "", "")
+    )
     wrong = wanted or (said.code and not errors) or docs.code or any(each.code for each in played)
     code = 101 if wrong else 0
-    write(report, Report(code, [fault(line, root) for line in wanted], played, docs.stdout))
+    write(report, CargoReport(code, [fault(line, root) for line in wanted], played, docs.stdout))
     rendered = [line.message.rendered or "" for line in wanted if line.message]
     sys.stdout.write("\n".join([*rendered, said.stderr if said.code and not errors else "", *map(shown, played), docs.stdout]))
     clean(packages)  # now: a target whose file is gone would be kept for ever
     return code
 
 
-def clean(packages: list[Package]) -> None:
+def clean(packages: list[CargoPackage]) -> None:
     start(["cargo", "clean", *(word for each in packages for word in ("-p", each.name))])
 
 
-def metadata() -> list[Package]:
+def metadata() -> list[CargoPackage]:
     said = start(["cargo", "metadata", "--no-deps", "--format-version", "1"])
     if said.code:
         sys.exit(said.stderr)
     return msgspec.json.decode(said.stdout, type=Metadata).packages
 
 
-def build(order: Order, packages: list[Package]) -> tuple[list[Line], Done]:
+def build(order: RunOrder, packages: list[CargoPackage]) -> tuple[list[CargoLine], ProgramEnded]:
     """Every test target. A cargo that stops at the first one it cannot build is asked for each by itself."""
     call = ["cargo", "build", "--message-format=json", *order.options]
     said = start([*call, "--tests", "--keep-going"])
     if said.code and not said.stdout and "keep-going" in said.stderr:
         several = [start(["cargo", "test", "--no-run", *call[2:], *which]) for each in packages for which in _each(each)]
-        said = Done(max(each.code for each in several), "".join(e.stdout for e in several), "".join(e.stderr for e in several))
-    lines = [msgspec.json.decode(line, type=Line) for line in said.stdout.splitlines() if line.startswith("{")]
+        said = ProgramEnded(max(each.code for each in several), "".join(e.stdout for e in several), "".join(e.stderr for e in several))
+    lines = [msgspec.json.decode(line, type=CargoLine) for line in said.stdout.splitlines() if line.startswith("{")]
     kept = {(line.package_id, line.target.src_path, line.executable, msgspec.json.encode(line.message)): line for line in lines}
     return list(kept.values()), said
 
 
-def _each(package: Package) -> list[list[str]]:
+def _each(package: CargoPackage) -> list[list[str]]:
     flags = {"lib": "--lib", "bin": "--bin", "test": "--test", "example": "--example"}
     kinds = [(flags.get(each.kind[0], "--lib"), each.name) for each in package.targets if each.test and each.kind[0] != "custom-build"]
     return [["-p", package.name, kind, *([name] if kind != "--lib" else [])] for kind, name in kinds]
 
 
-def is_wanted(line: Line, order: Order, root: Path) -> bool:
+def is_wanted(line: CargoLine, order: RunOrder, root: Path) -> bool:
     """Whether an error concerns what is selected: of other test targets it does not."""
     source = _relative(line.target.src_path, root)
     chosen = _is_asked(line.target, order.targets) and (not order.paths or any(below(source, path) for path in order.paths))
     return "test" not in line.target.kind or chosen
 
 
-def fault(line: Line, root: Path) -> Fault:
+def fault(line: CargoLine, root: Path) -> CargoFault:
     """An integration test is one target; in a library or a program, the file at fault is named."""
     assert line.message is not None
     shown = [span for span in line.message.spans if span.is_primary]
     spans = [span.file_name for span in shown]
     source = _relative(line.target.src_path, root)
     file = source if "test" in line.target.kind or not spans or spans[0].startswith(("/", "<")) else spans[0]
-    return Fault(file, line.message.code.code if line.message.code else "", line.message.message, shown[0].line_start if shown else 0)
+    return CargoFault(file, line.message.code.code if line.message.code else "", line.message.message, shown[0].line_start if shown else 0)
 
 
-def play(line: Line, order: Order, packages: list[Package], root: Path) -> Played | None:
+def play(line: CargoLine, order: RunOrder, packages: list[CargoPackage], root: Path) -> CargoProgram | None:
     """Run one test program, if anything of it is selected."""
-    package = next((each for each in packages if each.id == line.package_id), Package())
+    package = next((each for each in packages if each.id == line.package_id), CargoPackage())
     home, source = Path(package.manifest_path).parent, _relative(line.target.src_path, root)
     if not line.target.test or not _is_asked(line.target, order.targets) or not line.executable:
         return None
     env = {"CARGO_MANIFEST_DIR": str(home), "CARGO_PKG_NAME": package.name, "CARGO_PKG_VERSION": package.version}
     if _has_no_harness(package, line.target):
         asked = not order.names and (not order.paths or any(below(source, path) for path in order.paths))
-        return Played(source, {}, [], "", *_swapped(start([line.executable], env, str(home))), own=True) if asked else None
+        return CargoProgram(source, {}, [], "", *_swapped(start([line.executable], env, str(home))), own=True) if asked else None
     names = {
         name: _home(name, line.target.src_path, root) for name in LISTED.findall(start([line.executable, "--list"], env, str(home)).stdout)
     }
@@ -153,20 +157,20 @@ def play(line: Line, order: Order, packages: list[Package], root: Path) -> Playe
         log = Path(folder) / "log"
         done = start([line.executable, *JSON, "--logfile", str(log), "--exact", *chosen], {**env, "RUSTC_BOOTSTRAP": "1"}, str(home))
         text = log.read_text("utf-8", "replace") if log.exists() else ""
-    return Played(source, names, chosen, text, done.stdout + done.stderr, done.code)
+    return CargoProgram(source, names, chosen, text, done.stdout + done.stderr, done.code)
 
 
-def _swapped(done: Done) -> tuple[str, int]:
+def _swapped(done: ProgramEnded) -> tuple[str, int]:
     return done.stdout + done.stderr, done.code
 
 
-def _is_asked(target: Target, targets: list[str]) -> bool:
+def _is_asked(target: CargoTarget, targets: list[str]) -> bool:
     kinds = {f"--{kind}" for kind in target.kind} | {f"--{kind}={target.name}" for kind in target.kind}
     kinds |= {"--tests", "--test=*"} if "test" in target.kind else {"--lib"} if "lib" in " ".join(target.kind) else {"--bins"}
     return not set(targets) - {"--exact"} or bool(kinds & set(targets))
 
 
-def _is_chosen(name: str, file: str, source: str, order: Order) -> bool:
+def _is_chosen(name: str, file: str, source: str, order: RunOrder) -> bool:
     named = not order.names or any(name == each if "--exact" in order.targets else each in name for each in order.names)
     return named and (not order.paths or any(below(file, path) or below(source, path) for path in order.paths))
 
@@ -183,7 +187,7 @@ def _home(name: str, source: str, root: Path) -> str:
     return _relative(str(found), root)
 
 
-def _has_no_harness(package: Package, target: Target) -> bool:
+def _has_no_harness(package: CargoPackage, target: CargoTarget) -> bool:
     try:
         manifest = tomllib.loads(Path(package.manifest_path).read_text("utf-8", "replace"))
     except (OSError, tomllib.TOMLDecodeError):
@@ -196,11 +200,11 @@ def _relative(path: str, root: Path) -> str:
     return os.path.relpath(path, root)
 
 
-def documented(packages: list[Package]) -> bool:
+def documented(packages: list[CargoPackage]) -> bool:
     return any(target.doctest for each in packages for target in each.targets)
 
 
-def shown(ran: Played) -> str:
+def shown(ran: CargoProgram) -> str:
     failed = [line for line in ran.log.splitlines() if not line.startswith(("ok ", "ignored"))]
     return "\n".join([f"{ran.file}: {len(ran.chosen)} tests, code {ran.code}", *failed, ran.stdout if ran.code else ""])
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from detent.errors import JournalDamaged
-from detent.kernel.holder import Holder, is_alive
+from detent.journal.holder import Holder, is_alive
 
 GENESIS = "0" * 64  # what the first event followed before it followed the journal's id
 PLAIN = 64  # characters of the plain hash
@@ -76,7 +76,7 @@ class Hot(NamedTuple):
     rules: str = ""  # what a client's hook must know of this moment
 
 
-class Claim(NamedTuple):
+class RunClaim(NamedTuple):
     """The right to move a run, until it is given back or its holder dies. The epoch fences off whoever lost it."""
 
     run: str
@@ -119,7 +119,7 @@ def chain(prev: str, n: int, entry: Entry) -> str:
     return sha256(f"{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + body).hexdigest()
 
 
-class Proof(NamedTuple):
+class JournalProof(NamedTuple):
     """By what a journal's rows are believed: its id, the key, and the last row that is taken without a signature."""
 
     journal: str
@@ -161,10 +161,10 @@ def read_holder(journal: Path | str, run: str, text: str) -> Holder:
         raise JournalDamaged(f"{journal}: the claim on run {run} cannot be read: {e}", "nothing was changed; see `detent doctor`") from e
 
 
-class Reading:
+class JournalReader:
     """What is read of a journal, alike in every database. Each row of an event is checked against its hash."""
 
-    def __init__(self, name: str, rows: Rows, proof: Proof) -> None:
+    def __init__(self, name: str, rows: Rows, proof: JournalProof) -> None:
         self.name, self.rows, self.proof = name, rows, proof
 
     def _entries(self, where: str, *args: str | int) -> list[Entry]:

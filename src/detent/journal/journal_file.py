@@ -7,8 +7,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, NoJournal
-from detent.kernel.anchor import Anchor, anchor_file, journal_key, older_anchor_file, put_anchor, read_anchor, read_older_anchor
-from detent.kernel.journal_rows import Proof, Reading
+from detent.journal.anchor import Anchor, anchor_file, journal_key, older_anchor_file, put_anchor, read_anchor, read_older_anchor
+from detent.journal.journal_rows import JournalProof, JournalReader
 
 APPLICATION = 0x64746E74  # "dtnt"
 VERSION = 3
@@ -181,8 +181,8 @@ def _holds(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor:
     return anchor
 
 
-def _reading(db: sqlite3.Connection, path: Path, journal: str, since: int) -> Reading:
-    return Reading(str(path), lambda sql, *args: iter(db.execute(sql, args).fetchall()), Proof(journal, journal_key(), since))
+def _reading(db: sqlite3.Connection, path: Path, journal: str, since: int) -> JournalReader:
+    return JournalReader(str(path), lambda sql, *args: iter(db.execute(sql, args).fetchall()), JournalProof(journal, journal_key(), since))
 
 
 # -- what is taken without a signature -----------------------------------------------------------------------------------------

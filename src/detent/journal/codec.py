@@ -3,7 +3,7 @@
 import msgspec
 
 from detent.errors import JournalDamaged
-from detent.kernel.journal import Entry
+from detent.journal.journal import Entry
 from detent.kernel.model import Briefing, Event
 from detent.kernel.rows import T
 from detent.kernel.table import Table

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from detent.errors import DetentError
-from detent.kernel.state import state_dir
+from detent.storage.state import state_dir
 
 LENGTH = 40  # characters that a whole one has at least
 

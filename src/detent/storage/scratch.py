@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from detent.kernel.state import state_dir
+from detent.storage.state import state_dir
 
 
 @contextmanager

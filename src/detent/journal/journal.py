@@ -14,33 +14,33 @@ from typing import Any, Protocol
 import msgspec
 
 from detent.errors import Busy, DetentError, JournalDamaged, Moved
-from detent.kernel.anchor import Anchor, AnchorFile, anchor_file, journal_key
-from detent.kernel.holder import Holder, is_alive
-from detent.kernel.journal_file import open_journal
-from detent.kernel.journal_rows import (
+from detent.journal.anchor import Anchor, AnchorFile, anchor_file, journal_key
+from detent.journal.holder import Holder, is_alive
+from detent.journal.journal_file import open_journal
+from detent.journal.journal_rows import (
     INSERT,
     KEEP_HEAD,
     SETTLE,
     TAIL,
-    Claim,
     Entry,
     Head,
     Hot,
+    JournalProof,
+    JournalReader,
     Owed,
-    Proof,
-    Reading,
+    RunClaim,
     chain,
     read_holder,
     to_row,
 )
 
-__all__ = ["Claim", "Entry", "Head", "Hot", "Journal", "Owed", "SqliteJournal"]
+__all__ = ["Entry", "Head", "Hot", "Journal", "Owed", "RunClaim", "SqliteJournal"]
 
 
 class Journal(Protocol):
     """What the door needs of a journal."""
 
-    def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None: ...
+    def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None: ...
     def last(self, run: str) -> Entry | None: ...
     def at(self, run: str, seq: int) -> Entry | None: ...
     def attempt(self, run: str, attempt: str) -> Entry | None: ...
@@ -49,8 +49,8 @@ class Journal(Protocol):
     def children(self, parent: str) -> Sequence[Head]: ...
     def owed(self, run: str) -> Sequence[Owed]: ...
     def settled(self, owed: Owed) -> None: ...
-    def claim(self, run: str, holder: Holder) -> Claim: ...
-    def release(self, claim: Claim) -> None: ...
+    def claim(self, run: str, holder: Holder) -> RunClaim: ...
+    def release(self, claim: RunClaim) -> None: ...
 
 
 class Writing:
@@ -98,8 +98,8 @@ class SqliteJournal:
         self.id = self._known.journal
         weakref.finalize(self, _close, self.db).atexit = False
         self._anchor = AnchorFile(anchor_file(path))
-        self._proof = Proof(self.id, journal_key(), self._known.since)
-        self._read = Reading(str(path), self._rows, self._proof)
+        self._proof = JournalProof(self.id, journal_key(), self._known.since)
+        self._read = JournalReader(str(path), self._rows, self._proof)
 
     def close(self) -> None:
         self.db.close()
@@ -108,7 +108,7 @@ class SqliteJournal:
     def _writing(self, durable: bool = True) -> Writing:
         return Writing(self.db, self.path, durable)
 
-    def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
+    def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
         self._anchor.ready(self._known)
         with self._writing() as db:
@@ -121,7 +121,7 @@ class SqliteJournal:
         self._known = Anchor(self.id, n, digest, self._proof.since)
         self._anchor.write(self._known)
 
-    def _check(self, db: sqlite3.Connection, run: str, at: int, expect: int, claim: Claim | None) -> None:
+    def _check(self, db: sqlite3.Connection, run: str, at: int, expect: int, claim: RunClaim | None) -> None:
         if at != expect:
             raise Moved(f"run {run} is at event {at}, not at {expect}")
         if claim is None:
@@ -168,7 +168,7 @@ class SqliteJournal:
         with self._writing(durable=False) as db:
             db.execute(SETTLE, owed[:3])
 
-    def claim(self, run: str, holder: Holder) -> Claim:
+    def claim(self, run: str, holder: Holder) -> RunClaim:
         """Take the run, or say who has it. A holder that is dead is broken."""
         with self._writing(durable=False) as db:
             row = db.execute("SELECT epoch, holder FROM claims WHERE run = ?", (run,)).fetchone()
@@ -177,9 +177,9 @@ class SqliteJournal:
                 raise Busy(f"run {run} is being worked on by process {held.pid} on {held.host} ({held.doing}) since {held.since}")
             epoch = (row[0] if row else 0) + 1
             db.execute("INSERT OR REPLACE INTO claims VALUES (?,?,?)", (run, epoch, msgspec.json.encode(holder).decode()))
-        return Claim(run, epoch)
+        return RunClaim(run, epoch)
 
-    def release(self, claim: Claim) -> None:
+    def release(self, claim: RunClaim) -> None:
         with self._writing(durable=False) as db:
             db.execute("UPDATE claims SET holder = '' WHERE run = ? AND epoch = ?", claim)
 

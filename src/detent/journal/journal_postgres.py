@@ -16,22 +16,22 @@ import psycopg
 from psycopg import conninfo
 
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
-from detent.kernel.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
-from detent.kernel.holder import Holder, is_alive
-from detent.kernel.journal_file import PLAINLY_CHAINED, START, VERSION, WAY_OUT
-from detent.kernel.journal_rows import (
+from detent.journal.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
+from detent.journal.holder import Holder, is_alive
+from detent.journal.journal_file import PLAINLY_CHAINED, START, VERSION, WAY_OUT
+from detent.journal.journal_rows import (
     ANOTHER_KEY,
     HEAD_COLUMNS,
     HOLDS,
     INSERT,
     TAIL,
-    Claim,
     Entry,
     Head,
     Hot,
+    JournalProof,
+    JournalReader,
     Owed,
-    Proof,
-    Reading,
+    RunClaim,
     chain,
     read_holder,
     to_row,
@@ -82,7 +82,7 @@ class PostgresJournal:
     def __init__(self, url: str, create: bool = False, accept: bool = False) -> None:
         parts = conninfo.conninfo_to_dict(url)
         self.name = f"postgresql://{parts.get('host', '')}:{parts.get('port') or 5432}/{parts.get('dbname', '')}"
-        self._url, self._held = url, dict[str, Claim]()
+        self._url, self._held = url, dict[str, RunClaim]()
         self._unsure = False  # whether the server went away during the present append, maybe after it had written it
         self._file = anchor_of(self.name)
         self._anchor = AnchorFile(self._file)
@@ -91,7 +91,7 @@ class PostgresJournal:
             self._known = self._opened(create, accept)
             self.id = self._known.journal
             self._proof = self._proof_of(self.id, self._known.since)
-            self._read = Reading(self.name, self._rows, self._proof)
+            self._read = JournalReader(self.name, self._rows, self._proof)
         except BaseException:
             self.db.close()
             raise
@@ -192,13 +192,13 @@ class PostgresJournal:
             return self._vouched(facts["id"])
         return self._holds(anchor, facts["id"])
 
-    def _proof_of(self, journal: str, since: int) -> Proof:
-        return Proof(journal, journal_key(), since)
+    def _proof_of(self, journal: str, since: int) -> JournalProof:
+        return JournalProof(journal, journal_key(), since)
 
     def _vouched(self, journal: str) -> Anchor:
         """Take every event that is there as it is, if the plain chain is whole."""
         n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
-        if fault := Reading(self.name, self._rows, self._proof_of(journal, n)).first_fault():
+        if fault := JournalReader(self.name, self._rows, self._proof_of(journal, n)).first_fault():
             raise JournalDamaged(fault, "the events before it are sound; restore the database from a backup")
         self.db.execute("UPDATE meta SET value = %s WHERE key = 'version'", (str(VERSION),))
         put_anchor(self._file, anchor := Anchor(journal, n, digest, n))
@@ -215,7 +215,7 @@ class PostgresJournal:
         """The journal contains the event that this machine's anchor remembers. On a machine that has none yet, the shared key vouches for it."""
         n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
         if anchor is None:
-            if n and (fault := Reading(self.name, self._rows, self._proof_of(journal, 0)).first_fault()):
+            if n and (fault := JournalReader(self.name, self._rows, self._proof_of(journal, 0)).first_fault()):
                 raise JournalDamaged(
                     f"{fault}; nothing on this machine vouches for it", f"{ANOTHER_KEY}, or accept it with `detent doctor --accept`"
                 )
@@ -227,20 +227,20 @@ class PostgresJournal:
             raise JournalDamaged(f"{self.name} was cut: it has {n} events and had at least {anchor.n}", WAY_OUT)
         if anchor.n and row[0] != anchor.hash:
             raise JournalDamaged(f"{self.name}: event {anchor.n} is not the one that was written", WAY_OUT)
-        if lacks := Reading(self.name, self._rows, self._proof_of(journal, anchor.since)).lacks():
+        if lacks := JournalReader(self.name, self._rows, self._proof_of(journal, anchor.since)).lacks():
             raise JournalDamaged(f"{self.name}: {lacks}", WAY_OUT)
         return anchor
 
     # -- writing -----------------------------------------------------------------------------------------------------------------
 
-    def append(self, entry: Entry, expect: int, claim: Claim | None = None) -> None:
+    def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None:
         """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
         self._anchor.ready(self._known)
         self._unsure = False
         self._known = self._patient(lambda: self._append(entry, expect, claim))
         self._anchor.write(self._known)
 
-    def _append(self, entry: Entry, expect: int, claim: Claim | None) -> Anchor:
+    def _append(self, entry: Entry, expect: int, claim: RunClaim | None) -> Anchor:
         with self._writing():
             self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
             at, before, prev = self._one(TAIL, entry.run) or (0, 0, self.id)
@@ -252,7 +252,7 @@ class PostgresJournal:
             self.db.execute(sql(KEEP_HEAD), (before + 1,))
         return Anchor(self.id, before + 1, digest, self._proof.since)
 
-    def _check(self, run: str, at: int, expect: int, claim: Claim | None) -> None:
+    def _check(self, run: str, at: int, expect: int, claim: RunClaim | None) -> None:
         if at != expect:
             raise Moved(f"run {run} is at event {at}, not at {expect}")
         if claim is not None and (self._one("SELECT epoch FROM claims WHERE run = ?", run) or (0,))[0] != claim.epoch:
@@ -267,13 +267,13 @@ class PostgresJournal:
 
         self._patient(mark)
 
-    def claim(self, run: str, holder: Holder) -> Claim:
+    def claim(self, run: str, holder: Holder) -> RunClaim:
         """Take the run, or say who has it. One whose connection is gone holds nothing."""
         claim = self._patient(lambda: self._claim(run, holder))
         self._held[run] = claim
         return claim
 
-    def _claim(self, run: str, holder: Holder) -> Claim:
+    def _claim(self, run: str, holder: Holder) -> RunClaim:
         with self._writing(durable=False):
             self.db.execute("INSERT INTO claims VALUES (%s, 0, '') ON CONFLICT DO NOTHING", (run,))
             epoch, text = self._one("SELECT epoch, holder FROM claims WHERE run = ? FOR UPDATE", run)
@@ -284,7 +284,7 @@ class PostgresJournal:
             self.db.execute(
                 "UPDATE claims SET epoch = %s, holder = %s WHERE run = %s", (epoch + 1, msgspec.json.encode(holder).decode(), run)
             )
-        return Claim(run, epoch + 1)
+        return RunClaim(run, epoch + 1)
 
     def _locked(self, run: str, held: Holder | None) -> bool:
         """Get the run's lock. The server may need a moment to notice that a process is gone of which this machine knows it."""
@@ -293,7 +293,7 @@ class PostgresJournal:
             self._one("SELECT pg_sleep(0.05)")
         return got
 
-    def release(self, claim: Claim) -> None:
+    def release(self, claim: RunClaim) -> None:
         if self._held.get(claim.run) != claim:
             return
         del self._held[claim.run]
