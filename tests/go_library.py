@@ -10,7 +10,7 @@ from detent.evidence.builds import Build
 from detent.evidence.runners import Command
 from detent.evidence.runners.build_caches import builds, folder_of
 from detent.evidence.suite import Suite, environment, run_line
-from detent.kernel import seal
+from detent.storage import seal
 
 KNOWN = Path(sys.prefix) / "go-library"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
