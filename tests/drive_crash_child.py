@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
-from detent.app.crew import crew_of, only_driver
+from detent.app.run_driver import driver, only_driver
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
-from detent.drive import drive
 from detent.git.repo import Git, Out
 from detent.kernel.model import Sent
 from detent.workflows.tdd.tdd_start import start_tdd
@@ -67,9 +66,10 @@ def main() -> None:
     app = fragile(folder)
     head = app.current() or app.newest()
     run = head.run if head else start_tdd(app, Sent("start", by="human"), Terms(request, agent=agent))
-    crew = crew_of(app, run, lambda seen: None)
+    made = driver(app, run, lambda seen: None)
+    made.turns.ask = POINTS.around(made.turns.ask)  # type: ignore[method-assign]  # the process can be killed around every call
     with only_driver(app, run):
-        briefing = drive(run, crew._replace(ask=POINTS.around(crew.ask)))
+        briefing = made.drive(run)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     print(json.dumps({"points": POINTS.passed, "state": app.door.load(run).run.state}))

@@ -5,19 +5,20 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from detent.app import App, open_app
-from detent.app.crew import crew_of, only_driver
 from detent.app.push import result
+from detent.app.run_driver import driver, only_driver
 from detent.blocks.terms import Terms
 from detent.door import AnyEvent, AnyRun
-from detent.drive import Crew, Seen, drive
+from detent.drive import Driver, Seen
 from detent.kernel.model import Sent
 from detent.workflows.tdd.tdd_start import start_tdd
 from tests.project import INI, Project, Ran
@@ -70,6 +71,25 @@ def workspaces(p: Project) -> list[Path]:
     return [*(state.iterdir() if state.is_dir() else ()), *(kept.iterdir() if kept.is_dir() else ())]
 
 
+class Instead:
+    """An object, but for the methods that a test stands in for."""
+
+    def __init__(self, real: object, methods: dict[str, Callable[..., Any]]) -> None:
+        self.real = real
+        self.__dict__.update(methods)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+def instead(made: Driver, **methods: Callable[..., Any]) -> Driver:
+    """A driver with other methods of its clock or its turns."""
+    changed = copy(made)
+    of_clock: dict[str, Callable[..., Any]] = {name: methods.pop(name) for name in ("sleep", "ends") if name in methods}
+    changed.clock, changed.turns = Instead(made.clock, of_clock), Instead(made.turns, methods)
+    return changed
+
+
 class Driven:
     """A run of `tdd` that is driven in this process. Nobody sleeps: what would have been slept is noted."""
 
@@ -80,13 +100,13 @@ class Driven:
         terms = Terms(request, agent=agent or scripted(p, *entries))
         self.id = known or (head.run if head else "") or start_tdd(self.app, Sent("start", by="human"), terms)
 
-    def crew(self) -> Crew:
-        return crew_of(self.app, self.id, self.seen.append)._replace(sleep=self.slept.append)
+    def driver(self) -> Driver:
+        return instead(driver(self.app, self.id, self.seen.append), sleep=self.slept.append)
 
-    def go(self, crew: Crew | None = None) -> Json:
+    def go(self, made: Driver | None = None) -> Json:
         """Drive to where the run ends or waits; its result."""
         with only_driver(self.app, self.id):
-            briefing = drive(self.id, crew or self.crew())
+            briefing = (made or self.driver()).drive(self.id)
         return result(self.app, self.id, briefing, 0.0)
 
     def person(self, verb: str, **fields: str) -> None:

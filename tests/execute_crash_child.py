@@ -8,10 +8,9 @@ import os
 import sys
 from pathlib import Path
 
-from detent.app.crew import crew_of, only_driver
+from detent.app.run_driver import driver, only_driver
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
-from detent.drive import drive
 from detent.kernel.model import Sent
 from detent.workflows.execute.execute_start import starter
 from detent.world import RunConfig
@@ -33,9 +32,10 @@ def main() -> None:
     app.world.config_of = fragile_kit
     known = app.journal.heads("execute-it-1-1")
     run = known[0].run if known else starter(app, Sent("start", by="human"), Terms(agent=agent))(item)
-    crew = crew_of(app, run, lambda seen: None)
+    made = driver(app, run, lambda seen: None)
+    made.turns.ask = POINTS.around(made.turns.ask)  # type: ignore[method-assign]  # the process can be killed around every call
     with only_driver(app, run):
-        briefing = drive(run, crew._replace(ask=POINTS.around(crew.ask)))
+        briefing = made.drive(run)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     print(json.dumps({"points": POINTS.passed, "state": app.door.load(run).run.state}))

@@ -11,9 +11,8 @@ import sys
 from pathlib import Path
 
 from detent.app import App, open_app
-from detent.app.crew import crew_of, only_driver
+from detent.app.run_driver import driver, only_driver
 from detent.blocks.terms import Terms
-from detent.drive import drive
 from detent.gates.human import pending
 from detent.kernel.model import Sent
 from detent.workflows.pipeline.pipeline_start import start_pipeline
@@ -33,10 +32,10 @@ def main() -> None:
     if mode == "say":
         say(app, run)
         return
-    crew = crew_of(app, run, lambda seen: None)
+    made = driver(app, run, lambda seen: None)
+    made.turns.ask = POINTS.around(made.turns.ask)  # type: ignore[method-assign]  # the process can be killed around every call
     with only_driver(app, run):
-        crew = crew._replace(ask=POINTS.around(crew.ask))
-        while (briefing := drive(run, crew)).actor == "human" and mode.startswith("rough"):
+        while (briefing := made.drive(run)).actor == "human" and mode.startswith("rough"):
             attend(app, run)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
-from detent.app.crew import only_driver, whole_crew
 from detent.app.push import result
+from detent.app.run_driver import only_driver, whole_driver
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
-from detent.drive import Seen, drive
+from detent.drive import Seen
 from detent.kernel.model import Sent, Verdict
 from detent.workflows.pipeline.pipeline_start import start_pipeline
-from tests.driven import project, scripted
+from tests.driven import instead, project, scripted
 from tests.project import Project
 
 Json = dict[str, Any]
@@ -132,8 +132,8 @@ class Driven:
         self.id = start_pipeline(self.app, Sent("start", by="human"), Terms(REQUEST, agent=scripted(p, *(entries or TEAM)), **terms))
 
     def go(self) -> Json:
-        with only_driver(self.app, self.id), whole_crew(self.app, self.id, self.seen.append) as crew:
-            briefing = drive(self.id, crew._replace(sleep=lambda seconds: None))
+        with only_driver(self.app, self.id), whole_driver(self.app, self.id, self.seen.append) as made:
+            briefing = instead(made, sleep=lambda seconds: None).drive(self.id)
         return result(self.app, self.id, briefing, 0.0)
 
     def answer(self, decision: str, value: str, **more: str) -> Verdict:

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from detent.agents import AgentFailed, Reply, Usage
 from detent.app import open_app
-from detent.app.crew import only_driver
 from detent.app.push import push
+from detent.app.run_driver import only_driver
 from detent.drive.spent import Limits, over, spent_in
 from detent.errors import Busy
 from tests.cases import is_running
@@ -33,6 +33,7 @@ from tests.driven import (
     Json,
     driven,
     driven_on,
+    instead,
     later,
     lent,
     lines_until,
@@ -211,14 +212,14 @@ def test_abort_alone_leaves_no_workspace(p: Project) -> None:
 
 def test_what_a_person_says_meanwhile_stands_in_the_next_briefing(p: Project) -> None:
     with driven(p, PLANS, REDS, fails("ModelUnavailable")) as d:
-        real = d.crew()
+        real = d.driver()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             if briefing.state == "PLAN":
                 d.person("steer", note="use integers only")
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        d.go(real._replace(ask=ask))
+        d.go(instead(real, ask=ask))
         told = {s.briefing.state: s.briefing.briefing for s in d.seen if s.kind == "turn"}
         assert "use integers only" not in told["PLAN"] and "- use integers only" in told["RED"]
         assert "use integers only" not in told["GREEN"]  # it was heard
@@ -246,14 +247,14 @@ def test_a_driver_waits_for_who_holds_the_run_a_moment_and_throws_no_turn_away(p
                 d.app.journal.release(claims[0])
 
         d.app.journal.release(claims.pop())
-        real = d.crew()
+        real = d.driver()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             if not claims:
                 claims.append(d.app.journal.claim(d.id, d.app.door.holder("settle")))
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        d.go(real._replace(ask=ask, sleep=sleep))
+        d.go(instead(real, ask=ask, sleep=sleep))
         assert d.moves == ["start", "planned", "no-model"]
         assert waited == [1.0, 1.0]
 
@@ -309,16 +310,16 @@ def test_a_success_between_resets_the_count_of_agents_that_failed(p: Project) ->
 
 def test_a_usage_limit_that_names_a_time_parks_the_run_and_burns_no_attempt(p: Project) -> None:
     with driven(p, PLANS, fails("ModelUnavailable")) as d:
-        real, until = d.crew(), ""
+        real, until = d.driver(), ""
 
         def ask(briefing: Any, turn: Any) -> Reply:
             nonlocal until
             if not until:
                 until = later(2)
                 raise AgentFailed("RateLimit", "come back later", until)
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        d.go(real._replace(ask=ask))
+        d.go(instead(real, ask=ask))
         assert d.moves == ["start", "limited", "planned", "no-model"]
         assert d.events[1].run.counts == {} and d.events[1].run.not_before == until
         assert d.events[2].run.not_before == ""
@@ -328,8 +329,8 @@ def test_a_usage_limit_that_names_a_time_parks_the_run_and_burns_no_attempt(p: P
 
 def test_a_parked_run_can_be_aborted_at_once(p: Project) -> None:
     with driven(p, fails("RateLimit", not_before=later(3600))) as d:
-        crew = d.crew()._replace(sleep=lambda seconds: d.person("abort"))
-        assert d.go(crew)["outcome"] == "aborted"
+        made = instead(d.driver(), sleep=lambda seconds: d.person("abort"))
+        assert d.go(made)["outcome"] == "aborted"
 
 
 def test_a_model_that_is_not_there_stops_the_run_at_once(p: Project) -> None:
@@ -397,7 +398,7 @@ def test_a_person_who_plays_the_agent_and_stops_ends_the_command_and_not_the_run
 
     with driven(p) as d:
         with pytest.raises(KeyboardInterrupt):
-            d.go(d.crew()._replace(ask=stops))
+            d.go(instead(d.driver(), ask=stops))
         assert d.moves == ["start"]
 
 
@@ -415,19 +416,19 @@ def test_a_budget_is_looked_at_before_each_call_and_resume_grants_it_again(
 ) -> None:
     seconds = 61.0 if "DETENT_LIMITS_MINUTES" in limit else 0.0
     with driven(p, PLANS, REDS, GREENS, **limit) as d:
-        real, asked = d.crew(), list[str]()
+        real, asked = d.driver(), list[str]()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             asked.append(briefing.state)
-            return real.ask(briefing, turn)._replace(usage=spent)
+            return real.turns.ask(briefing, turn)._replace(usage=spent)
 
-        crew = real._replace(ask=ask) if not seconds else real._replace(ask=ask, history=lambda run: _slower(d, seconds))
-        done = d.go(crew)
+        made = instead(real, ask=ask) if not seconds else instead(real, ask=ask, history=lambda run: _slower(d, seconds))
+        done = d.go(made)
         assert (done["outcome"], d.run.cause) == ("halted", "budget")
         assert said in done["error"]
         assert asked == ["PLAN"]  # the second call was never made
         d.person("resume")
-        d.go(crew)
+        d.go(made)
         assert asked == ["PLAN", "RED"]
 
 
@@ -446,15 +447,15 @@ def _slower(d: Driven, seconds: float) -> list[Any]:
 def test_the_budget_that_is_left_is_what_a_turn_gets(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f"{ALONE}[limits]\ntokens = 2000\nusd = 2.0\nturns = 9\nminutes = 5\n")
     with driven(p, {**PLANS, "usage": SPENT}, REDS) as d:
-        real, budgets = d.crew(), list[Any]()
+        real, budgets = d.driver(), list[Any]()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             budgets.append(turn.budget)
             if len(budgets) == 2:
                 raise AgentFailed("ModelUnavailable", "enough")
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        d.go(real._replace(ask=ask))
+        d.go(instead(real, ask=ask))
         assert budgets[0][:2] == (2000, 2.0) and budgets[0].turns == 9
         assert (budgets[1].tokens, budgets[1].usd, budgets[1].turns) == (1000, 1.75, 8)
         assert 290 < budgets[1].seconds <= 300
@@ -495,13 +496,13 @@ def test_usage_and_transcript_of_every_turn_are_recorded_and_history_shows_them(
 
 def test_each_turn_is_a_fresh_agent_with_its_own_role_and_prompt(p: Project) -> None:
     with driven(p, *CYCLE) as d:
-        real, turns = d.crew(), list[Any]()
+        real, turns = d.driver(), list[Any]()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             turns.append((briefing.role, turn))
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        assert d.go(real._replace(ask=ask))["outcome"] == "done"
+        assert d.go(instead(real, ask=ask))["outcome"] == "done"
         assert [role for role, _ in turns] == ["test-list", "test", "implementing", "refactor", "test-list"]
         systems = {role: turn.system for role, turn in turns}
         assert len(set(systems.values())) == 4
@@ -533,17 +534,17 @@ def test_roles_can_have_agents_of_their_own(tmp_path: Path) -> None:
 def test_commits_that_an_agent_makes_become_part_of_the_one_of_its_phase(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f'{ALONE}[sandbox]\nlevel = "none"\n')
     with driven(p, PLANS, REDS, *CYCLE[3:]) as d:
-        real = d.crew()
+        real = d.driver()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             if briefing.state != "GREEN":
-                return real.ask(briefing, turn)
+                return real.turns.ask(briefing, turn)
             for n, text in enumerate(("def add(a, b):\n    return 3\n", GREEN)):
                 (turn.workspace / "calc.py").write_text(text)
                 sh(turn.workspace, "git", "commit", "-qam", f"mine {n}")
             return Reply("committed it myself")
 
-        done = d.go(real._replace(ask=ask))
+        done = d.go(instead(real, ask=ask))
         assert done["outcome"] == "done", done
         assert p.git("log", "--reverse", "--format=%s", "main..detent/add-numbers").splitlines() == [c["subject"] for c in done["commits"]]
         assert [c["subject"] for c in done["commits"]].count("feat: adds") == 1

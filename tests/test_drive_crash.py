@@ -14,7 +14,7 @@ import pytest
 
 from detent.agents import AgentFailed, Reply
 from detent.journal.journal import SqliteJournal
-from tests.driven import HONEST, driven, driven_on, lent, project
+from tests.driven import HONEST, driven, driven_on, instead, lent, project
 from tests.project import ROOT, Project, Ran
 from tests.repos import PLAIN, sh
 
@@ -257,7 +257,7 @@ def test_notes_that_cannot_be_written_stop_the_run_and_repair_notes_makes_it_who
         assert p.run("repair-notes", "--json").json["put_aside"]
         assert notes_of(p, BRANCH) == good
         with driven_on(p) as d:
-            assert d.go(d.crew()._replace(ask=stops))["outcome"] == "halted"
+            assert d.go(instead(d.driver(), ask=stops))["outcome"] == "halted"
         branch = p.git("for-each-ref", "--format=%(refname)", "refs/heads/detent/it-multiplies")
         assert [note["phase"] for note in notes_of(p, branch)] == ["PLAN"]
 

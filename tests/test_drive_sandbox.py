@@ -14,7 +14,7 @@ from detent.config import Settings
 from detent.journal.codec import from_entry
 from detent.tools import Toolbox
 from detent.workflows.tdd.tdd_table import TDD
-from tests.driven import HONEST, PLANS, Json, driven, lent, project, run, scripted
+from tests.driven import HONEST, PLANS, Json, driven, instead, lent, project, run, scripted
 from tests.machine import walls
 from tests.project import Project
 
@@ -78,10 +78,10 @@ def test_without_bubblewrap_nothing_is_run_and_the_line_that_installs_it_is_told
 def test_a_sandbox_that_breaks_while_an_agent_works_stops_the_run_and_nothing_goes_on_without_it(p: Project) -> None:
     call = [{"tool": "Bash", "arguments": {"command": "echo I ran > ran.txt"}}]
     with driven(p, *[{"call": call, "reply": "done"}] * 4) as d:
-        real = d.crew()
+        real = d.driver()
 
         def turn_of(run: Any, briefing: Any) -> Any:
-            turn = real.turn_of(run, briefing)
+            turn = real.turns.turn_of(run, briefing)
             broken = sandbox_of(Settings(), True, p.env, p.root)
             broken.sandbox.program = Path("/usr/bin/false")  # type: ignore[attr-defined]
             shell = broken.shell(turn.workspace, {**turn.env}, 20, lambda: True)
@@ -89,7 +89,7 @@ def test_a_sandbox_that_breaks_while_an_agent_works_stops_the_run_and_nothing_go
             return turn._replace(toolbox=Toolbox(turn.workspace, turn.toolbox.may_write, shell, turn.toolbox.spill))
 
         try:
-            done = d.go(real._replace(turn_of=turn_of))
+            done = d.go(instead(real, turn_of=turn_of))
         finally:
             sandbox_of(Settings(), True, p.env, p.root).sandbox.program = Path("/usr/bin/bwrap")  # type: ignore[attr-defined]
         assert (done["outcome"], d.run.cause) == ("halted", "agent")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from detent.app import App, queueing
-from detent.app.crew import crew_of, only_driver
 from detent.app.live_log import live_file, read_from
-from detent.app.overtime import Worked
+from detent.app.overtime import ExecutionClock
+from detent.app.run_driver import driver, only_driver
 from detent.blocks.terms import Terms
-from detent.drive import Seen, drive
+from detent.drive import Seen
 from detent.kernel.model import Sent
 from detent.workflows.execute.execute_start import starter
 from tests.driven import lines_until, running, scripted, workspaces
@@ -143,7 +143,7 @@ def test_time_is_what_was_worked_and_not_what_the_clock_on_the_wall_says(till: T
         run = begun(till, app, WORKS)
         app.worlds.own.clock = lambda: "2020-01-01T00:00:00+00:00"  # the machine slept since, or somebody set its clock
         with only_driver(app, run):
-            assert drive(run, crew_of(app, run, lambda seen: None)).state == "COMPLETED"
+            assert driver(app, run, lambda seen: None).drive(run).state == "COMPLETED"
         assert app.door.load(run).run.data.started.startswith("2020")
 
 
@@ -162,11 +162,12 @@ def test_an_execution_that_a_usage_limit_holds_is_left_until_then(till: Till) ->
 def test_what_earlier_drivers_worked_counts_and_what_is_waited_does_not(till: Till) -> None:
     item = till.file()
     assert till.execute(item, {**FAILS, "wait": 1.0}, WORKS).code == 0
-    worked = Worked(till.events(RUN))
-    before = worked.seconds()
-    assert before >= 1.0, "the turn of the first agent took that long"
-    worked.wait(2)
-    assert worked.seconds() - before < 1.5
+    with till.app() as app:
+        clock = ExecutionClock(app, RUN, 0, till.events(RUN))
+        before = clock.seconds()
+        assert before >= 1.0, "the turn of the first agent took that long"
+        clock.sleep(2)
+        assert clock.seconds() - before < 1.5
 
 
 def _read(file: Path) -> bytes:
@@ -233,7 +234,7 @@ def test_the_evidence_is_pushed_with_the_branch_also_where_another_machine_wrote
     with till.app() as app:
         run = begun(till, app, WORKS)
         with only_driver(app, run):
-            assert drive(run, crew_of(app, run, lose)).state == "COMPLETED"
+            assert driver(app, run, lose).drive(run).state == "COMPLETED"
     assert till.there("notes", f"--ref={NOTES}", "list").split()[1:] == [till.there("rev-parse", BRANCH)]
 
 

@@ -17,7 +17,7 @@ from detent.door import AnyEvent
 from detent.drive.spent import failed_tries, spent_in
 from detent.errors import DetentError
 from tests.agents_rigs import failure
-from tests.driven import ALONE, CYCLE, ENDS, GREENS, PLANS, REDS, REFACTORS, Json, driven, project, scripted
+from tests.driven import ALONE, CYCLE, ENDS, GREENS, PLANS, REDS, REFACTORS, Json, driven, instead, project, scripted
 from tests.model_server import KEY, ModelServer, say
 
 NOTHING = {"PATH": "/nowhere"}
@@ -46,15 +46,15 @@ def test_after_failed_attempts_the_next_turn_goes_to_another_agent_and_events_st
     stop: list[Json] = [{"state": "GREEN", "fail": {"sort": "Crashed", "message": "it broke"}}]
     with driven(p, PLANS, REDS, WRONG, *stop, REFACTORS, ENDS) as d:
         weak = d.run.data.setup.agent
-        crew = d.crew()
+        real = d.driver()
         asked: list[str] = []
 
-        def ask(briefing, given):  # type: ignore[no-untyped-def]  # as the crew's own
+        def ask(briefing, given):  # type: ignore[no-untyped-def]  # as the turns' own
             if given.agent != weak:
                 asked.append(str(p.run("status", "--json").json["second_try"]))
-            return crew.ask(briefing, given)
+            return real.turns.ask(briefing, given)
 
-        done = d.go(crew._replace(ask=ask))
+        done = d.go(instead(real, ask=ask))
         assert done["outcome"] == "done", done
         by = [(e.on, e.sent.facts["asked"]) for e in d.events if "asked" in e.sent.facts]
         strong = f"scripted:{second}"

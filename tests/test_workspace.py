@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from detent.agents import Reply
-from detent.app.crew import crew_of
+from detent.app.run_driver import driver
 from tests.driven import (
     ALONE,
     CYCLE,
@@ -23,6 +23,7 @@ from tests.driven import (
     REDS,
     Json,
     driven,
+    instead,
     lent,
     project,
     run,
@@ -128,15 +129,15 @@ def test_a_git_dir_that_an_agent_puts_into_the_workspace_is_never_consulted(p: P
     hook.chmod(0o755)
     sh(evil, "git", "config", "core.fsmonitor", f"touch {tmp_path}/ran; false")
     with driven(p, *CYCLE, DETENT_SANDBOX_LEVEL="none") as d:
-        real = d.crew()
+        real = d.driver()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             dot = turn.workspace / ".git"
             shutil.rmtree(dot) if dot.is_dir() else dot.unlink()
             shutil.copytree(evil / ".git", dot)
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        done = d.go(real._replace(ask=ask))
+        done = d.go(instead(real, ask=ask))
         assert done["outcome"] == "done"
         assert p.git("show", f"{done['branch']}:calc.py") + "\n" == GREEN
     assert not (tmp_path / "ran").exists()
@@ -248,13 +249,13 @@ def test_a_link_to_dependencies_does_not_get_into_a_commit(p: Project) -> None:
         (p.root / name).mkdir()
         (p.root / name / "a").write_text("a")
     with driven(p, *CYCLE) as d:
-        real, links = d.crew(), list[bool]()
+        real, links = d.driver(), list[bool]()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             links.append((turn.workspace / "node_modules").is_symlink() and (turn.workspace / "vendor" / "a").exists())
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        done = d.go(real._replace(ask=ask))
+        done = d.go(instead(real, ask=ask))
         assert done["outcome"] == "done" and all(links)
         names = p.git("log", "--name-only", "--format=", f"main..{done['branch']}").split()
         assert sorted(set(names)) == ["calc.py", "test-list.md", "tests/test_add.py"]
@@ -284,13 +285,13 @@ def test_merge_auto_lands_on_main_and_brings_a_clean_checkout_along(p: Project) 
 
 def test_a_dirty_checkout_of_main_is_never_touched_the_run_halts_and_resume_lands(p: Project) -> None:
     with driven(p, *CYCLE, **LANDS) as d:
-        real, main = d.crew(), p.git("rev-parse", "main")
+        real, main = d.driver(), p.git("rev-parse", "main")
 
         def ask(briefing: Any, turn: Any) -> Reply:
             (p.root / "calc.py").write_text("# my own idea\n")  # a person goes on working meanwhile
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        done = d.go(real._replace(ask=ask))
+        done = d.go(instead(real, ask=ask))
         assert (done["outcome"], d.run.state, d.run.cause) == ("halted", "HALTED", "errors")
         assert "with changes that are not committed" in done["error"]
         assert (p.root / "calc.py").read_text() == "# my own idea\n" and p.git("rev-parse", "main") == main
@@ -302,15 +303,15 @@ def test_a_dirty_checkout_of_main_is_never_touched_the_run_halts_and_resume_land
 
 def test_a_conflict_with_main_halts_the_run_and_moves_nothing(p: Project) -> None:
     with driven(p, *CYCLE, **LANDS) as d:
-        real = d.crew()
+        real = d.driver()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             if briefing.state == "REFACTOR":  # someone else commits to main meanwhile
                 (p.root / "calc.py").write_text("def other():\n    pass\n")
                 p.git("commit", "-qam", "meanwhile")
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        done = d.go(real._replace(ask=ask))
+        done = d.go(instead(real, ask=ask))
         assert (done["outcome"], d.run.cause, d.run.state) == ("halted", "conflict", "HALTED")
         assert "conflicts in: calc.py" in done["error"] and "Nothing was moved" in done["error"]
         assert p.git("log", "-1", "--format=%s") == "meanwhile"
@@ -321,7 +322,7 @@ def test_a_conflict_with_main_halts_the_run_and_moves_nothing(p: Project) -> Non
 
 def test_what_someone_commits_to_main_meanwhile_is_merged_and_tested_and_nothing_is_forced(p: Project) -> None:
     with driven(p, *CYCLE, **LANDS) as d:
-        real = d.crew()
+        real = d.driver()
 
         def ask(briefing: Any, turn: Any) -> Reply:
             if briefing.state == "REFACTOR":
@@ -330,9 +331,9 @@ def test_what_someone_commits_to_main_meanwhile_is_merged_and_tested_and_nothing
                 )
                 p.git("add", "-A")
                 p.git("commit", "-qm", "meanwhile")
-            return real.ask(briefing, turn)
+            return real.turns.ask(briefing, turn)
 
-        done = d.go(real._replace(ask=ask))
+        done = d.go(instead(real, ask=ask))
         assert (done["outcome"], d.moves[-1]) == ("halted", "red-merge")  # each is green by itself, and both together are not
         assert "does not pass, so nothing was moved: tests/test_theirs.py::test_theirs" in done["error"]
         assert p.git("log", "-1", "--format=%s") == "meanwhile"
@@ -356,6 +357,6 @@ def test_a_pull_request_is_pushed_and_opened_by_the_configured_program(p: Projec
 
 def test_what_was_configured_when_a_run_began_holds_to_its_end(p: Project) -> None:
     with driven(p, PLANS, STOP) as d:
-        p_limits = crew_of(d.app, d.id, d.seen.append).limits
+        p_limits = driver(d.app, d.id, d.seen.append).limits
         cast(dict[str, str], d.app.world.outer)["DETENT_LIMITS_TURNS"] = "1"
-        assert crew_of(d.app, d.id, d.seen.append).limits == p_limits
+        assert driver(d.app, d.id, d.seen.append).limits == p_limits

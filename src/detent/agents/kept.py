@@ -29,8 +29,10 @@ def keep_reply(transcript: Path | None, reply: Reply) -> None:
         _keep(transcript.with_suffix(REPLY), {"text": reply.text, "usage": reply.usage._asdict(), "turns": reply.turns})
 
 
-def kept_spent(transcript: Path) -> Usage:
+def kept_spent(transcript: Path | None) -> Usage:
     """What earlier turns of this attempt used that ended without a word; one whose reply is kept says itself what it used."""
+    if transcript is None:
+        return Usage()
     try:
         raw = json.loads(transcript.with_suffix(SPENT).read_bytes())
         before, now = Usage(**raw["before"]), Usage(**raw["now"])
@@ -39,8 +41,10 @@ def kept_spent(transcript: Path) -> Usage:
     return before if kept_reply(transcript) else before + now
 
 
-def keep_spent(transcript: Path, before: Usage, now: Usage) -> None:
+def keep_spent(transcript: Path | None, before: Usage, now: Usage) -> None:
     """Keep what this turn has used so far, beside what earlier ones used. It is for the one that is killed: a full disk ends none."""
+    if transcript is None:
+        return
     with contextlib.suppress(OSError):
         _keep(transcript.with_suffix(SPENT), {"before": before._asdict(), "now": now._asdict()})
 

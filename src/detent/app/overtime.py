@@ -1,13 +1,12 @@
 """When an execution is over before its agent says so: its time is up, or its inner run has given up. Says it; the table decides."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from detent.app import App
-from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
-from detent.drive import Crew
+from detent.drive import DriverClock
 from detent.drive.spent import spent_in
 from detent.kernel.model import Briefing, Sent
 
@@ -23,35 +22,44 @@ class Parked(Exception):
         self.until = until
 
 
-class Worked:
-    """How long a run has been at work: what its events say of earlier drivers, and what this process saw, less what it waited.
+class ExecutionClock:
+    """The clock of an execution, which has a limit of time over all its turns: what its events say of earlier drivers, and what this process
+    saw, less what it waited. By a clock that only goes on: the time of day jumps, and goes on while a machine sleeps."""
 
-    By a clock that only goes on: the time of day jumps, and goes on while a machine sleeps.
-    """
-
-    def __init__(self, earlier: Iterable[AnyEvent]) -> None:
+    def __init__(self, app: App, run_id: str, timeout: int, earlier: Iterable[AnyEvent]) -> None:
+        self.app, self.run_id, self.timeout = app, run_id, timeout
         self._before, self._begun, self._waited = spent_in(earlier, whole=True).seconds, time.monotonic(), 0.0
 
     def seconds(self) -> float:
+        """How long the run has been at work."""
         return self._before + time.monotonic() - self._begun - self._waited
 
-    def wait(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> None:
         begun = time.monotonic()
         time.sleep(seconds)
         self._waited += time.monotonic() - begun  # on a busy machine that is longer
 
-
-def ends_of(app: App, run_id: str, settings: Settings, worked: Worked) -> Callable[[Briefing], Sent | None]:
-    """What the machine has to say to an execution before anyone goes on with it."""
-
-    def ends(briefing: Briefing) -> Sent | None:
-        run = app.door.load(run_id).run
-        if briefing.actor != "human" and run.data.started and worked.seconds() >= settings.queue.timeout:
-            said = f"the limit of {settings.queue.timeout} s has passed"
+    def ends(self, briefing: Briefing) -> Sent | None:
+        run = self.app.door.load(self.run_id).run
+        if briefing.actor != "human" and run.data.started and self.seconds() >= self.timeout:
+            said = f"the limit of {self.timeout} s has passed"
             return Sent("outcome", by="system", channel="drive", outcome="out-of-time", output=said)
-        return _given_up(app, run, briefing)
+        return _given_up(self.app, run, briefing)
 
-    return ends
+
+class ParkingClock:
+    """A clock that does not wait long for a usage limit to end: the driver leaves the run, and says until when."""
+
+    def __init__(self, clock: DriverClock) -> None:
+        self.clock = clock
+
+    def sleep(self, seconds: float) -> None:
+        self.clock.sleep(seconds)
+
+    def ends(self, briefing: Briefing) -> Sent | None:
+        if briefing.not_before and seconds_until(briefing.not_before) > SHORT:
+            raise Parked(briefing.not_before)
+        return self.clock.ends(briefing)
 
 
 def _given_up(app: App, run: AnyRun, briefing: Briefing) -> Sent | None:
@@ -63,17 +71,6 @@ def _given_up(app: App, run: AnyRun, briefing: Briefing) -> Sent | None:
         return None
     name, why = inner.id.removeprefix(f"{run.id}."), inner.last_error or inner.cause
     return Sent("child", by="system", channel="drive", child=name, outcome=inner.state, output=why)
-
-
-def parking(crew: Crew) -> Crew:
-    """A crew that does not wait long for a usage limit to end: it leaves the run, and says until when."""
-
-    def ends(briefing: Briefing) -> Sent | None:
-        if briefing.not_before and seconds_until(briefing.not_before) > SHORT:
-            raise Parked(briefing.not_before)
-        return crew.ends(briefing)
-
-    return crew._replace(ends=ends)
 
 
 def seconds_until(when: str) -> float:

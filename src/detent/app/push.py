@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from detent.app import App
-from detent.app.crew import only_driver, whole_crew
 from detent.app.live_log import kept_live
-from detent.app.overtime import parking
+from detent.app.overtime import ParkingClock
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED, settings_at
+from detent.app.run_driver import only_driver, whole_driver
 from detent.app.who import agents_are_ready
 from detent.door import AnyRun
-from detent.drive import Seen, drive
+from detent.drive import Seen
 from detent.drive.spent import spent_in
 from detent.errors import DetentError
 from detent.git.commits import tip_of
@@ -48,8 +48,10 @@ def fit_for_push(app: App, agent: str = "") -> str:
 def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) -> dict[str, Any]:
     """Drive a run to where it ends or waits; its result. `park`: a long wait for a usage limit is left to others, who are told (Parked)."""
     begun = time.monotonic()
-    with only_driver(app, run), whole_crew(app, run, kept_live(app, run, watch)) as crew:
-        briefing = drive(run, parking(crew) if park else crew)
+    with only_driver(app, run), whole_driver(app, run, kept_live(app, run, watch)) as driver:
+        if park:
+            driver.clock = ParkingClock(driver.clock)
+        briefing = driver.drive(run)
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)

@@ -6,9 +6,9 @@ A workspace is removed only after what lies in it was kept; a shared ref only on
 from contextlib import suppress
 
 from detent.app import App
-from detent.app.crew import driver_of
 from detent.app.executions import is_completed, is_execution
 from detent.app.project import project_settings
+from detent.app.run_driver import driver_of
 from detent.app.shared import shared_url
 from detent.errors import CannotTell, DetentError
 from detent.git.commits import main_branch

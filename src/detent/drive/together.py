@@ -22,7 +22,7 @@ class Together:
         self.busy: dict[Future[Briefing], str] = {}
         self.waiting: dict[str, Briefing] = {}
 
-    def __call__(self, children: tuple[str, ...]) -> Briefing | None:
+    def work_on(self, children: tuple[str, ...]) -> Briefing | None:
         """Have these children worked on; None once one of them has ended, else the briefing of one that waits when all of them do."""
         while True:
             for child in children:

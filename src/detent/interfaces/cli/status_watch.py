@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from detent.app import App
-from detent.app.crew import driver_of
 from detent.app.live_log import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
 from detent.app.push import is_pushed
+from detent.app.run_driver import driver_of
 from detent.app.run_rows import newest
 from detent.app.tally import UsageTally, add, budget_of
 from detent.interfaces.cli.tell import COLOURS, plain

@@ -10,11 +10,11 @@ import msgspec
 
 from detent.app import App
 from detent.app.conversation import spoken
-from detent.app.crew import locks_held
 from detent.app.people import allowed
 from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
 from detent.app.queue_rows import as_row
+from detent.app.run_driver import locks_held
 from detent.errors import DetentError
 from detent.interfaces.http import shapes_execute as shapes
 from detent.interfaces.http.heads import NotFound

@@ -7,10 +7,10 @@ from functools import reduce
 from typing import NamedTuple, TypeVar
 
 from detent.app import App
-from detent.app.crew import driver_of, locks_held
 from detent.app.outline import plan_of, title_of
 from detent.app.push import OUTCOMES, is_pushed
 from detent.app.registry import usable
+from detent.app.run_driver import driver_of, locks_held
 from detent.app.tally import UsageTally, add
 from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group

@@ -5,13 +5,13 @@ import sys
 
 from detent.app import App
 from detent.app.conversation import begin, spoken
-from detent.app.crew import driver_of
 from detent.app.executions import is_execution
 from detent.app.land_asked import accept
 from detent.app.people import allowed
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
+from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms

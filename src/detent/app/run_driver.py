@@ -15,7 +15,7 @@ from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
 from detent.app.driving import driving
 from detent.app.executions import is_execution
-from detent.app.overtime import Worked, ends_of
+from detent.app.overtime import ExecutionClock
 from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
 from detent.app.run_configs import home_of
@@ -24,90 +24,97 @@ from detent.app.who import agent_of, catalog_of
 from detent.blocks.prompts import system_prompt
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
-from detent.drive import Crew, Seen, drive
+from detent.drive import Driven, Driver, NoLimitClock, Seen
 from detent.drive.spent import failed_tries, limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
 from detent.evidence.runners.build_caches import for_agents
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
-from detent.world.turns import turn
+from detent.world.turns import turn as at_turn
 from detent.world.work_tree import is_apart
 
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 
 
-def crew_of(app: App, run_id: str, watch: Callable[[Seen], None]) -> Crew:
-    """Everything the driver of a run works with."""
-    timed = is_execution(app.door.load(run_id).run.workflow)  # it has a limit of time, over all its turns
-    terms, outer = driving(app, run_id), app.world.outer
-    settings = terms.settings
-    limits = limits_of(settings.limits)
+def never() -> bool:
+    return False
 
-    def turn_of(run: AnyRun, briefing: Briefing) -> Turn:
+
+class RunTurns:
+    """The turns of agents at one run: who is asked, with which tools, in which sandbox. `stopped`: nobody waits for the agent any more."""
+
+    def __init__(self, app: App, run_id: str, stopped: Callable[[], bool] = never) -> None:
+        self.app, self.run_id, self.stopped = app, run_id, stopped
+        self.terms = driving(app, run_id)
+        self.settings = self.terms.settings
+        self.clock: ExecutionClock | None = None
+        if is_execution(app.door.load(run_id).run.workflow):  # it has a limit of time, over all its turns
+            self.clock = ExecutionClock(app, run_id, self.settings.queue.timeout, self.history(run_id))
+
+    def workflow(self, name: str) -> Driven:
+        return workflow_of(name)
+
+    def history(self, run: str) -> list[AnyEvent]:
+        """The events of the run and its children, as they happened: a budget is one for all of them, also where a child is driven."""
+        runs = self.app.worlds.runs
+        return sorted((e for each in runs.family(self.run_id) for e in runs.history(each.id)), key=lambda e: e.at)
+
+    def turn_of(self, run: AnyRun, briefing: Briefing) -> Turn:
+        app = self.app
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
-        inside = sandbox_of(settings, True, outer, home_of(run, settings, app.place))
-        gone = worked.seconds() if timed else 0.0
-        made = _turn(app, run, briefing, settings, inside, settings.queue.timeout - gone)
-        return made._replace(agent=agent_of(terms, briefing.role, failed_tries(app.worlds.runs.history(briefing.run))))
+        inside = sandbox_of(self.settings, True, app.world.outer, home_of(run, self.settings, app.place))
+        gone = self.clock.seconds() if self.clock else 0.0
+        made = _turn(app, run, briefing, self.settings, inside, self.settings.queue.timeout - gone)
+        return made._replace(agent=agent_of(self.terms, briefing.role, failed_tries(app.worlds.runs.history(briefing.run))))
 
-    def asked(briefing: Briefing, given: Turn) -> Reply:
-        if (kept := kept_reply(given.transcript)) is not None:
+    def ask(self, briefing: Briefing, turn: Turn) -> Reply:
+        """What the agent says; what was paid for already is not asked again."""
+        if (kept := kept_reply(turn.transcript)) is not None:
             return kept
         try:
-            with turn(app.place.common_dir, run_id if timed else briefing.run):
-                reply = ask(given.agent, given, outer)
-                keep_reply(given.transcript, reply)
+            with at_turn(self.app.place.common_dir, self.run_id if self.clock else briefing.run):
+                reply = ask(turn.agent, turn._replace(wanted=lambda: turn.wanted() and not self.stopped()), self.app.world.outer)
+                keep_reply(turn.transcript, reply)
                 return reply
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
             raise AgentFailed("Crashed", str(e)) from e
 
-    def command(run: AnyRun) -> str:
-        base = base_of(app, run)
+    def command(self, run: AnyRun) -> str:
+        base = base_of(self.app, run)
         return base.text if base else ""
 
-    def transcript(briefing: Briefing) -> Path:
-        return app.place.common_dir / "detent" / "transcripts" / briefing.run / f"{briefing.attempt_id}.jsonl"
 
-    def history(run: str) -> list[AnyEvent]:
-        """The events of the run and its children, as they happened: a budget is one for all of them, also where a child is driven."""
-        runs = app.worlds.runs
-        return sorted((e for each in runs.family(run_id) for e in runs.history(each.id)), key=lambda e: e.at)
-
-    worked = Worked(history(run_id) if timed else ())
-    ends = ends_of(app, run_id, settings, worked) if timed else lambda briefing: None
-    return Crew(app.door, history, asked, turn_of, workflow_of, command, transcript, limits, watch, answer_of, ends, worked.wait)
+def driver(app: App, run_id: str, watch: Callable[[Seen], None], stopped: Callable[[], bool] = never) -> Driver:
+    """The driver of a run, one task after the other."""
+    turns = RunTurns(app, run_id, stopped)
+    return Driver(app.door, turns, turns.clock or NoLimitClock(), limits_of(turns.settings.limits), watch, answer_of)
 
 
 @contextmanager
-def whole_crew(app: App, run_id: str, watch: Callable[[Seen], None]) -> Iterator[Crew]:
-    """The crew of a run; where its tasks may be at work at once, with a thread and an app of its own for each of them."""
-    crew, most = crew_of(app, run_id, watch), getattr(app.door.load(run_id).run.data, "parallel", 1)
+def whole_driver(app: App, run_id: str, watch: Callable[[Seen], None]) -> Iterator[Driver]:
+    """The driver of a run; where its tasks may be at work at once, with a thread and an app of its own for each of them."""
+    made, most = driver(app, run_id, watch), getattr(app.door.load(run_id).run.data, "parallel", 1)
     if most < 2:
-        yield crew
+        yield made
         return
-    one_by_one = _one_at_a_time(watch)
+    made.watch = one_by_one = _one_at_a_time(watch)
 
     def work(child: str, stopped: Callable[[], bool]) -> Briefing:
         return _apart(app, run_id, child, one_by_one, stopped)
 
-    together = Together(most, work, lambda child: f"{child}.{app.door.load(child).run.seq}")
+    made.together = Together(most, work, lambda child: f"{child}.{app.door.load(child).run.seq}")
     try:
-        yield crew._replace(watch=one_by_one, together=together)
+        yield made
     finally:
-        together.close()
+        made.together.close()
 
 
 def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], stopped: Callable[[], bool]) -> Briefing:
     """Drive one child in a thread of its own, until it ends or waits; one that has ended leaves no workspace behind."""
     own = open_app(app.place.root, env=app.world.outer, wanted=lambda: not stopped())
     try:
-        crew = crew_of(own, run_id, watch)
-
-        def ask_until(briefing: Briefing, given: Turn) -> Reply:
-            return crew.ask(briefing, given._replace(wanted=lambda: given.wanted() and not stopped()))
-
-        briefing = drive(child, crew._replace(ask=ask_until))
+        briefing = driver(own, run_id, watch, stopped).drive(child)
         if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
             own.worlds.leave(ended)
         return briefing
@@ -132,13 +139,13 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside:
     inside = inside._replace(only=only(briefing, root))
     env = {**for_agents(world.collector(run).env), "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = inside.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
-    spill = app.place.common_dir / "detent" / "transcripts" / run.id / "spill"
+    transcripts = app.place.common_dir / "detent" / "transcripts"
     return Turn(
         briefing=msgspec.json.encode(briefing).decode(),
         prompt=briefing.briefing,
         system=system_prompt(flow.prompt_folder, briefing.role, flow.hand_in, str(root)),
         workspace=root,
-        toolbox=Toolbox(root, may_write(briefing, base_of(app, run)), shell, spill),
+        toolbox=Toolbox(root, may_write(briefing, base_of(app, run)), shell, transcripts / run.id / "spill"),
         env=env,
         timeout=left if flow.items else min(left, TURN),
         silence=float(settings.queue.silence if flow.items else min(settings.queue.silence, SILENCE)),
@@ -146,6 +153,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside:
         apart=inside.apart,
         model=settings.agents.model,
         catalog=catalog_of(settings),
+        transcript=transcripts / briefing.run / f"{briefing.attempt_id}.jsonl",
     )
 
 
