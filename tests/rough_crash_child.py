@@ -15,7 +15,7 @@ from threading import Timer
 from typing import Any
 
 from detent.app import App
-from detent.app.conversation import briefed, told
+from detent.app.conversation import briefed, say_to_run
 from detent.door import AnyRun
 from detent.evidence.own_traces import planted_file
 from detent.kernel.model import Briefing, Sent
@@ -123,7 +123,7 @@ def turn(folder: Path, points: Points, target: int) -> dict[str, Any]:
         if briefing.actor == "none" or run.seq >= (target or before + 1):
             app.journal.close()
             return {"points": points.passed, "running": [*RUNNING], "state": run.state, "seq": run.seq}
-        verdict = told(app, None, act(folder, briefing, run))
+        verdict = say_to_run(app, None, act(folder, briefing, run))
         assert verdict.status in ("SUCCESS", "NEEDS_ANALYSIS", "FAILURE"), verdict
 
 

@@ -153,6 +153,6 @@ def test_doctor_says_of_each_agent_whether_it_is_there_how_it_is_driven_and_what
     assert set(fit) == {f"acp:{name}" for name in NAMES}
     goose, qwen = fit["acp:goose"], fit["acp:qwen"]
     assert goose["says"].startswith(f"{REAL['goose'].version} at ") and goose["says"].endswith("paid by the key in OPENAI_API_KEY")
-    assert "driven over ACP, its writes asked for and judged at submit" in goose["says"] and goose["mend"] == ""
-    assert (qwen["ok"], qwen["needed"], qwen["says"]) == (False, False, "not installed") and "npm install -g" in qwen["mend"]
-    assert "neither login nor key" in bare["says"] and bare["mend"].startswith("to drive it: set OPENAI_API_KEY or ANTHROPIC_API_KEY")
+    assert "driven over ACP, its writes asked for and judged at submit" in goose["says"] and goose["fix"] == ""
+    assert (qwen["ok"], qwen["needed"], qwen["says"]) == (False, False, "not installed") and "npm install -g" in qwen["fix"]
+    assert "neither login nor key" in bare["says"] and bare["fix"].startswith("to drive it: set OPENAI_API_KEY or ANTHROPIC_API_KEY")

@@ -126,17 +126,17 @@ def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project
     assert row("tests")["ok"] and "-m pytest" in row("tests")["says"]
     assert row("sandbox")["ok"] and ("none, as configured" if no_walls() else "bubblewrap") in row("sandbox")["says"]
     unfound = row("tests", DETENT_TEST_COMMAND="nowhere-to-be-found")
-    assert not unfound["ok"] and "'nowhere-to-be-found' is not there" in unfound["says"] and unfound["mend"]
+    assert not unfound["ok"] and "'nowhere-to-be-found' is not there" in unfound["says"] and unfound["fix"]
     assert "only its exit code" in row("tests", DETENT_TEST_COMMAND="sh run-tests.sh")["says"]
     assert "by hand" in row("reviewer")["says"] and row("reviewer", DETENT_REVIEW_AGENT="human")["ok"]
     unknown = row("reviewer", DETENT_REVIEW_AGENT="reviewbot")
-    assert not unknown["ok"] and "there is no agent 'reviewbot'" in unknown["says"] and "command:PROGRAM" in unknown["mend"]
+    assert not unknown["ok"] and "there is no agent 'reviewbot'" in unknown["says"] and "command:PROGRAM" in unknown["fix"]
     assert row("preflight")["says"] == "the tests alone"
     project.write({"mypy.ini": "[mypy]\n"})
     bare = row("preflight", PATH="/usr/bin:/bin")
-    assert not bare["ok"] and "mypy is configured and not there, so it is not run" in bare["says"] and "install mypy" in bare["mend"]
+    assert not bare["ok"] and "mypy is configured and not there, so it is not run" in bare["says"] and "install mypy" in bare["fix"]
     without = row("sandbox", DETENT_SANDBOX_LEVEL="docker")
-    assert not without["ok"] and not without["needed"] and "will not start" in without["says"] and without["mend"]
+    assert not without["ok"] and not without["needed"] and "will not start" in without["says"] and without["fix"]
     wrong = project.run("doctor", DETENT_SANDBOX_LEVEL="podmna")
     assert wrong.code == 2 and "sandbox" in wrong.out.lower()
 

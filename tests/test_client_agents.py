@@ -304,7 +304,7 @@ def test_doctor_says_of_each_client_whether_it_is_there_and_what_pays(tmp_path: 
     with serving(name, Model(), tmp_path) as served:
         keys = {key: "" for key in served.env if key.endswith("_API_KEY")}
         missing, unpaid, fit = row(PATH=p.env["PATH"]), row(**{**served.env, **keys}), row(**served.env)
-    assert (missing["ok"], missing["needed"], missing["says"]) == (False, False, "not installed") and "npm install -g" in missing["mend"]
-    assert "neither login nor key" in unpaid["says"] and "_API_KEY" in unpaid["mend"]
-    assert fit["says"].endswith("_API_KEY") and "paid by the key in" in fit["says"] and fit["mend"] == ""
+    assert (missing["ok"], missing["needed"], missing["says"]) == (False, False, "not installed") and "npm install -g" in missing["fix"]
+    assert "neither login nor key" in unpaid["says"] and "_API_KEY" in unpaid["fix"]
+    assert fit["says"].endswith("_API_KEY") and "paid by the key in" in fit["says"] and fit["fix"] == ""
     assert fit["says"][0].isdigit(), "its version"

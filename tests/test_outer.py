@@ -52,7 +52,7 @@ def test_the_doctor_says_the_same_and_the_rest_of_detent_works_on(p: Project) ->
     ran = without_namespaces(p, "doctor", "--json")
     row = next(c for c in ran.json["checks"] if c["name"] == "sandbox")
     assert ran.code == 0 and not row["ok"] and not row["needed"]
-    assert "`detent run` will not start an agent" in row["says"] and row["mend"] == ways_on()
+    assert "`detent run` will not start an agent" in row["says"] and row["fix"] == ways_on()
     shown = without_namespaces(p, "doctor").out
     assert all(f"\n{' ' * 17}{line}\n" in shown for line in ways_on().splitlines()), shown
 
@@ -108,6 +108,6 @@ def test_the_doctor_tells_the_rules_and_names_the_keys_that_lie_about(p: Project
 
     (tmp_path / "home" / ".ssh").mkdir(parents=True)
     found = row()
-    assert not found["ok"] and "~/.ssh" in found["says"] and found["mend"] == "take out what they must not have"
+    assert not found["ok"] and "~/.ssh" in found["says"] and found["fix"] == "take out what they must not have"
     assert "its files, its keys, its network" in found["says"]
     assert json.dumps(found).count("outer") == 1

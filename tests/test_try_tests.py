@@ -21,7 +21,7 @@ def test_failing_tests_and_a_failing_preflight_are_shown_with_the_way_on(tmp_pat
     p = Project(tmp_path / "p", {**files, "detent.toml": "[preflight]\ncommands = ['false']\n"})
     found = row(p, "tried")
     assert not found["ok"] and "1 fail (tests/test_a.py::test_a" in str(found["says"]) and "preflight fails: false" in str(found["says"])
-    assert "--baseline" in str(found["mend"])
+    assert "--baseline" in str(found["fix"])
 
 
 def test_a_command_that_cannot_run_is_told_with_what_helps(tmp_path: Path) -> None:
@@ -30,9 +30,7 @@ def test_a_command_that_cannot_run_is_told_with_what_helps(tmp_path: Path) -> No
     )
     found = row(p, "tried")
     assert (
-        not found["ok"]
-        and "No module named" in str(found["says"])
-        and "install the project and its test dependencies" in str(found["mend"])
+        not found["ok"] and "No module named" in str(found["says"]) and "install the project and its test dependencies" in str(found["fix"])
     )
 
 
@@ -46,4 +44,4 @@ def test_a_script_that_wraps_a_known_runner_gets_the_line_that_reads_its_tests(t
     scripts = {"scripts": {"test": "eslint . && vitest run --coverage"}}
     p = Project(tmp_path / "p", {"package.json": json.dumps(scripts), "a.js": ""})
     found = row(p, "tests", DETENT_TEST_COMMAND="npm test")
-    assert not found["ok"] and "only its exit code is read" in str(found["says"]) and 'command = "npx vitest run"' in str(found["mend"])
+    assert not found["ok"] and "only its exit code is read" in str(found["says"]) and 'command = "npx vitest run"' in str(found["fix"])

@@ -38,7 +38,7 @@ def briefed(app: App, run: str | None, by: str) -> Briefing:
     return briefing
 
 
-def told(app: App, run: str | None, sent: Sent) -> Verdict:
+def say_to_run(app: App, run: str | None, sent: Sent) -> Verdict:
     """Say something to a run, through the door."""
     chosen = app.chosen(run)
     verdict = app.door.submit(chosen, sent)
@@ -80,4 +80,4 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
     now = app.door.load(app.chosen(run)).run
     if terms is None:
         terms = renewed(app, now.id) if verb == "resume" and is_pushed(now) else {}
-    return told(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]
+    return say_to_run(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]

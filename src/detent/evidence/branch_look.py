@@ -291,8 +291,8 @@ def _old_tests(span: BranchSpan, look: RepoLook, before: TestReport) -> Old:
     overlay = {path: look.changes.git.read(span.base, path) or b"" for path in files}
     seen = span.collector.clean(span.tip, span.wanted, files, overlay)
     old = frozenset(test for test in before.having("passed") if file_of(before, test) in files)
-    mended = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
-    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | mended, report=seen)
+    fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
+    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen)
 
 
 def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old, teeth: Teeth) -> Iterator[str]:

@@ -41,11 +41,19 @@ Overlay = Mapping[str, bytes | None]  # files that are laid over a tree; None ta
 Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
 
 
-class Collects(Protocol):
+class ReportStore(Protocol):
+    """The reports of test runs, kept by tree."""
+
+    digests: dict[str, str]  # of each tree whose report was kept or believed: the digest of that report
+
+    def known(self, tree: str) -> TestReport | None: ...
+    def keep(self, tree: str, report: TestReport) -> TestReport: ...
+
+
+class Collects(ReportStore, Protocol):
     """Who runs the project's tests for a look: where the work lies, or in clean checkouts only."""
 
     suite: Suite
-    digests: dict[str, str]  # of each tree whose report was kept or believed: the digest of that report
 
     def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def clean(
@@ -56,8 +64,6 @@ class Collects(Protocol):
         overlay: Overlay | None = None,
         near: Near = (),
     ) -> TestReport: ...
-    def known(self, tree: str) -> TestReport | None: ...
-    def keep(self, tree: str, report: TestReport) -> TestReport: ...
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
     def probe(
         self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = ""

@@ -2,7 +2,7 @@
 
 import re
 
-from detent.evidence.look import Look
+from detent.evidence.look import ChangeLook
 from detent.kernel.model import Data, Flag
 
 ONLY_WORDS = re.compile(
@@ -12,7 +12,7 @@ ONLY_WORDS = re.compile(
 )  # work that may end without a change of code
 
 
-def no_proof(look: Look[Data], proved: frozenset[str], about: str) -> list[Flag]:
+def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str) -> list[Flag]:
     """The flag of a branch that no test needs. `about`: what people asked for; where that is not known, words alone are only told."""
     if proved:
         return []

@@ -39,7 +39,7 @@ Mapped = tuple[str, str]  # a name, and the file it is mapped to
 Exists = Callable[[str], bool]
 
 
-def mapped_anew(path: str, before: str, after: str, exists: Exists, declared: frozenset[str]) -> Iterator[Mapped]:
+def mapped_again(path: str, before: str, after: str, exists: Exists, declared: frozenset[str]) -> Iterator[Mapped]:
     """The names that a change of a manifest maps to a stand-in: a file of tests, or another file than the one that is still there."""
     old, new = (dict(_mappings(path, text)) for text in (before, after))
     here = dirname(path)

@@ -29,7 +29,17 @@ class Checks(NamedTuple):
     said: str = ""  # the checks that failed, or that are waited for
 
 
-class Pulls(Protocol):
+class BranchRules(Protocol):
+    """What a forge says of commits and branches."""
+
+    def checks(self, commit: str) -> Checks: ...
+
+    def guarded(self, branch: str) -> str:
+        """Why nobody may push to a branch; empty if we may, or if the forge does not say."""
+        ...
+
+
+class Pulls(BranchRules, Protocol):
     """The pull requests of one project."""
 
     def offer(self, branch: str, onto: str, title: str, body: str) -> Pull:
@@ -45,12 +55,6 @@ class Pulls(Protocol):
         ...
 
     def say(self, pull: Pull, body: str) -> None: ...
-
-    def checks(self, commit: str) -> Checks: ...
-
-    def guarded(self, branch: str) -> str:
-        """Why nobody may push to a branch; empty if we may, or if the forge does not say."""
-        ...
 
 
 def summed(results: dict[str, Result]) -> Checks:

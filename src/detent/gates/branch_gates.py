@@ -1,11 +1,11 @@
 """Gates over commits on a branch: what squash and plan update must have left behind."""
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.plan import PlanData, find_entry, is_done
 from detent.kernel.model import Data, OnBranch
 
 
-def on_its_branch(look: Look[OnBranch]) -> str | None:
+def on_its_branch(look: FilesLook[OnBranch]) -> str | None:
     """The checkout stands on the branch of the run."""
     wanted, now = look.run.data.branch, look.branch().name
     if not wanted or now == wanted:
@@ -14,33 +14,33 @@ def on_its_branch(look: Look[OnBranch]) -> str | None:
     return f"the checkout stands on {now.removeprefix('refs/heads/') or 'no branch'}, and this run on {short}; run `git switch {short}`"
 
 
-def tree_as_judged(look: Look[PlanData]) -> str | None:
+def tree_as_judged(look: SubmitLook[PlanData]) -> str | None:
     """The tree is the one that the analysis is about."""
     same = look.tree == look.run.data.judged_tree
     return None if same else "the tree changed since the run that is to be analysed; submit FAILURE, or restore it"
 
 
-def commit_is_head(look: Look[Data]) -> str | None:
+def commit_is_head(look: FilesLook[Data]) -> str | None:
     """A commit hash, where one is given, is the head of the branch."""
     given = look.sent.commit_hash
     head = look.branch().head
     return f"commit_hash is {given[:12]}, but HEAD is {head[:12]}" if given and not head.startswith(given) else None
 
 
-def one_commit_over_base(look: Look[Data]) -> str | None:
+def one_commit_over_base(look: FilesLook[Data]) -> str | None:
     """The branch is exactly one commit over the one it started from."""
     count = look.branch().over_base
     return None if count == 1 else f"the branch has {count} commits over its base; squash them into one"
 
 
-def message_is_title(look: Look[PlanData]) -> str | None:
+def message_is_title(look: FilesLook[PlanData]) -> str | None:
     """The commit message is the title of the pull request."""
     title = _title(look)
     said = look.branch().message.strip()
     return None if said == title else f"the commit message is '{said}', and must be the title '{title}'"
 
 
-def entry_is_marked(look: Look[PlanData]) -> str | None:
+def entry_is_marked(look: FilesLook[PlanData]) -> str | None:
     """The entry of the master plan carries [DONE] and the hash of the squashed commit."""
     title, path, commit = _title(look), look.setting("pr.plan"), look.run.data.last_commit_hash
     now, mine = (look.read(path) or "").splitlines(), _line(look)
@@ -50,7 +50,7 @@ def entry_is_marked(look: Look[PlanData]) -> str | None:
     return f"the plan's entry for '{title}' does not carry [DONE] and the commit hash {commit[:12]} on its line"
 
 
-def only_the_entry_changed(look: Look[PlanData]) -> str | None:
+def only_the_entry_changed(look: FilesLook[PlanData]) -> str | None:
     """Nothing but the line of the entry in the master plan changed."""
     path, mine = look.setting("pr.plan"), _line(look)
     others = [c.path for c in look.changed() if c.path != path]
@@ -62,12 +62,12 @@ def only_the_entry_changed(look: Look[PlanData]) -> str | None:
     return f"{path} changed in other lines too; the plan update may change only the line of '{_title(look)}'"
 
 
-def _title(look: Look[PlanData]) -> str:
+def _title(look: SubmitLook[PlanData]) -> str:
     plan = look.run.data.plan
     return plan.prTitle if plan else ""
 
 
-def _line(look: Look[PlanData]) -> int | None:
+def _line(look: FilesLook[PlanData]) -> int | None:
     """Where the entry stands in the plan as it was reviewed; None where that is not known, since no tree holds the plan."""
     entry, _ = find_entry(_title(look), look.read(f"GOOD:{look.setting('pr.plan')}") or "")
     return entry.line if entry else None

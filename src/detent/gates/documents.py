@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook
 from detent.gates.check_gates import cannot_fail
 from detent.gates.plain_values import json_value, yaml_value
 from detent.kernel.model import Data, Value
@@ -238,13 +238,13 @@ def design_files(data: SessionData) -> tuple[str, ...]:
     return (*(f"{data.session}/{name}" for name in (SPEC, ACCEPTANCE, ARCHITECTURE)), *data.records, *data.design_specs)
 
 
-def design_is_complete(look: Look[SessionData]) -> str | None:
+def design_is_complete(look: FilesLook[SessionData]) -> str | None:
     """Everything a person is asked to approve can be read: spec, acceptance, architecture, design specs; a record of an earlier round may be gone."""
     missing = [path for path in design_files(look.run.data) if look.read(path) is None and path not in look.run.data.records]
     return f"{missing[0]} is not there" if missing else None
 
 
-def _lacks(look: Look[SessionData], name: str, sections: dict[str, tuple[str, ...]]) -> str | None:
+def _lacks(look: FilesLook[SessionData], name: str, sections: dict[str, tuple[str, ...]]) -> str | None:
     text = look.read(f"{look.run.data.session}/{name}")
     if text is None:
         return f"{look.run.data.session}/{name} is not there; write it as the briefing says"
@@ -252,19 +252,19 @@ def _lacks(look: Look[SessionData], name: str, sections: dict[str, tuple[str, ..
     return f"{name}: needs a heading with text below it for: {', '.join(missing)}" if missing else None
 
 
-def spec_is_sound(look: Look[SessionData]) -> str | None:
+def spec_is_sound(look: FilesLook[SessionData]) -> str | None:
     """spec.md has goals, acceptance criteria and a definition of done."""
     return _lacks(
         look, SPEC, {"goals": ("goal",), "acceptance criteria": ("acceptance criteria",), "definition of done": ("definition of done",)}
     )
 
 
-def short_spec_is_sound(look: Look[SessionData]) -> str | None:
+def short_spec_is_sound(look: FilesLook[SessionData]) -> str | None:
     """A lean spec.md has its goal and acceptance criteria."""
     return _lacks(look, SPEC, {"goal": ("goal",), "acceptance criteria": ("acceptance criteria",)})
 
 
-def acceptance_is_sound(look: Look[SessionData]) -> str | None:
+def acceptance_is_sound(look: FilesLook[SessionData]) -> str | None:
     """acceptance.json fits its form, has at least one criterion, and every command in it can fail."""
     text = look.read(f"{look.run.data.session}/{ACCEPTANCE}")
     if text is None:
@@ -272,12 +272,12 @@ def acceptance_is_sound(look: Look[SessionData]) -> str | None:
     return "; ".join(read_acceptance(text)[1]) or None
 
 
-def architecture_is_sound(look: Look[SessionData]) -> str | None:
+def architecture_is_sound(look: FilesLook[SessionData]) -> str | None:
     """architecture.md has an overview, modules and risks."""
     return _lacks(look, ARCHITECTURE, {"overview": ("overview",), "modules": ("module",), "risks": ("risk",)})
 
 
-def tasks_are_sound(look: Look[SessionData]) -> str | None:
+def tasks_are_sound(look: FilesLook[SessionData]) -> str | None:
     """tasks.yaml fits its form: goals, checks and done_when everywhere, dependencies that exist and never go in a circle, no status of the agent's own."""
     text = look.read(f"{look.run.data.session}/{TASKS}")
     if text is None:
@@ -288,7 +288,7 @@ def tasks_are_sound(look: Look[SessionData]) -> str | None:
     return "; ".join((*faults, *(f"{TASKS}: {i}: the status is the machine's to write; leave it not-started" for i in claimed))) or None
 
 
-def context_is_there(look: Look[SessionData]) -> str | None:
+def context_is_there(look: FilesLook[SessionData]) -> str | None:
     """Every context file of a task is there, or is made by a task that it depends on."""
     found, _ = read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")
     tasks = {t.id: t for t in found.tasks} if found else {}
@@ -309,14 +309,14 @@ def _before(id: str, tasks: dict[str, TaskEntry]) -> set[str]:
     return found
 
 
-def _exists(look: Look[SessionData], path: str) -> bool:
+def _exists(look: FilesLook[SessionData], path: str) -> bool:
     try:
         return look.read(path) is not None
     except CannotTell:  # it is there, and larger than any document
         return True
 
 
-def one_task_only(look: Look[SessionData]) -> str | None:
+def one_task_only(look: FilesLook[SessionData]) -> str | None:
     """A lean session has exactly one task."""
     found, _ = read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")
     count = len(found.tasks) if found else 0

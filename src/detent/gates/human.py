@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.documents import KnownIssue, SessionData, content_hash
 from detent.gates.reply import ReviewPoint, RoleReply, noted
 from detent.gates.summary import design_summary
@@ -213,7 +213,7 @@ def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     )
 
 
-def ask_anew(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
+def ask_again(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """What was shown has changed: the question stands again, about what is there now."""
     asked = pending(run.data)
     if asked is None:
@@ -226,7 +226,7 @@ def ask_anew(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 # Gates
 
 
-def answers_the_question(look: Look[DecisionData]) -> str | None:
+def answers_the_question(look: SubmitLook[DecisionData]) -> str | None:
     """The answer comes from a person and names the question that is open."""
     asked = pending(look.run.data)
     if look.sent.by != "human":
@@ -236,7 +236,7 @@ def answers_the_question(look: Look[DecisionData]) -> str | None:
     return None if look.sent.decision == asked.decision_id else f"the open question is {asked.decision_id}, not '{look.sent.decision}'"
 
 
-def cancelled_on_purpose(look: Look[DecisionData]) -> str | None:
+def cancelled_on_purpose(look: SubmitLook[DecisionData]) -> str | None:
     """A question is cancelled by a person, with a reason; one about security never by a dialog that nobody answered."""
     asked = pending(look.run.data)
     if not look.sent.note.strip():
@@ -246,20 +246,20 @@ def cancelled_on_purpose(look: Look[DecisionData]) -> str | None:
     return None
 
 
-def _moved(look: Look[DecisionData], decision: PersonDecision) -> str | None:
+def _moved(look: FilesLook[DecisionData], decision: PersonDecision) -> str | None:
     """Which document is another one now. All are read, so that the question can be put again about what is there."""
     now = {path: content_hash(look.read(path) or "") for path in decision.shown}
     changed = [path for path, was in decision.shown.items() if now[path] != was]
     return f"{changed[0]} changed since it was shown; look at it again, then answer" if changed else None
 
 
-def as_shown(look: Look[DecisionData]) -> str | None:
+def as_shown(look: FilesLook[DecisionData]) -> str | None:
     """What the person was shown is what stands there now."""
     asked = pending(look.run.data)
     return _moved(look, asked) if asked else "no question is open"
 
 
-def design_as_approved(look: Look[DecisionData]) -> str | None:
+def design_as_approved(look: FilesLook[DecisionData]) -> str | None:
     """The design is the one a person approved; a lean session has none."""
     given = next((d for d in look.run.data.decisions if d.decision_id == APPROVE and d.answer == "approved"), None)
     if look.run.data.mode == "lean":

@@ -1,6 +1,6 @@
 """The project's own instructions to agents. Whoever changes them steers later agents, so a person must want it. Knows names only."""
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook
 from detent.gates.tree import asked, names
 from detent.kernel.model import Data
 
@@ -13,7 +13,7 @@ def is_instruction(path: str) -> bool:
     return path.rpartition("/")[2] in NAMES or path.startswith(FOLDERS)
 
 
-def instructions_kept(look: Look[Data]) -> str | None:
+def instructions_kept(look: FilesLook[Data]) -> str | None:
     """What the project tells its agents is as it was, but for files that a person has named: it steers whoever works next."""
     touched = [c.path for c in look.changed() if is_instruction(c.path)]
     said = asked(look) if touched else ""

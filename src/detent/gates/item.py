@@ -8,7 +8,7 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, SubmitLook
 from detent.kernel.model import Data, Sent, Value
 from detent.kernel.spans import last_span
 
@@ -80,24 +80,24 @@ def blocked_reason(report: str) -> str:
     return found[1].strip() if found else ""
 
 
-def says_blocked(look: Look[Data]) -> str | None:
+def says_blocked(look: SubmitLook[Data]) -> str | None:
     """BLOCKED counts only as the last line of the agent's own final report, with a reason."""
     return None if blocked_reason(final_report(look.sent)) else "the report does not end in a line `BLOCKED: reason`"
 
 
-def _fact(look: Look[Data], name: str) -> str:
+def _fact(look: SubmitLook[Data], name: str) -> str:
     if name not in look.sent.facts:
         raise CannotTell(f"the tracker did not say: {name}")
     return look.sent.facts[name]
 
 
-def dependencies_closed(look: Look[Data]) -> str | None:
+def dependencies_closed(look: SubmitLook[Data]) -> str | None:
     """Every item that this one depends on is closed."""
     waiting = _fact(look, "open_dependencies").split()
     return f"{waiting[0]} is not closed, and this item depends on it" if waiting else None
 
 
-def not_failed_twice(look: Look[Data]) -> str | None:
+def not_failed_twice(look: SubmitLook[Data]) -> str | None:
     """The item has not failed as often as an item may; then it is skipped."""
     told, most = _fact(look, "failures"), look.run.limits["item_failures"]
     if not told.isdecimal():
@@ -105,13 +105,13 @@ def not_failed_twice(look: Look[Data]) -> str | None:
     return f"the item failed {told} times; it is skipped until a person has looked at it" if int(told) >= most else None
 
 
-def files_within_budget(look: Look[Data]) -> str | None:
+def files_within_budget(look: FilesLook[Data]) -> str | None:
     """Not more files changed than the budget allows."""
     most, count = int(look.setting("limits.files") or 0), len(look.changed())  # 0 is no limit
     return f"{count} files changed, and the budget is {most}" if most and count > most else None
 
 
-def branch_review_is_readable(look: Look[Data]) -> str | None:
+def branch_review_is_readable(look: SubmitLook[Data]) -> str | None:
     """The review can be read as {issues, summary, pr_ready}; one that cannot is neither a yes nor a no."""
     read_review(look.sent.findings)
     return None

@@ -7,7 +7,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.card import Card
-from detent.evidence.look import Look
+from detent.evidence.look import CommandLook, Look
 from detent.gates.tests import red_tests_pass
 from detent.gates.toolchain_gate import toolchain_kept
 from detent.kernel.model import Flag, Found
@@ -48,7 +48,7 @@ def steps_of(row: Row[Any]) -> tuple[str, ...]:
 def own_gate(gate: OwnGate) -> Gate:
     """A gate that the project configures, as a gate of the row."""
 
-    def passes(look: Look[Any]) -> Said:
+    def passes(look: CommandLook[Any]) -> Said:
         return look.own_gate(gate)
 
     passes.__name__ = gate.known_as

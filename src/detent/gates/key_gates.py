@@ -1,11 +1,11 @@
 """The gate that keeps keys out of what is committed."""
 
-from detent.evidence.look import Look
+from detent.evidence.look import ChangeLook
 from detent.gates.tree import names
 from detent.kernel.model import Data
 
 
-def no_keys_added(look: Look[Data]) -> str | None:
+def no_keys_added(look: ChangeLook[Data]) -> str | None:
     """No added line holds a key or another secret, but in files that a person has named: what is committed stays in the history."""
     said = " ".join((*look.run.steers, look.run.guidance))
     wrong = [place for place in look.keys_added() if not names(said, place.partition(":")[0])]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, cast
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook
 from detent.gates.plain_values import paired
 from detent.kernel.model import OnBranch, Value
 
@@ -264,7 +264,7 @@ def is_done(line: str) -> bool:
     return "[DONE]" in line and re.search(r"\b[0-9a-f]{7,40}\b", line) is not None
 
 
-def plan_is_sound(look: Look[PlanData]) -> str | None:
+def plan_is_sound(look: FilesLook[PlanData]) -> str | None:
     """ACTIVE_PR.json is strictly valid, every status is TODO, and its title matches exactly one open entry of the master plan."""
     text = look.read(FILE)
     if text is None:
@@ -287,7 +287,7 @@ def plan_is_sound(look: Look[PlanData]) -> str | None:
     return title_fits(plan.prTitle, _master(look))
 
 
-def _master(look: Look[PlanData]) -> str:
+def _master(look: FilesLook[PlanData]) -> str:
     """The master plan as people left it. A copy that lies in the workspace is for reading."""
     return look.run.data.laid or look.read(look.setting("pr.plan")) or ""
 
@@ -298,14 +298,14 @@ def title_fits(title: str, master: str) -> str | None:
     return None if entry else f"prTitle: '{title}' matches {matches} open entries of the plan; it must match exactly one"
 
 
-def no_entry_is_open(look: Look[PlanData]) -> str | None:
+def no_entry_is_open(look: FilesLook[PlanData]) -> str | None:
     """The master plan has no open entry left."""
     left = open_entries(_master(look))
     lowest = (e for e, after in zip(left, [*left[1:], None], strict=True) if after is None or after.depth <= e.depth)
     return f"the plan still has an open entry: {next(lowest).text}" if left else None
 
 
-def replan_keeps_the_rest(look: Look[PlanData]) -> str | None:
+def replan_keeps_the_rest(look: FilesLook[PlanData]) -> str | None:
     """Only the failed task is replaced; the first new one tells its history, the last one repeats the original RED step."""
     text, old = look.read(FILE), look.run.data.plan
     new, faults = read_plan(text) if text is not None else (None, (f"{FILE} is not there",))

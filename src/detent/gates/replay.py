@@ -6,7 +6,7 @@ What a claim says is not believed. What a step is, its trees say (`found`); the 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, Look, MutationLook, RerunLook, TestsLook
 from detent.gates.instructions import instructions_kept
 from detent.gates.plan import is_done
 from detent.gates.testlist import only_list_changed
@@ -30,7 +30,7 @@ from detent.kernel.rows import Said
 Gate = Callable[[Look[Any]], Said]
 
 
-def tests_are_as_claimed(look: Look[Any]) -> str | None:
+def tests_are_as_claimed(look: TestsLook[Any]) -> str | None:
     """The tests that newly fail are the ones that the claim names, where it names any."""
     claimed = frozenset(look.sent.reply.split("\n")) if look.sent.reply else frozenset()
     found = look.outcomes().newly_failing
@@ -43,12 +43,12 @@ def tests_are_as_claimed(look: Look[Any]) -> str | None:
     )
 
 
-def new_tests_failed_over(look: Look[Any]) -> str | None:
+def new_tests_failed_over(look: RerunLook[Any]) -> str | None:
     """At least one new test fails on the tree that the task was re-planned from."""
     return needed(look, look.sent.value, "it was claimed over that tree")
 
 
-def new_tests_can_fail(look: Look[Any]) -> str | None:
+def new_tests_can_fail(look: MutationLook[Any]) -> str | None:
     """Tests that came without a RED step, in files that this step wrote, fail against a small mutation of the code at least."""
     wrote = {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
     now = look.tests()
@@ -58,7 +58,7 @@ def new_tests_can_fail(look: Look[Any]) -> str | None:
     return f"{new[0]} was never seen failing: it came without a RED step, and fails against no small change of the code"
 
 
-def tests_run_as_before(look: Look[Any]) -> str | None:
+def tests_run_as_before(look: FilesLook[Any]) -> str | None:
     """What decides how tests are run is as it was: a conftest brings nothing that decides, and no other configuration of runner, CI or coverage changed."""
     if said := conftest_stays_plain(look):
         return said.partition(" how tests are run")[0] + " how tests are run"
@@ -66,7 +66,7 @@ def tests_run_as_before(look: Look[Any]) -> str | None:
     return f"{wrong[0]} changed, which decides how tests are run" if wrong else None
 
 
-def only_the_plan_changed(look: Look[Any]) -> str | None:
+def only_the_plan_changed(look: FilesLook[Any]) -> str | None:
     """An update of the plan changes the file that the base names as its plan, and there only lines that say what is done; the code stays."""
     path, claimed = look.setting("pr.plan"), look.sent.value
     wrong = sorted(c.path for c in look.changed() if c.path != path)
@@ -79,7 +79,7 @@ def only_the_plan_changed(look: Look[Any]) -> str | None:
     return f"{path} changed in other lines than those of finished entries" if moved or len(before.splitlines()) != len(now) else None
 
 
-def nothing_changed(look: Look[Any]) -> str | None:
+def nothing_changed(look: FilesLook[Any]) -> str | None:
     """What was taken over when the run started is what was committed before: nothing came in without proof."""
     changed = look.changed()
     return (

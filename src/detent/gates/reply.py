@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.documents import RECORDS, RESEARCH, SPECS, SessionData
 from detent.gates.plain_values import json_value
 from detent.kernel.model import Value
@@ -198,11 +198,11 @@ def _fits(path: str, globs: tuple[str, ...]) -> bool:
     return any(fnmatch(path, g) or fnmatch(path.rpartition("/")[2], g) for g in globs)
 
 
-def _strays(look: Look[SessionData], globs: tuple[str, ...]) -> list[str]:
+def _strays(look: FilesLook[SessionData], globs: tuple[str, ...]) -> list[str]:
     return [c.path for c in look.changed() if not _fits(c.path, globs)]
 
 
-def wrote_nothing(look: Look[SessionData]) -> str | None:
+def wrote_nothing(look: FilesLook[SessionData]) -> str | None:
     """The tree is the one that the role was given to judge: a Reviewer and Security write nothing."""
     changed = [c.path for c in look.changed()]
     return (
@@ -212,25 +212,25 @@ def wrote_nothing(look: Look[SessionData]) -> str | None:
     )
 
 
-def wrote_only_tests(look: Look[SessionData]) -> str | None:
+def wrote_only_tests(look: FilesLook[SessionData]) -> str | None:
     """QA writes test files and nothing else."""
     wrong = [c.path for c in look.changed() if c.sort != "test"]
     return f"{wrong[0]} changed; QA writes test files only" if wrong else None
 
 
-def wrote_only_build_files(look: Look[SessionData]) -> str | None:
+def wrote_only_build_files(look: FilesLook[SessionData]) -> str | None:
     """The Integrator writes build and release files and nothing else."""
     wrong = _strays(look, BUILD)
     return f"{wrong[0]} changed; the Integrator writes build and release files only" if wrong else None
 
 
-def wrote_only_docs(look: Look[SessionData]) -> str | None:
+def wrote_only_docs(look: FilesLook[SessionData]) -> str | None:
     """Docs writes documentation and nothing else."""
     wrong = _strays(look, DOCS)
     return f"{wrong[0]} changed; Docs writes documentation only" if wrong else None
 
 
-def readme_or_reason(look: Look[SessionData]) -> str | None:
+def readme_or_reason(look: FilesLook[SessionData]) -> str | None:
     """Docs changed the README, or states in artifacts.notes why not."""
     reply = _reply(look, "Docs")
     told = reply is None or any(note.strip() and not any(how.match(note.strip()) for how in HOW.values()) for note in reply.artifacts.notes)
@@ -244,7 +244,7 @@ HOW = {
 }  # how such a note begins
 
 
-def says_how_to_run_and_test(look: Look[SessionData]) -> str | None:
+def says_how_to_run_and_test(look: SubmitLook[SessionData]) -> str | None:
     """Docs tells in artifacts.notes how to run what was built, and how to test it."""
     reply = _reply(look, "Docs")
     notes = reply.artifacts.notes if reply else ()
@@ -256,19 +256,19 @@ def says_how_to_run_and_test(look: Look[SessionData]) -> str | None:
     )
 
 
-def _reply(look: Look[SessionData], role: str) -> RoleReply | None:
+def _reply(look: SubmitLook[SessionData], role: str) -> RoleReply | None:
     """The reply that is judged: the one handed in, or the one that a person accepted."""
     accepted: RoleReply | None = getattr(look.run.data, "accepted", None)
     return read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
 
 
-def _inside(look: Look[SessionData], role: str, folder: str) -> list[str]:
+def _inside(look: SubmitLook[SessionData], role: str, folder: str) -> list[str]:
     """The files of a folder of the session that the role's reply names."""
     reply = _reply(look, role)
     return [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
 
 
-def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
+def _named(look: FilesLook[SessionData], role: str, folder: str) -> str | None:
     inside = _inside(look, role, folder)
     empty = [path for path in inside if not (look.read(path) or "").strip()]
     if not inside:
@@ -276,18 +276,18 @@ def _named(look: Look[SessionData], role: str, folder: str) -> str | None:
     return f"{empty[0]} is named, and is not there" if empty else None
 
 
-def research_is_there(look: Look[SessionData]) -> str | None:
+def research_is_there(look: FilesLook[SessionData]) -> str | None:
     """The Researcher's report exists and is named in its reply."""
     return _named(look, "Researcher", RESEARCH)
 
 
-def records_are_there(look: Look[SessionData]) -> str | None:
+def records_are_there(look: FilesLook[SessionData]) -> str | None:
     """Every decision record that the Architect names exists; those of earlier rounds are looked at too."""
     inside, earlier = _inside(look, "Architect", RECORDS), look.run.data.records
     empty = [path for path in dict.fromkeys((*inside, *earlier)) if not (look.read(path) or "").strip() and path in inside]
     return f"{empty[0]} is named, and is not there" if empty else None
 
 
-def design_spec_is_there(look: Look[SessionData]) -> str | None:
+def design_spec_is_there(look: FilesLook[SessionData]) -> str | None:
     """The Designer's spec exists and is named in its reply."""
     return _named(look, "Designer", SPECS)

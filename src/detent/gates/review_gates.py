@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Flag, Value
 from detent.kernel.rows import Said
@@ -88,13 +88,13 @@ def blocking(findings: tuple[Finding, ...], at: str) -> tuple[Finding, ...]:
     return tuple(f for f in findings if SEVERITIES.index(f.severity) >= SEVERITIES.index(at))
 
 
-def review_is_readable(look: Look[Data]) -> str | None:
+def review_is_readable(look: SubmitLook[Data]) -> str | None:
     """The review can be read; one that cannot approves nothing and finds nothing."""
     read_findings(look.sent.findings)
     return None
 
 
-def review_is_independent(look: Look[Data]) -> str | None:
+def review_is_independent(look: SubmitLook[Data]) -> str | None:
     """Where an independent review is required, one reported by the agent itself is refused."""
     if look.sent.by != "system" and look.setting("review.agent"):
         return "a reviewer is configured ([review] agent), so the review is not for you to report; call get_task, and the machine asks it"
@@ -103,7 +103,7 @@ def review_is_independent(look: Look[Data]) -> str | None:
     return "an independent review is required here (review.require_independent); configure [review] agent, or ask a person"
 
 
-def own_review_is_flagged(look: Look[Data]) -> Said:
+def own_review_is_flagged(look: SubmitLook[Data]) -> Said:
     """A branch that only its own agent reviewed is flagged: told, and asked about where an independent review is required."""
     if look.sent.by == "system" and look.sent.facts.get("by", "") not in ("", ROOT_FILE):
         return None
@@ -116,7 +116,7 @@ def own_review_is_flagged(look: Look[Data]) -> Said:
     )
 
 
-def tree_is_as_proved(look: Look[Data]) -> str | None:
+def tree_is_as_proved(look: FilesLook[Data]) -> str | None:
     """What is reviewed is the tree that the last step proved, and nothing beside it."""
     changed = look.changed()
     return unproved(changed[0].path) if changed else None
@@ -127,7 +127,7 @@ def unproved(path: str) -> str:
     return f"{path} changed since the last step passed, so it is not proved; take it back, and make the change in a step of its own"
 
 
-def tree_is_as_reviewed(look: Look[PlanData]) -> str | None:
+def tree_is_as_reviewed(look: FilesLook[PlanData]) -> str | None:
     """The tree is identical to the one that was reviewed."""
     reviewed = look.run.data.reviewed_tree
     if look.branch().tree == reviewed:

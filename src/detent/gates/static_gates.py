@@ -2,7 +2,7 @@
 
 import msgspec
 
-from detent.evidence.look import Look
+from detent.evidence.look import ChangeLook
 from detent.gates.tree import asked, names
 from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said
@@ -10,7 +10,7 @@ from detent.kernel.rows import Said
 CAN_BE_NAMED = frozenset({"judged-by", "secrets", "binaries", "big-files", "executable-bits", "new-dependencies", "ci-permissions"})
 
 
-def reading_is_flagged(look: Look[Data]) -> Said:
+def reading_is_flagged(look: ChangeLook[Data]) -> Said:
     """What one would see by reading the change is flagged: code that knows the tests, stand-ins, secrets, binaries, new dependencies and the like."""
     found = look.read_through()
     said = asked(look) if any(flag.kind in CAN_BE_NAMED for flag in found) else ""

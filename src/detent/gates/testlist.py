@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, SubmitLook, TestsLook
 from detent.gates.plain_values import twice
 from detent.kernel.model import OnBranch, Value
 
@@ -124,13 +124,13 @@ def _case_faults(case: CurrentTest) -> Iterator[str]:
         yield "currentTest.implFile: must be another file than testFile"
 
 
-def _sound(look: Look[ListData]) -> tuple[ListedTest, ...] | None:
+def _sound(look: FilesLook[ListData]) -> tuple[ListedTest, ...] | None:
     """The entries of the judged list, or None where it cannot be read: list_parses says why."""
     entries, faults = read_list(look.read(FILE) or "")
     return None if faults else entries
 
 
-def list_parses(look: Look[ListData]) -> str | None:
+def list_parses(look: FilesLook[ListData]) -> str | None:
     """test-list.md is there and is made of markdown checkboxes, at least one, none twice."""
     text = look.read(FILE)
     if text is None:
@@ -138,7 +138,7 @@ def list_parses(look: Look[ListData]) -> str | None:
     return "\n".join(read_list(text)[1]) or None
 
 
-def entries_kept(look: Look[ListData]) -> str | None:
+def entries_kept(look: FilesLook[ListData]) -> str | None:
     """No entry is reworded or removed: an open one only after a person's steer or guidance, a proved one never."""
     entries = _sound(look)
     if entries is None:
@@ -152,7 +152,7 @@ def entries_kept(look: Look[ListData]) -> str | None:
     return f"'{lost[0].text}' is no longer in {FILE}; {why}; put the line back as it was"
 
 
-def boxes_are_ours(look: Look[ListData]) -> str | None:
+def boxes_are_ours(look: FilesLook[ListData]) -> str | None:
     """The ticked boxes are exactly those that the machine ticked."""
     entries = _sound(look)
     ticked = {e.text for e in look.run.data.entries if e.done}
@@ -164,7 +164,7 @@ def boxes_are_ours(look: Look[ListData]) -> str | None:
     return None
 
 
-def reply_names_a_test(look: Look[ListData]) -> str | None:
+def reply_names_a_test(look: SubmitLook[ListData]) -> str | None:
     """The reply carries {"currentTest": {description, testFile, implFile}} and nothing else."""
     reply, fault = read_reply(look.sent.reply)
     if reply is None:
@@ -172,7 +172,7 @@ def reply_names_a_test(look: Look[ListData]) -> str | None:
     return None if reply.current_test else "currentTest is null; name an open entry"
 
 
-def current_is_open(look: Look[ListData]) -> str | None:
+def current_is_open(look: FilesLook[ListData]) -> str | None:
     """The description of currentTest is the text of an open entry."""
     reply, _ = read_reply(look.sent.reply)
     entries = _sound(look)
@@ -185,23 +185,23 @@ def current_is_open(look: Look[ListData]) -> str | None:
     return f"currentTest.description '{named}' is not the text of an open entry; open: {'; '.join(open_now[:5]) or 'none'}"
 
 
-def every_box_is_ticked(look: Look[ListData]) -> str | None:
+def every_box_is_ticked(look: FilesLook[ListData]) -> str | None:
     """{"currentTest": null} is believed only if every box is [x]."""
     left = [e.text for e in _sound(look) or () if not e.done]
     return f"currentTest is null, and {len(left)} entries are open, first: '{left[0]}'; name an open entry as currentTest" if left else None
 
 
-def only_list_changed(look: Look[ListData]) -> str | None:
+def only_list_changed(look: FilesLook[ListData]) -> str | None:
     """PLAN changes test-list.md and nothing else."""
     wrong = strays_of_plan(look)
     return f"{wrong[0]} changed; PLAN writes {FILE} only" if wrong else None
 
 
-def strays_of_plan(look: Look[ListData]) -> list[str]:
+def strays_of_plan(look: FilesLook[ListData]) -> list[str]:
     return sorted(c.path for c in look.changed() if c.path != FILE)
 
 
-def a_test_is_new(look: Look[ListData]) -> str | None:
+def a_test_is_new(look: TestsLook[ListData]) -> str | None:
     """At least one test is new."""
     seen = look.outcomes()
     new = seen.pins | seen.newly_failing

@@ -2,7 +2,7 @@
 
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
-from detent.evidence.look import Look, Probed
+from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, TestsLook
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 from detent.gates.plan import PlanData, is_verification, verified_from
@@ -36,12 +36,12 @@ def _passes(ids: Ids) -> str:
 # -- whether the run of the tests can be believed ------------------------------------------------------------------------------
 
 
-def at_least_one_ran(look: Look[Data]) -> str | None:
+def at_least_one_ran(look: TestsLook[Data]) -> str | None:
     """At least one test was collected and run; zero tests are no evidence."""
     return _ran(look.tests())
 
 
-def changed_tests_ran(look: Look[Data]) -> str | None:
+def changed_tests_ran(look: RerunLook[Data]) -> str | None:
     """The test files that the step changed were run; the rest of the suite is run at GREEN."""
     return _ran(look.run_changed())
 
@@ -52,7 +52,7 @@ def _ran(seen: TestReport) -> str | None:
     return None if seen.ids else "no test was collected, so nothing is proved"
 
 
-def canary_held(look: Look[Data]) -> str | None:
+def canary_held(look: TestsLook[Data]) -> str | None:
     """Tests of the machine's own in the same run came back as they must: one failed, one passed."""
     return _tampered(look.tests()) or None
 
@@ -64,7 +64,7 @@ def _tampered(report: TestReport) -> str:
 # -- RED: something needs this step --------------------------------------------------------------------------------------------
 
 
-def something_needs_this_step(look: Look[Data]) -> str | None:
+def something_needs_this_step(look: TestsLook[Data]) -> str | None:
     """At least one test fails now that did not fail before."""
     seen = look.outcomes()
     if seen.newly_failing:
@@ -76,7 +76,7 @@ def something_needs_this_step(look: Look[Data]) -> str | None:
     return "no test fails; write a test, or add an assertion to one, that fails until this step is done"
 
 
-def fails_for_the_product(look: Look[Data]) -> str | None:
+def fails_for_the_product(look: TestsLook[Data]) -> str | None:
     """A new failure has a reason that code can fix: the test can be read, has its fixtures and packages, and forgot no name of its own."""
     failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
     reasons = {test: look.why(test) for test in failing}
@@ -86,7 +86,7 @@ def fails_for_the_product(look: Look[Data]) -> str | None:
     return f"{test} fails for a reason of its own, which no code can fix: {reason.sentence}"
 
 
-def reason_is_told(look: Look[Data]) -> Said:
+def reason_is_told(look: TestsLook[Data]) -> Said:
     """Where the machine cannot tell whether the code is why a test fails, that is flagged."""
     failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
     unclear = {test: why for test in failing if (why := look.why(test)).sort == "unknown"}
@@ -96,7 +96,7 @@ def reason_is_told(look: Look[Data]) -> Said:
     return Flag("weak-evidence", f"{test} fails, and it cannot be told whether the code is why: {why.sentence}", test, level="note")
 
 
-def fails_again(look: Look[Data]) -> str | None:
+def fails_again(look: TestsLook[Data]) -> str | None:
     """A test that fails now fails again when it is run once more on the same tree: a flaky test is no evidence."""
     new = look.outcomes().newly_failing
     again = look.again(new)
@@ -106,12 +106,12 @@ def fails_again(look: Look[Data]) -> str | None:
     return f"{_first(calm)} is flaky: it failed, and run again on the same tree it did not; a flaky test is no evidence" if calm else None
 
 
-def new_tests_failed_before(look: Look[PlanData]) -> str | None:
+def new_tests_failed_before(look: RerunLook[PlanData]) -> str | None:
     """At least one test fails on the tree that the task was re-planned from, and does not fail on the one before its tests came."""
     return needed(look, verified_from(look.run.data.plan), "test the original goal")
 
 
-def needed(look: Look[Data], tree: str, what: str) -> str | None:
+def needed(look: RerunLook[Data], tree: str, what: str) -> str | None:
     """Whether a new test needs what was done since a tree."""
     now, seen = look.tests(), look.outcomes()
     new = seen.pins | seen.newly_failing
@@ -125,7 +125,7 @@ def needed(look: Look[Data], tree: str, what: str) -> str | None:
 # -- what was there before -------------------------------------------------------------------------------------------------------
 
 
-def none_is_lost(look: Look[Data]) -> Said:
+def none_is_lost(look: BaselineLook[Data]) -> Said:
     """No test is lost or newly skipped. One that is taken out together with its code, or for a new one that asks for something else, is flagged."""
     seen = look.outcomes()
     if skipped := seen.skipped - look.known_skips():
@@ -138,7 +138,7 @@ def none_is_lost(look: Look[Data]) -> Said:
     return tuple(Flag("rewritten-test", f"{test} was taken out", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
 
 
-def _unreadable(look: Look[Data]) -> str:
+def _unreadable(look: TestsLook[Data]) -> str:
     """Older tests that cannot be run, since their file cannot be loaded for a reason that no code can fix."""
     before, waiting = look.tests_before(), look.outcomes().waiting
     for file in sorted({file_of(before, test) for test in waiting}):
@@ -147,7 +147,7 @@ def _unreadable(look: Look[Data]) -> str:
     return ""
 
 
-def _taken_out(look: Look[Data]) -> Ids:
+def _taken_out(look: TestsLook[Data]) -> Ids:
     """The lost tests that went with the code they were about, or whose file asks for something else now."""
     before, seen = look.tests_before(), look.outcomes()
     if not seen.lost:
@@ -158,7 +158,7 @@ def _taken_out(look: Look[Data]) -> Ids:
     return frozenset(t for t in seen.lost if file_of(before, t) in asks or (with_code and file_of(before, t) in deleted))
 
 
-def _helpers(look: Look[Data]) -> Ids:
+def _helpers(look: TestsLook[Data]) -> Ids:
     """Files of Go's tests that could not be built before, are there still, and declare no test, then and now: nothing of theirs is lost."""
     files = [test for test in look.outcomes().lost if test.endswith("_test.go") and file_of(look.tests_before(), test) == test]
     if not files:
@@ -169,19 +169,19 @@ def _helpers(look: Look[Data]) -> Ids:
     return frozenset(file for file, both in texts.items() if all(text is not None and not blocks(file, text) for text in both))
 
 
-def _bring_back(look: Look[Data], lost: Ids) -> str:
+def _bring_back(look: TestsLook[Data], lost: Ids) -> str:
     changed = {c.path for c in look.changed()}
     files = sorted(changed & {file_of(look.tests_before(), test) for test in lost})
     return f". Bring it back: {look.restoring(files[0])}" if files else ""
 
 
-def old_tests_still_notice(look: Look[Data]) -> str | None:
+def old_tests_still_notice(look: BaselineLook[Data]) -> str | None:
     """An older test that was changed and passes still notices what it noticed: the same small changes of the code make it fail."""
     weak = look.weakened()
     return f"{_first(frozenset(weak))} is weakened: it was changed, and no longer fails for code that it failed for" if weak else None
 
 
-def rewritten_is_flagged(look: Look[Data]) -> Said:
+def rewritten_is_flagged(look: BaselineLook[Data]) -> Said:
     """What an older test expects was changed or taken out: shown, with both versions."""
     said = "what an older test expects was changed"
     return tuple(Flag("rewritten-test", said, each.place, each.before, each.after) for each in look.rewritten()[:MOST_AGAIN])
@@ -190,13 +190,13 @@ def rewritten_is_flagged(look: Look[Data]) -> Said:
 # -- GREEN and REFACTOR: it passes, and nothing broke ----------------------------------------------------------------------------
 
 
-def red_tests_pass(look: Look[Data]) -> str | None:
+def red_tests_pass(look: BaselineLook[Data]) -> str | None:
     """Every test that failed before passes now, but for those that failed before the work began."""
     left = look.outcomes().still_failing - look.known_failures()
     return f"{_first(left)} still {_fails(left)}{_because(look, left)}" if left else None
 
 
-def nothing_broke(look: Look[Data]) -> str | None:
+def nothing_broke(look: BaselineLook[Data]) -> str | None:
     """No test fails that did not fail before."""
     seen = look.outcomes()
     if broken := seen.regressions - _come_and_go(look, seen.regressions):
@@ -205,23 +205,23 @@ def nothing_broke(look: Look[Data]) -> str | None:
     return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky(look, new)}" if new else None
 
 
-def _come_and_go(look: Look[Data], broken: Ids) -> Ids:
+def _come_and_go(look: BaselineLook[Data], broken: Ids) -> Ids:
     """Tests that failed before the work began, passed since, fail again, and pass when they are run once more: held against no step."""
     return _calm(look, broken & {*look.known_failures(), *look.run.fixed})
 
 
-def _because(look: Look[Data], bad: Ids) -> str:
+def _because(look: TestsLook[Data], bad: Ids) -> str:
     said = look.why(min(bad)).sentence
     return f": {said}" if said else ""
 
 
-def _flaky(look: Look[Data], bad: Ids) -> str:
+def _flaky(look: TestsLook[Data], bad: Ids) -> str:
     """Which of the tests that failed did not when they were run once more on the same tree, as the end of a sentence."""
     calm = _calm(look, bad)
     return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""
 
 
-def _calm(look: Look[Data], bad: Ids) -> Ids:
+def _calm(look: TestsLook[Data], bad: Ids) -> Ids:
     """Which of the tests that failed pass when they are run once more on the same tree."""
     if not bad or len(bad) > MOST_AGAIN:
         return frozenset()
@@ -231,7 +231,7 @@ def _calm(look: Look[Data], bad: Ids) -> Ids:
         return frozenset()  # what was seen stands
 
 
-def product_changed(look: Look[Data]) -> Said:
+def product_changed(look: ChangeLook[Data]) -> Said:
     """A GREEN step changes code; one that does not is flagged. Where a task only verifies what smaller ones did, none is left to write."""
     data = look.run.data
     if isinstance(data, PlanData) and is_verification(data.plan):
@@ -241,7 +241,7 @@ def product_changed(look: Look[Data]) -> Said:
     return Flag("no-proof", "the GREEN step changed no code, so its tests passed by themselves", stays=True)
 
 
-def already_is_flagged(look: Look[Data]) -> Said:
+def already_is_flagged(look: TestsLook[Data]) -> Said:
     """An entry that is closed as satisfied already has no test that failed first: flagged."""
     new = sorted(look.outcomes().pins)
     said = f"closed as satisfied already: {new[0] if new else 'its test'} passed at once, and was never seen failing"
@@ -251,12 +251,12 @@ def already_is_flagged(look: Look[Data]) -> Said:
 # -- what the agent selected -----------------------------------------------------------------------------------------------------
 
 
-def selection_is_some(look: Look[Data]) -> str | None:
+def selection_is_some(look: RerunLook[Data]) -> str | None:
     """The test command selects at least one test."""
     return _tampered(look.selected()) or (None if look.selected().ids else "the test command selects no test")
 
 
-def selection_passes(look: Look[Data]) -> str | None:
+def selection_passes(look: RerunLook[Data]) -> str | None:
     """The tests the agent selected were run and pass."""
     picked = look.selected()
     if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
@@ -265,7 +265,7 @@ def selection_passes(look: Look[Data]) -> str | None:
     return f"{_first(bad)} {_fails(bad)}" if bad else None
 
 
-def selection_fails(look: Look[Data]) -> str | None:
+def selection_fails(look: RerunLook[Data]) -> str | None:
     """The tests the agent selected were run, and one of them is a test that fails now."""
     picked = look.selected()
     if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
@@ -278,7 +278,7 @@ def selection_fails(look: Look[Data]) -> str | None:
 # -- probes ----------------------------------------------------------------------------------------------------------------------
 
 
-def changed_tests_still_bite(look: Look[Data]) -> str | None:
+def changed_tests_still_bite(look: MutationLook[Data]) -> str | None:
     """Tests changed in a refactoring, or that lean on a changed file, still fail on the tree before their GREEN, and against a small mutation if they did."""
     if not any((c.sort == "test" or c.path.endswith("conftest.py")) and c.how != "deleted" for c in look.changed()):
         return None
@@ -289,14 +289,14 @@ def changed_tests_still_bite(look: Look[Data]) -> str | None:
     )
 
 
-def test_can_fail(look: Look[Data]) -> str | None:
+def test_can_fail(look: MutationLook[Data]) -> str | None:
     """The test fails against at least one small mutation of the code that the entry is about."""
     if look.bites_mutant((asked(look), _said_of_step(look))):
         return None
     return "the test fails against no small change of the code that the entry is about, so it proves nothing of it"
 
 
-def _said_of_step(look: Look[Data]) -> str:
+def _said_of_step(look: SubmitLook[Data]) -> str:
     """What the plan or the list says of the step, in the agent's words: asked where the words of people are about no code."""
     data = look.run.data
     if isinstance(data, ListData):
@@ -307,7 +307,7 @@ def _said_of_step(look: Look[Data]) -> str:
     return f"{task.taskName} {step.description}" if task and step else ""
 
 
-def turned_tests_fail(look: Look[Data]) -> str | None:
+def turned_tests_fail(look: MutationLook[Data]) -> str | None:
     """Each test that the code was written for fails when it is made to expect something else; where `vacuous-test` is allowed, that is not asked."""
     if look.setting("flags.vacuous-test") == "allow" or not (agree := look.agreeing()):
         return None
@@ -317,7 +317,7 @@ def turned_tests_fail(look: Look[Data]) -> str | None:
     )
 
 
-def new_tests_kill_mutants(look: Look[Data]) -> Said:
+def new_tests_kill_mutants(look: MutationLook[Data]) -> Said:
     """Each test that the code was written for fails against a small mutation of that code, or is flagged."""
     if look.setting("flags.vacuous-test") == "allow":
         return None
@@ -329,7 +329,7 @@ def new_tests_kill_mutants(look: Look[Data]) -> Said:
     return _probed(look, seen, tuple(idle), "vacuous-test")
 
 
-def refactoring_is_tested(look: Look[Data]) -> Said:
+def refactoring_is_tested(look: MutationLook[Data]) -> Said:
     """Some test fails against a small mutation of the code that a refactoring wrote, or it is flagged."""
     if look.setting("flags.unnoticed") == "allow":
         return None
@@ -338,7 +338,7 @@ def refactoring_is_tested(look: Look[Data]) -> Said:
     return _probed(look, seen, tuple(idle), "unnoticed")
 
 
-def _probed(look: Look[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -> Said:
+def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -> Said:
     """What a probe came to. A pass that only this folder gives is none; where it must be known and is not, nothing can be told."""
     if seen.apart:
         return (
@@ -356,7 +356,7 @@ def _probed(look: Look[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -
 # -- other runs ------------------------------------------------------------------------------------------------------------------
 
 
-def passes_when_clean(look: Look[Data]) -> str | None:
+def passes_when_clean(look: RerunLook[Data]) -> str | None:
     """The tests pass in a clean checkout of the tree, where nothing else lies."""
     if (seen := look.tests_when_clean()) is None:
         return None
@@ -365,6 +365,6 @@ def passes_when_clean(look: Look[Data]) -> str | None:
     return f"in a clean checkout of the tree, {wrong or f'{_first(bad)} {_fails(bad)}'}" if wrong or bad else None
 
 
-def preflight_passes(look: Look[Data]) -> str | None:
+def preflight_passes(look: RerunLook[Data]) -> str | None:
     """The project's preflight commands pass on this tree, but for those that failed before the work began."""
     return look.preflight()

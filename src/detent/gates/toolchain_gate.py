@@ -1,6 +1,6 @@
 """The gate over the test runner itself: what is installed must be what was there when the run began."""
 
-from detent.evidence.look import Look
+from detent.evidence.look import ChangeLook
 from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said
 
@@ -11,7 +11,7 @@ LOCKS = (
 BACK = "Reinstall it as the lock file says. If it was you, accept it: detent doctor --accept"
 
 
-def toolchain_kept(look: Look[Data]) -> Said:
+def toolchain_kept(look: ChangeLook[Data]) -> Said:
     """The test runner's installed packages are as they were when the run began, unless the files changed that say what is installed."""
     paths = look.toolchain()
     if paths is None:

@@ -4,7 +4,7 @@ import re
 from posixpath import normpath
 from typing import Literal
 
-from detent.evidence.look import Look
+from detent.evidence.look import ChangeLook, FilesLook
 from detent.gates.item import ItemData
 from detent.gates.plan import PlanData, entry_text
 from detent.gates.testlist import ListData
@@ -16,7 +16,7 @@ def _named(paths: list[str]) -> str:
     return ", ".join(sorted(paths)[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
-def files_are_ours(look: Look[Data]) -> str | None:
+def files_are_ours(look: FilesLook[Data]) -> str | None:
     """The published files are as the machine wrote them."""
     edited = look.tampered()
     return (
@@ -26,7 +26,7 @@ def files_are_ours(look: Look[Data]) -> str | None:
     )
 
 
-def strays_of_red(look: Look[Data]) -> list[str]:
+def strays_of_red(look: ChangeLook[Data]) -> list[str]:
     """The changed files that a RED step may not write. Stubs that throw, in the file that is to be written, are no such change; nor is the
     configuration of the runner where a person named the file: a test may need its marker."""
     kept = {c.path for c in look.changed() if c.sort == "config"} - set(_config_not_named(look))
@@ -40,7 +40,7 @@ def _to_be_written(data: Data) -> str:
     return data.current.impl_file if isinstance(data, ListData) and data.current else ""
 
 
-def strays_of_green(look: Look[Data]) -> list[str]:
+def strays_of_green(look: FilesLook[Data]) -> list[str]:
     """The changed files that are frozen in a GREEN step."""
     return (
         [c.path for c in look.changed() if c.sort == "test" or (c.inside and not c.path.endswith(".py"))]
@@ -49,13 +49,13 @@ def strays_of_green(look: Look[Data]) -> list[str]:
     )
 
 
-def only_tests_changed(look: Look[Data]) -> str | None:
+def only_tests_changed(look: ChangeLook[Data]) -> str | None:
     """A RED step changes test files, their fixtures (and the list) and nothing else; where code must compile, it may add stubs that throw."""
     wrong = strays_of_red(look)
     return f"{_named(wrong)} changed; a RED step writes tests only" if wrong else None
 
 
-def conftest_stays_plain(look: Look[Data]) -> str | None:
+def conftest_stays_plain(look: FilesLook[Data]) -> str | None:
     """What a RED step adds to a conftest.py is imports, fixtures that tests ask for, functions and plain values: nothing that decides how tests are run."""
     touched = [c.path for c in look.changed() if c.path.rpartition("/")[2] == "conftest.py"]
     if not touched:
@@ -74,7 +74,7 @@ def conftest_stays_plain(look: Look[Data]) -> str | None:
     return None
 
 
-def tests_frozen(look: Look[Data]) -> str | None:
+def tests_frozen(look: FilesLook[Data]) -> str | None:
     """Test files are as the RED step left them."""
     touched = [c for c in look.changed() if c.sort == "test" or (c.inside and not c.path.endswith(".py"))]
     if not touched:
@@ -88,7 +88,7 @@ def tests_frozen(look: Look[Data]) -> str | None:
     return f'{said}; tests are frozen while the code is written. If the test itself is wrong, say so with reply "TEST_WRONG".{back}'
 
 
-def examples_flagged(look: Look[Data]) -> Said:
+def examples_flagged(look: FilesLook[Data]) -> Said:
     """Examples in docstrings are words for people too: some may come with the code. One that is changed or taken out is flagged."""
     found = []
     for path in (c.path for c in look.changed() if c.inside and c.sort != "test" and c.path.endswith(".py")):
@@ -101,7 +101,7 @@ def examples_flagged(look: Look[Data]) -> Said:
     return tuple(found)
 
 
-def config_frozen(look: Look[Data]) -> Said:
+def config_frozen(look: FilesLook[Data]) -> Said:
     """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is as it was, but for files that a person named: those are flagged."""
     if wrong := _config_not_named(look):
         return f"{_named(wrong)} changed; what decides how the work is judged is frozen in this step, unless a person names the file"
@@ -109,11 +109,11 @@ def config_frozen(look: Look[Data]) -> Said:
     return _judged_by(touched, "changed, as a person asked; it decides how the work is judged", "note")
 
 
-def _config_not_named(look: Look[Data]) -> list[str]:
+def _config_not_named(look: FilesLook[Data]) -> list[str]:
     return [c.path for c in look.changed() if c.sort == "config" and not names(asked(look), c.path)]
 
 
-def plan_frozen(look: Look[Data]) -> str | None:
+def plan_frozen(look: FilesLook[Data]) -> str | None:
     """The master plan is as people left it, unless one of them named the file: what it says opens gates, and says when all is done."""
     if not (touched := _plan_not_named(look)):
         return None
@@ -123,13 +123,13 @@ def plan_frozen(look: Look[Data]) -> str | None:
     )
 
 
-def _plan_not_named(look: Look[Data]) -> list[str]:
+def _plan_not_named(look: FilesLook[Data]) -> list[str]:
     """The master plan, if it changed and nobody said that it may."""
     path = normpath(look.setting("pr.plan")) if isinstance(look.run.data, PlanData) else ""
     return [path] if path in {c.path for c in look.changed()} and not names(asked(look), path) else []
 
 
-def config_flagged(look: Look[Data]) -> Said:
+def config_flagged(look: FilesLook[Data]) -> Said:
     """A change of what decides how the work is judged (conftest, runner, coverage, linters, type checker, CI) is flagged."""
     wrong = _config_not_named(look)
     named = [c.path for c in look.changed() if c.sort == "config" and c.path not in wrong]
@@ -141,7 +141,7 @@ def _judged_by(paths: list[str], how: str, level: Literal["note", "ask"]) -> tup
     return tuple(Flag("judged-by", f"{path} {how}", path, level=level) for path in sorted(paths))
 
 
-def asked(look: Look[Data]) -> str:
+def asked(look: FilesLook[Data]) -> str:
     """What people say that the work is about: the request, the item, or the plan's entry as the branch found it, and what they told the run meanwhile."""
     data, said = look.run.data, (look.run.guidance, *look.run.steers)
     if isinstance(data, ListData):
@@ -158,11 +158,11 @@ def names(words: str, path: str) -> bool:
     return any(re.search(rf"(?<![\w./-]){re.escape(each)}(?![\w/-]|\.\w)", words) for each in (path, path.rpartition("/")[2]))
 
 
-def something_changed(look: Look[Data]) -> str | None:
+def something_changed(look: FilesLook[Data]) -> str | None:
     """The tree differs from the last good one."""
     return None if look.changed() else "nothing changed since the last good tree"
 
 
-def tree_is_clean(look: Look[Data]) -> str | None:
+def tree_is_clean(look: FilesLook[Data]) -> str | None:
     """Everything is committed."""
     return None if look.branch().clean else "there are changes that are not committed; commit them as the briefing says"

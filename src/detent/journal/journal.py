@@ -37,20 +37,34 @@ from detent.journal.journal_rows import (
 __all__ = ["Entry", "Head", "Hot", "Journal", "Owed", "RunClaim", "SqliteJournal"]
 
 
-class Journal(Protocol):
-    """What the door needs of a journal."""
+class EventLog(Protocol):
+    """The events of runs: appended by compare-and-swap, read one by one or in order."""
 
     def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None: ...
     def last(self, run: str) -> Entry | None: ...
     def at(self, run: str, seq: int) -> Entry | None: ...
     def attempt(self, run: str, attempt: str) -> Entry | None: ...
     def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]: ...
+
+
+class RunIndex(Protocol):
+    """Which runs there are."""
+
     def heads(self, run: str = "") -> Sequence[Head]: ...
     def children(self, parent: str) -> Sequence[Head]: ...
+
+
+class RunClaims(Protocol):
+    """Who may move a run, and which effects it still owes."""
+
     def owed(self, run: str) -> Sequence[Owed]: ...
     def settled(self, owed: Owed) -> None: ...
     def claim(self, run: str, holder: Holder) -> RunClaim: ...
     def release(self, claim: RunClaim) -> None: ...
+
+
+class Journal(EventLog, RunIndex, RunClaims, Protocol):
+    """What the door needs of a journal."""
 
 
 class Writing:

@@ -174,7 +174,7 @@ class DurableQueue:
         over = self.engine.over([ticket for _, ticket in doubtful])
         for id, ticket in doubtful:
             if ticket in over:
-                self.store.hand_over_anew(id, ticket)
+                self.store.hand_over_again(id, ticket)
 
     def close(self) -> None:
         self.engine.close()

@@ -87,15 +87,24 @@ class Queue(Protocol):
     def resume(self) -> Pause: ...
 
 
-class Board(Protocol):
-    """What can be seen of a queue. Looking changes nothing."""
+class ExecutionBoard(Protocol):
+    """What can be seen of executions."""
 
     def all(self, states: Sequence[str] = (), limit: int = 1000, words: Sequence[str] = ()) -> Sequence[Execution]: ...
     def one(self, id: str) -> Execution: ...
     def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[OutputPiece]: ...
     def dropped(self, id: str) -> int: ...
+
+
+class WorkerBoard(Protocol):
+    """What can be seen of workers."""
+
     def workers(self) -> Sequence[Worker]: ...
     def paused(self) -> Pause: ...
+
+
+class Board(ExecutionBoard, WorkerBoard, Protocol):
+    """What can be seen of a queue. Looking changes nothing."""
 
 
 class ExecutionProcess(NamedTuple):

@@ -293,7 +293,7 @@ class Store:
             rows = c.execute(sa.select(j.c.id, j.c.ticket).where(taken).order_by(j.c.added).limit(100)).all()
         return [(row.id, row.ticket) for row in rows if row.id not in running]
 
-    def hand_over_anew(self, id: str, ticket: str) -> None:
+    def hand_over_again(self, id: str, ticket: str) -> None:
         with self.changing() as c:
             row = self._row(c, id)
             if row.ticket == ticket and row.state in ("ready", "running"):

@@ -87,7 +87,7 @@ class Beneath(NamedTuple):
 
     def those_there(self, paths: list[str]) -> list[str]:
         """Those of the paths that are regular files and reached without a link."""
-        with told(""), _closing(os.open(self.root, FOLDER)) as root:
+        with file_trouble(""), _closing(os.open(self.root, FOLDER)) as root:
             return [path for path in paths if self._is_file(root, path)]
 
     def _is_file(self, root: int, path: str) -> bool:
@@ -102,7 +102,7 @@ class Beneath(NamedTuple):
     def replace(self, path: str, data: bytes, expected: FileStamp | None = None) -> FileStamp:
         """Put a new file in the place of the old one, which is never written to: other names of it (hard links) keep what they have."""
         folder, _, name = path.rpartition("/")
-        with told(path), self._folder(folder) as fd:
+        with file_trouble(path), self._folder(folder) as fd:
             old = _entry(fd, name)
             if expected and (old is None or stamp(old) != expected):
                 raise ToolError(f"{path} changed while it was edited. Read it again, then edit it.")
@@ -110,7 +110,7 @@ class Beneath(NamedTuple):
 
     @contextlib.contextmanager
     def _open(self, path: str, flags: int) -> Iterator[int]:
-        with told(path), _closing(os.open(self.root, FOLDER)) as root, _closing(self.opener(root, path or ".", flags)) as fd:
+        with file_trouble(path), _closing(os.open(self.root, FOLDER)) as root, _closing(self.opener(root, path or ".", flags)) as fd:
             yield fd
 
     @contextlib.contextmanager
@@ -198,7 +198,7 @@ def stamp(found: os.stat_result) -> FileStamp:
 
 
 @contextlib.contextmanager
-def told(path: str) -> Iterator[None]:
+def file_trouble(path: str) -> Iterator[None]:
     """Trouble with a file as a sentence for the model."""
     try:
         yield

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from detent.errors import ToolError
-from detent.tools.beneath import READ, FileContent, content, told
+from detent.tools.beneath import READ, FileContent, content, file_trouble
 
 NAME = re.compile(r"output:([a-z]+-[0-9]{1,9}\.txt)")
 
@@ -33,7 +33,7 @@ def kept(folder: Path, name: str) -> FileContent:
     match = NAME.fullmatch(name)
     if match is None:
         raise ToolError("No output is kept under this name. Kept ones are named like output:bash-1.txt.")
-    with told(name):
+    with file_trouble(name):
         fd = os.open(folder / match[1], READ | os.O_NOFOLLOW)
         try:
             return content(fd, name)

@@ -40,7 +40,7 @@ def command(as_json: bool, accept: bool) -> int:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:
         for c in checks:
-            click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{indent(c.mend, ' ' * 17)}" if c.mend else ""))
+            click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{indent(c.fix, ' ' * 17)}" if c.fix else ""))
     return 0 if _fit(checks) else 2
 
 

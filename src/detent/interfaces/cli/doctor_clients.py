@@ -22,8 +22,8 @@ Words = tuple[str, bool, str, str]  # name, fit, what is found, what to do
 def client_rows(outer: Mapping[str, str]) -> Iterator[Words]:
     """One row for each client."""
     for row in (*CLIENTS.values(), *(row_of(agent, outer) for agent in AGENTS.values())):
-        found, mend = _found(row, outer)
-        yield row.name, not mend, found, mend
+        found, fix = _found(row, outer)
+        yield row.name, not fix, found, fix
 
 
 def _found(row: ClientRow, outer: Mapping[str, str]) -> tuple[str, str]:

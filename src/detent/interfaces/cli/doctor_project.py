@@ -25,7 +25,7 @@ class DoctorCheck(NamedTuple):
     name: str
     ok: bool
     says: str
-    mend: str = ""
+    fix: str = ""
     needed: bool = True  # without it nothing works; else only what the sentence names
 
     @property

@@ -22,7 +22,7 @@ def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except DetentError as e:
-        return told(argv, e.message, e.hint, 1 if isinstance(e, Busy) else 2)
+        return report_error(argv, e.message, e.hint, 1 if isinstance(e, Busy) else 2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -32,7 +32,7 @@ def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
         import traceback
 
         traceback.print_exc()
-        return told(argv, f"this is a bug in Detent: {type(e).__name__}: {e}", "please report it with the lines above", 3)
+        return report_error(argv, f"this is a bug in Detent: {type(e).__name__}: {e}", "please report it with the lines above", 3)
 
 
 def _stop(number: int, frame: object) -> None:
@@ -61,7 +61,7 @@ def before_stopping(tell: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def told(argv: Sequence[str], message: str, hint: str, code: int) -> int:
+def report_error(argv: Sequence[str], message: str, hint: str, code: int) -> int:
     """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
     if "--json" in argv or "--events" in argv:
         import json

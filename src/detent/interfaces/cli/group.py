@@ -8,7 +8,7 @@ import click
 
 from detent import __version__
 from detent.errors import DetentError
-from detent.interfaces.cli.ends import ended, told
+from detent.interfaces.cli.ends import ended, report_error
 
 COMMANDS = {
     "abort": "End a run for good.",
@@ -102,7 +102,7 @@ def _called(argv: Sequence[str]) -> int:
     except click.Abort:
         return 130
     except click.UsageError as e:
-        return told(argv, e.format_message(), _usage_hint(e), 2)
+        return report_error(argv, e.format_message(), _usage_hint(e), 2)
 
 
 def _usage_hint(error: click.UsageError) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from detent.app.queue_rows import as_row
-from detent.interfaces.cli.queue_text import lines, told
+from detent.interfaces.cli.queue_text import execution_line, lines
 from detent.interfaces.cli.tell import channel, plain
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def add(
         if as_json:
             click.echo(json.dumps({"executions": [as_row(e) for e in added]}))
         else:
-            click.echo("\n".join(told(e) for e in added) or "Nothing is ready. `detent items list` shows what waits for what.")
+            click.echo("\n".join(execution_line(e) for e in added) or "Nothing is ready. `detent items list` shows what waits for what.")
 
 
 @command.command("list")
@@ -130,7 +130,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
             return
         if pause.reason:
             click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Go on: detent queue resume")
-        click.echo("\n".join(told(e) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
+        click.echo("\n".join(execution_line(e) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
         if found and not workers:
             click.echo("No worker is there. Start one: detent work")
 
@@ -147,7 +147,7 @@ def show(id: str, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(row))
             return
-        click.echo(told(found))
+        click.echo(execution_line(found))
         click.echo(f"  attempt {found.attempt}, taken up {found.starts} times, on {found.worker or 'no worker'}")
         click.echo(f"  run {found.id}: {row['run_state'] or 'not in this journal'}; see `detent show {found.id}`")
         for piece in queue.logs(found.id)[-1:]:
@@ -195,7 +195,7 @@ def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     with opened() as (app, queue):
         may(app, *(queue.one(id).id for id in ids))
         done = [cancel_one(app, queue, id, reason, said("cancel", reason)) for id in ids]
-        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(told(e) for e in done))
+        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(execution_line(e) for e in done))
 
 
 @command.command("retry")
@@ -208,7 +208,7 @@ def retry(ids: tuple[str, ...], as_json: bool) -> None:
     with opened() as (app, queue):
         may(app, *(queue.one(id).id for id in ids))
         done = [retry_one(app, queue, id, said("start")) for id in ids]
-        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(told(e) for e in done))
+        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(execution_line(e) for e in done))
 
 
 @command.command("pause")

@@ -10,7 +10,7 @@ from detent.queue.queue_protocol import Execution
 COLOURS = {"running": "cyan", "done": "green", "failed": "red", "blocked": "magenta", "cancelled": "yellow"}
 
 
-def told(e: Execution) -> str:
+def execution_line(e: Execution) -> str:
     """One execution in a line, and why it is as it is in another."""
     state = click.style(f"{e.state:<9}", fg=COLOURS.get(e.state))
     line = f"{state} {e.id:<24} P{e.priority} {plain(e.title)[:80]}".rstrip()

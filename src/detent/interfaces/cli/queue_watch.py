@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from detent.interfaces.cli.queue_text import lines, told
+from detent.interfaces.cli.queue_text import execution_line, lines
 from detent.queue.queue_protocol import LIVE
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def picture(queue: "DurableQueue") -> str:
     head = [f"{slots}, {counts['ready']} ready, {counts['waiting']} waiting" + (f"  PAUSED: {pause}" if pause else "")]
     found = queue.all(LIVE, counts["running"] + NEXT)
     for e in found:
-        head.append(told(e))
+        head.append(execution_line(e))
         said = [line for piece in queue.logs(e.id)[-1:] for line in lines(piece.text)] if e.state == "running" else []
         head += [f"          │ {line}" for line in said[-1:]]
     more = sum(counts.values()) - len(found)

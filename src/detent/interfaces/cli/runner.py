@@ -47,9 +47,9 @@ def next_briefing(run: str | None) -> Briefing:
 
 
 def say(run: str | None, sent: Sent) -> Verdict:
-    from detent.app.conversation import told
+    from detent.app.conversation import say_to_run
 
-    return told(here(), run, sent)
+    return say_to_run(here(), run, sent)
 
 
 def person(verb: str, run: str | None, terms: Mapping[str, str] | None = None, /, **fields: str) -> Verdict:

@@ -207,7 +207,7 @@ async def _stream_run(request: Request) -> Response:
     """The events of one run; the number of each is its id."""
     run, pulse, seen = request.path_params["run"], request.app.state.pulse, request.headers.get("last-event-id", "")
     place = stream.StreamPosition(pulse, f":{seen}", _query(request, shapes.StreamAsked).after)
-    return _streamed(stream.told(pulse, [await pulse.apart(lambda: stream.of_run(pulse, run, place, lambda: str(place.after)))]))
+    return _streamed(stream.frames(pulse, [await pulse.apart(lambda: stream.of_run(pulse, run, place, lambda: str(place.after)))]))
 
 
 async def _stream_all(request: Request) -> Response:
@@ -220,7 +220,7 @@ async def _stream_all(request: Request) -> Response:
     elif asked.execution:
         news.append(await pulse.apart(lambda: executing.of_execution(pulse, state.desk, asked.execution, place, lambda: str(place))))
         every = executing.EVERY
-    return _streamed(stream.told(pulse, news, every))
+    return _streamed(stream.frames(pulse, news, every))
 
 
 async def _stream_logs(request: Request) -> Response:
@@ -228,7 +228,7 @@ async def _stream_logs(request: Request) -> Response:
     id, state, seen = request.path_params["id"], request.app.state, request.headers.get("last-event-id", "")
     place = stream.StreamPosition(state.pulse, f":{seen}", _query(request, work.LogsAsked).after)
     news = await state.pulse.apart(lambda: executing.of_execution(state.pulse, state.desk, id, place, lambda: str(place.after)))
-    return _streamed(stream.told(state.pulse, [news], executing.EVERY, lambda: executing.is_over(state.pulse.app, state.desk, id)))
+    return _streamed(stream.frames(state.pulse, [news], executing.EVERY, lambda: executing.is_over(state.pulse.app, state.desk, id)))
 
 
 STREAMS: dict[str, Handler] = {

@@ -115,7 +115,7 @@ def never() -> bool:
     return False
 
 
-async def told(pulse: Pulse, news: Sequence[News], every: float = BEAT, over: Callable[[], bool] = never) -> AsyncIterator[bytes]:
+async def frames(pulse: Pulse, news: Sequence[News], every: float = BEAT, over: Callable[[], bool] = never) -> AsyncIterator[bytes]:
     """What is new, whenever something moved, or after so many seconds; a sign of life in between. Until it is over, if ever."""
     yield b"retry: 1000\n\n"
     silent = 0.0

@@ -55,7 +55,7 @@ def get_task(call: GetTask, starting: threading.Lock, wanted: Wanted) -> tuple[B
 
 def answer(said: Answer, wanted: Wanted) -> Verdict | None:
     """Say what a person chose in a dialog, if the run still asks exactly that."""
-    from detent.app.conversation import told
+    from detent.app.conversation import say_to_run
     from detent.app.people import DIALOG, allowed
     from detent.app.policy import user
     from detent.interfaces.mcp.asking import question
@@ -66,7 +66,7 @@ def answer(said: Answer, wanted: Wanted) -> Verdict | None:
             return None
         sent = said.sent(asked)
         allowed(app, DIALOG, said.run)
-        return told(app, said.run, msgspec.structs.replace(sent, facts={"who": user()})) if sent is not None else None
+        return say_to_run(app, said.run, msgspec.structs.replace(sent, facts={"who": user()})) if sent is not None else None
 
 
 def submit_work(call: SubmitWork, wanted: Wanted) -> Verdict:
@@ -95,9 +95,9 @@ def escalate_for_external_help(call: EscalateForExternalHelp, wanted: Wanted) ->
 
 
 def _told(app: "App", run: Any, sent: Sent) -> Verdict:
-    from detent.app.conversation import told
+    from detent.app.conversation import say_to_run
 
-    return told(app, run or None, sent)
+    return say_to_run(app, run or None, sent)
 
 
 SPEAK: Mapping[str, Callable[[Any, Wanted], Verdict]] = {

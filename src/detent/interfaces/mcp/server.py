@@ -58,9 +58,9 @@ class Calls:
                 return await self._get_task(ctx, params, call)
             if isinstance(call, Check):
                 said = ["looking at the repository"]
-                return told(await attended(ctx, params.name, partial(work.check, call, said.append), said))
+                return call_result(await attended(ctx, params.name, partial(work.check, call, said.append), said))
             verdict = await attended(ctx, params.name, partial(work.SPEAK[params.name], call))
-            return told(verdict)
+            return call_result(verdict)
         except DetentError as e:
             return trouble(e)
 
@@ -70,7 +70,7 @@ class Calls:
             await self._heard(ctx, params.request_state, (params.input_responses or {}).get(DIALOG))
         briefing, question = await self._briefed(ctx, call)
         if question is None or self.asked.get(briefing.run) == question.digest or not self.dialogs or not has_dialogs(ctx):
-            return told(briefing)
+            return call_result(briefing)
         self.asked[briefing.run] = question.digest
         form = types.ElicitRequestFormParams(message=question.message, requested_schema=question.schema)
         state = f"{question.run} {question.digest}"
@@ -79,9 +79,9 @@ class Calls:
         try:
             said = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
         except MCPError:
-            return told(briefing)  # the client says that it can, and cannot
+            return call_result(briefing)  # the client says that it can, and cannot
         await self._heard(ctx, state, said)
-        return told((await self._briefed(ctx, call))[0])
+        return call_result((await self._briefed(ctx, call))[0])
 
     async def _briefed(self, ctx: Context, call: GetTask) -> tuple[Briefing, Question | None]:
         briefing, question = await attended(ctx, "get_task", partial(work.get_task, call, self.starting))
@@ -154,7 +154,7 @@ def _outcome(job: Callable[[Callable[[], bool]], T], gone: threading.Event) -> T
 # -- values in the protocol's types --------------------------------------------------------------------------------------------
 
 
-def told(value: Briefing | Verdict | Looked) -> types.CallToolResult:
+def call_result(value: Briefing | Verdict | Looked) -> types.CallToolResult:
     """An answer, as values and as the same in text: some clients pass on the one, some the other."""
     text = msgspec.json.encode(bounded(value)).decode()
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text))

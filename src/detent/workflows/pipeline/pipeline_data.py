@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from detent.evidence.look import Look
+from detent.evidence.look import SubmitLook
 from detent.gates.documents import (
     ACCEPTANCE,
     RECORDS,
@@ -130,12 +130,12 @@ def unproven(run: Session) -> tuple[str, ...]:
     )
 
 
-def nothing_is_open(look: Look[PipelineData]) -> str | None:
+def nothing_is_open(look: SubmitLook[PipelineData]) -> str | None:
     """Every task is complete, every criterion verified at this tree, every decision made, every change reviewed, every core role has run."""
     return "; ".join(unproven(look.run)) or None
 
 
-def checks_are_of_this_tree(look: Look[PipelineData]) -> str | None:
+def checks_are_of_this_tree(look: SubmitLook[PipelineData]) -> str | None:
     """The tree that is about to be committed is the one that the checks ran on."""
     return None if look.tree == look.sent.facts.get("tree") else "the tree changed while the checks ran; they must run again"
 

@@ -21,7 +21,7 @@ from detent.gates.human import (
     accept,
     answers_the_question,
     as_shown,
-    ask_anew,
+    ask_again,
     cancel,
     cancelled_on_purpose,
     design_as_approved,
@@ -130,7 +130,7 @@ RED = go("FIX_BUILD", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAI
 RED_AGAIN = go("FIX_BUILD_CODE", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAILURE", spent=STUCK_CI)
 STUCK_MANUAL = go("ASK_USER", keep_failed_manual, Because("retry_budget", "FIX_BUILD_CODE"), ask_after_failure, says="FAILURE")
 NOT_HELD = go("FIX_BUILD_CODE", keep_failed_manual, tried("FIX_BUILD"), count("FIX_BUILD"), zero("answers"), spent=STUCK_MANUAL)
-ANEW: Go[PipelineData] = go(STAY, ask_anew, keep_error, says="FAILURE")
+AGAIN: Go[PipelineData] = go(STAY, ask_again, keep_error, says="FAILURE")
 GREEN = go("INTEGRATED", keep_ci, zero("FIX_BUILD"), clear_error, owes=(commit_judged_tree,))
 MOVED: Go[PipelineData] = go("BLOCKED", because("tree_moved"), keep_error, says="HALTED")
 UNMERGED = go(
@@ -152,7 +152,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("DESIGN",           "designed",             (),    (*DESIGNED_BY, design_is_complete),          go("APPROVE_DESIGN", keep_records, *DESIGNED),         REDO),
     Row("DESIGN",           "designed-ui",          (),    DESIGNED_BY,                                 go("DESIGN_UI", keep_records, *OK),                    REDO),
     Row("DESIGN_UI",        "drawn",                (),    DRAWN,                                       go("APPROVE_DESIGN", keep_design, *DESIGNED),          REDO),
-    Row("APPROVE_DESIGN",   "approved",             OURS,  APPROVED,                                    go("PLAN", keep_spec, approve, zero("answers")),       ANEW),
+    Row("APPROVE_DESIGN",   "approved",             OURS,  APPROVED,                                    go("PLAN", keep_spec, approve, zero("answers")),       AGAIN),
     Row("APPROVE_DESIGN",   "correct-spec",         OURS,  (),                                          _correct("INTAKE")),
     Row("APPROVE_DESIGN",   "correct-research",     OURS,  (),                                          _correct("DESIGN_RESEARCH")),
     Row("APPROVE_DESIGN",   "correct-architecture", OURS,  (),                                          _correct("DESIGN")),

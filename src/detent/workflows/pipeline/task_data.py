@@ -5,7 +5,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from detent.evidence.look import Look
+from detent.evidence.look import SubmitLook
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, KnownIssue, TaskEntry
 from detent.gates.human import DecisionData, pending, waived
 from detent.gates.reply import ReviewPoint, RoleReply, amounts_to, left_open, points, read_reply
@@ -165,7 +165,7 @@ def role_of(name: str) -> str:
     return next((role for role in ROLES.values() if role.lower() == name.strip().lower()), "")
 
 
-def role_is_known(look: Look[Grounded]) -> str | None:
+def role_is_known(look: SubmitLook[Grounded]) -> str | None:
     """What is said for a role names one that works in a session."""
     known = ", ".join(dict.fromkeys(ROLES.values()))
     return None if role_of(look.sent.to) else f"there is no role '{look.sent.to}'; the roles of a session are {known}"
