@@ -1,5 +1,6 @@
 """The calls that agents make at every step stay light: few modules, few processes, and flags that are read as click reads them."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -119,6 +120,45 @@ def test_a_submit_imports_what_it_uses(project: Project) -> None:
     assert said.startswith("FAILURE  DEBUGGING\n")
     assert {"msgspec", "detent.world", "detent.workflows.pr.pr_table"} <= modules
     assert HEAVY & modules == set()
+
+
+TRACED = """
+import json, sys, threading
+called, chains = set(), []
+
+def look(frame, event, arg):
+    code, file = frame.f_code, frame.f_code.co_filename.rpartition("/detent/")[2]
+    if event != "call" or file == frame.f_code.co_filename:
+        return
+    if code.co_name != "<module>" and not code.co_name[:1].isupper():  # neither a module nor the body of a class
+        called.add(file)
+    if (file, code.co_name) == ("door.py", "submit"):
+        chain = []
+        while frame is not None:
+            chain.append(frame.f_code.co_name)
+            frame = frame.f_back
+        chains.append(chain)
+
+sys.setprofile(look)
+threading.setprofile(look)
+try:
+    from detent.interfaces.cli.main import main
+    main()
+finally:
+    sys.setprofile(None)
+    ours = [name for name in sys.modules if name.partition(".")[0] == "detent"]
+    print(json.dumps([chains[0], len(called), len(ours)]), file=sys.stderr)
+"""
+FRAMES, FILES, MODULES = 4, 118, 216  # at most; these only ever get smaller
+
+
+def test_a_submit_is_at_the_door_in_a_few_frames_and_calls_few_files(project: Project) -> None:
+    env = {name: value for name, value in project.env.items() if not name.startswith("COV")}
+    done = subprocess.run([sys.executable, "-c", TRACED, *PASS], cwd=project.root, env=env, capture_output=True, text=True)
+    assert done.stdout.startswith("FAILURE  DEBUGGING\n"), done.stderr
+    chain, files, modules = json.loads(done.stderr.splitlines()[-1])
+    assert chain.index("_submit_work") <= FRAMES, chain
+    assert (files <= FILES, modules <= MODULES) == (True, True), (files, modules)
 
 
 def test_a_thorough_get_task_imports_what_it_uses(project: Project) -> None:
