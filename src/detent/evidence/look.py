@@ -79,10 +79,8 @@ class ChangeLook(FilesLook[L], Protocol[L]):
     def toolchain(self) -> tuple[str, ...] | None: ...  # files of the test runner that changed since the run began; None: that is not known
 
 
-class TestsLook(FilesLook[L], Protocol[L]):
+class SuiteLook(FilesLook[L], Protocol[L]):
     """What the tests show, and what became of them between the last good tree and the judged one."""
-
-    __test__ = False
 
     def tests(self) -> TestReport: ...
     def tests_before(self) -> TestReport: ...
@@ -91,7 +89,7 @@ class TestsLook(FilesLook[L], Protocol[L]):
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...  # once more on the same tree, with a canary or without
 
 
-class BaselineLook(TestsLook[L], Protocol[L]):
+class BaselineLook(SuiteLook[L], Protocol[L]):
     """What was so before the work began, and older tests that the change touches."""
 
     def known_failures(self) -> frozenset[str]: ...  # tests that failed before the work began
@@ -111,7 +109,7 @@ class RerunLook(BaselineLook[L], Protocol[L]):
     def preflight(self) -> str | None: ...
 
 
-class MutationLook(TestsLook[L], Protocol[L]):
+class MutationLook(SuiteLook[L], Protocol[L]):
     """Whether tests notice when the code is wrong."""
 
     def bites(self) -> bool: ...  # changed tests still fail on the tree before the code

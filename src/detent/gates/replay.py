@@ -6,7 +6,7 @@ What a claim says is not believed. What a step is, its trees say (`found`); the 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from detent.evidence.look import FilesLook, Look, MutationLook, RerunLook, TestsLook
+from detent.evidence.look import FilesLook, Look, MutationLook, RerunLook, SuiteLook
 from detent.gates.instructions import instructions_kept
 from detent.gates.plan import is_done
 from detent.gates.testlist import only_list_changed
@@ -30,7 +30,7 @@ from detent.kernel.rows import Said
 Gate = Callable[[Look[Any]], Said]
 
 
-def tests_are_as_claimed(look: TestsLook[Any]) -> str | None:
+def tests_are_as_claimed(look: SuiteLook[Any]) -> str | None:
     """The tests that newly fail are the ones that the claim names, where it names any."""
     claimed = frozenset(look.sent.reply.split("\n")) if look.sent.reply else frozenset()
     found = look.outcomes().newly_failing

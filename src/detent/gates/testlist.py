@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from detent.evidence.look import FilesLook, SubmitLook, TestsLook
+from detent.evidence.look import FilesLook, SubmitLook, SuiteLook
 from detent.gates.plain_values import twice
 from detent.kernel.model import OnBranch, Value
 
@@ -201,7 +201,7 @@ def strays_of_plan(look: FilesLook[ListData]) -> list[str]:
     return sorted(c.path for c in look.changed() if c.path != FILE)
 
 
-def a_test_is_new(look: TestsLook[ListData]) -> str | None:
+def a_test_is_new(look: SuiteLook[ListData]) -> str | None:
     """At least one test is new."""
     seen = look.outcomes()
     new = seen.pins | seen.newly_failing

@@ -2,7 +2,7 @@
 
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
-from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, TestsLook
+from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, SuiteLook
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 from detent.gates.plan import PlanData, is_verification, verified_from
@@ -36,7 +36,7 @@ def _passes(ids: Ids) -> str:
 # -- whether the run of the tests can be believed ------------------------------------------------------------------------------
 
 
-def at_least_one_ran(look: TestsLook[Data]) -> str | None:
+def at_least_one_ran(look: SuiteLook[Data]) -> str | None:
     """At least one test was collected and run; zero tests are no evidence."""
     return _ran(look.tests())
 
@@ -52,7 +52,7 @@ def _ran(seen: TestReport) -> str | None:
     return None if seen.ids else "no test was collected, so nothing is proved"
 
 
-def canary_held(look: TestsLook[Data]) -> str | None:
+def canary_held(look: SuiteLook[Data]) -> str | None:
     """Tests of the machine's own in the same run came back as they must: one failed, one passed."""
     return _tampered(look.tests()) or None
 
@@ -64,7 +64,7 @@ def _tampered(report: TestReport) -> str:
 # -- RED: something needs this step --------------------------------------------------------------------------------------------
 
 
-def something_needs_this_step(look: TestsLook[Data]) -> str | None:
+def something_needs_this_step(look: SuiteLook[Data]) -> str | None:
     """At least one test fails now that did not fail before."""
     seen = look.outcomes()
     if seen.newly_failing:
@@ -76,7 +76,7 @@ def something_needs_this_step(look: TestsLook[Data]) -> str | None:
     return "no test fails; write a test, or add an assertion to one, that fails until this step is done"
 
 
-def fails_for_the_product(look: TestsLook[Data]) -> str | None:
+def fails_for_the_product(look: SuiteLook[Data]) -> str | None:
     """A new failure has a reason that code can fix: the test can be read, has its fixtures and packages, and forgot no name of its own."""
     failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
     reasons = {test: look.why(test) for test in failing}
@@ -86,7 +86,7 @@ def fails_for_the_product(look: TestsLook[Data]) -> str | None:
     return f"{test} fails for a reason of its own, which no code can fix: {reason.sentence}"
 
 
-def reason_is_told(look: TestsLook[Data]) -> Said:
+def reason_is_told(look: SuiteLook[Data]) -> Said:
     """Where the machine cannot tell whether the code is why a test fails, that is flagged."""
     failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
     unclear = {test: why for test in failing if (why := look.why(test)).sort == "unknown"}
@@ -96,7 +96,7 @@ def reason_is_told(look: TestsLook[Data]) -> Said:
     return Flag("weak-evidence", f"{test} fails, and it cannot be told whether the code is why: {why.sentence}", test, level="note")
 
 
-def fails_again(look: TestsLook[Data]) -> str | None:
+def fails_again(look: SuiteLook[Data]) -> str | None:
     """A test that fails now fails again when it is run once more on the same tree: a flaky test is no evidence."""
     new = look.outcomes().newly_failing
     again = look.again(new)
@@ -138,7 +138,7 @@ def none_is_lost(look: BaselineLook[Data]) -> Said:
     return tuple(Flag("rewritten-test", f"{test} was taken out", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
 
 
-def _unreadable(look: TestsLook[Data]) -> str:
+def _unreadable(look: SuiteLook[Data]) -> str:
     """Older tests that cannot be run, since their file cannot be loaded for a reason that no code can fix."""
     before, waiting = look.tests_before(), look.outcomes().waiting
     for file in sorted({file_of(before, test) for test in waiting}):
@@ -147,7 +147,7 @@ def _unreadable(look: TestsLook[Data]) -> str:
     return ""
 
 
-def _taken_out(look: TestsLook[Data]) -> Ids:
+def _taken_out(look: SuiteLook[Data]) -> Ids:
     """The lost tests that went with the code they were about, or whose file asks for something else now."""
     before, seen = look.tests_before(), look.outcomes()
     if not seen.lost:
@@ -158,7 +158,7 @@ def _taken_out(look: TestsLook[Data]) -> Ids:
     return frozenset(t for t in seen.lost if file_of(before, t) in asks or (with_code and file_of(before, t) in deleted))
 
 
-def _helpers(look: TestsLook[Data]) -> Ids:
+def _helpers(look: SuiteLook[Data]) -> Ids:
     """Files of Go's tests that could not be built before, are there still, and declare no test, then and now: nothing of theirs is lost."""
     files = [test for test in look.outcomes().lost if test.endswith("_test.go") and file_of(look.tests_before(), test) == test]
     if not files:
@@ -169,7 +169,7 @@ def _helpers(look: TestsLook[Data]) -> Ids:
     return frozenset(file for file, both in texts.items() if all(text is not None and not blocks(file, text) for text in both))
 
 
-def _bring_back(look: TestsLook[Data], lost: Ids) -> str:
+def _bring_back(look: SuiteLook[Data], lost: Ids) -> str:
     changed = {c.path for c in look.changed()}
     files = sorted(changed & {file_of(look.tests_before(), test) for test in lost})
     return f". Bring it back: {look.restoring(files[0])}" if files else ""
@@ -210,18 +210,18 @@ def _come_and_go(look: BaselineLook[Data], broken: Ids) -> Ids:
     return _calm(look, broken & {*look.known_failures(), *look.run.fixed})
 
 
-def _because(look: TestsLook[Data], bad: Ids) -> str:
+def _because(look: SuiteLook[Data], bad: Ids) -> str:
     said = look.why(min(bad)).sentence
     return f": {said}" if said else ""
 
 
-def _flaky(look: TestsLook[Data], bad: Ids) -> str:
+def _flaky(look: SuiteLook[Data], bad: Ids) -> str:
     """Which of the tests that failed did not when they were run once more on the same tree, as the end of a sentence."""
     calm = _calm(look, bad)
     return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""
 
 
-def _calm(look: TestsLook[Data], bad: Ids) -> Ids:
+def _calm(look: SuiteLook[Data], bad: Ids) -> Ids:
     """Which of the tests that failed pass when they are run once more on the same tree."""
     if not bad or len(bad) > MOST_AGAIN:
         return frozenset()
@@ -241,7 +241,7 @@ def product_changed(look: ChangeLook[Data]) -> Said:
     return Flag("no-proof", "the GREEN step changed no code, so its tests passed by themselves", stays=True)
 
 
-def already_is_flagged(look: TestsLook[Data]) -> Said:
+def already_is_flagged(look: SuiteLook[Data]) -> Said:
     """An entry that is closed as satisfied already has no test that failed first: flagged."""
     new = sorted(look.outcomes().pins)
     said = f"closed as satisfied already: {new[0] if new else 'its test'} passed at once, and was never seen failing"
