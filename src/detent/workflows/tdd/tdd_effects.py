@@ -1,6 +1,6 @@
 """The effects and jobs of `tdd` on a real repository: one commit a phase, handoff notes, ticked boxes, and landing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -36,7 +36,7 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
     bring_to(world.git, run.data.good_tree, kept)
 
 
-STRAYS = {"PLAN": strays_of_plan, "RED": strays_of_red}  # GREEN and REFACTOR are brought back whole
+STRAYS: dict[str, Callable[..., list[str]]] = {"PLAN": strays_of_plan, "RED": strays_of_red}  # GREEN and REFACTOR are brought back whole
 
 
 def _undo(world: RepoWorld, event: AnyEvent) -> None:
