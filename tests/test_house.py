@@ -31,6 +31,7 @@ FLOORS = (
     ("agents",),
     ("tools",),
     ("evidence",),
+    ("notify",),
     ("git", "sandbox", "tracker"),
     ("forge",),
     ("journal",),
