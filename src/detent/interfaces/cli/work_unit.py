@@ -14,10 +14,10 @@ KEPT = ("PATH", "XDG_STATE_HOME", "LANG")  # what the service sees of this shell
 SYSTEMD = """\
 # A worker of Detent's queue, for {root}
 {install}
-# Keys, tokens and DETENT_QUEUE_URL belong into {variables} (mode 0600), a line each: NAME=value
+# Keys, tokens and DETENT_QUEUE_URL belong into {file} (mode 0600), a line each: NAME=value
 
 [Unit]
-Description=Detent worker for {root}
+Description=Detent worker for {folder}
 {wants}StartLimitIntervalSec=0
 
 [Service]
@@ -96,6 +96,7 @@ def _systemd(kind: str, root: Path, words: list[str], env: Mapping[str, str]) ->
         root=_one_line(str(root)),
         install=INSTALL[kind].format(name=name),
         variables="%h/.config/detent/env" if own else "/etc/detent/env",
+        file="~/.config/detent/env" if own else "/etc/detent/env",
         wants="" if own else "Wants=network-online.target\nAfter=network-online.target\n",
         user="" if own else f"User={getpass.getuser()}\n",
         folder=_one_line(str(root)).replace("%", "%%"),
