@@ -50,6 +50,7 @@ def views(to: Served) -> dict[str, tuple[str, str, tuple[str, ...]]]:
         "security": ("/inbox", ".event", (".event:has-text('security')",)),
         "help": ("/inbox", ".event", (".event:has-text('asks for help')",)),
         "queue": ("/queue/execute-it-2-1", ".line", ()),
+        "report": ("/report", ".lands li", ()),
         "new": ("/", ".row", ("button:has-text('New run')",)),
     }
 

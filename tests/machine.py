@@ -143,6 +143,7 @@ NEEDS: dict[str, Need] = {
     "namespaces": Need(namespaces, "no user namespaces can be made here", "docs/sandbox.md, In a container, has the line for each engine"),
     "groups": Need(groups, "no control group can be made here", "run as root with a writable /sys/fs/cgroup, or in a user's own slice of systemd"),
     "engine": Need(engine, "no container can be run here", "install podman and runc, and allow user namespaces and control groups"),
+    "systemd": program("systemd-analyze", "systemd"),
     "terminals": Need(terminals, "no pseudo terminals can be had here", "mount -t devpts devpts /dev/pts"),
     "loopback": Need(loopback, "no connection over 127.0.0.1 can be made here", "ip link set lo up"),
     "owners": Need(owners, "only root can give files away", "run the tests as root"),

@@ -66,7 +66,8 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "agents": ["model", "escalate.after", "escalate.to"],
         "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
         "sandbox": ["level", "pull", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
-        "queue": ["url", "slots", "timeout", "silence", "strategy"], "tracker": ["kind", "query", "ready"], "forge": ["kind", "project"],
+        "queue": ["url", "slots", "timeout", "silence", "strategy", "usd", "tokens", "hours", "window"],
+        "notify": ["command", "webhook", "form", "desktop", "events", "every"], "tracker": ["kind", "query", "ready"], "forge": ["kind", "project"],
         "decisions": ["require"],
     }  # fmt: skip
 
@@ -98,7 +99,8 @@ def _another(name: str) -> str:
         "evidence.mutation": "off", "sandbox.level": "none", "sandbox.pull": "none", "sandbox.memory": "1g", "queue.strategy": "tdd", "tracker.kind": "beads",
         "forge.kind": "gitlab", "forge.project": "acme/shop", "tracker.query": "labels=x",
         "decisions.require": "terminal", "limits.usd": "2.5", "debug.hypothesize": "2", "debug.escalate": "11", "debug.reduce_scope": "7",
-        "debug.instrument": "4", "flags.answered_by": "reviewer",
+        "debug.instrument": "4", "flags.answered_by": "reviewer", "queue.window": "22:00-07:00", "notify.webhook": "https://x.example/", "notify.form": "slack",
+        "notify.events": '["over"]',
     }  # fmt: skip
     by_kind = {str: "x", int: "77", float: "7.5", bool: "true", tuple[str, ...]: '["x", "ü"]', LEVEL: "note"}
     if name == "test.env":
@@ -295,6 +297,12 @@ MISTAKES = (
     ("[bash]\ntimeout = 0", "detent.toml: bash.timeout is 0; it must be at least 1", "leave it out for the default, 120"),
     ("[test]\ntimeout = -5", "detent.toml: test.timeout is -5; it must be at least 1", "default, 120"),
     ("[queue]\nslots = 0", "detent.toml: queue.slots is 0; it must be at least 1", "default, 3"),
+    ("[queue]\nusd = -1", "detent.toml: queue.usd is -1; it must be at least 0", "default, 0"),
+    ("[queue]\nwindow = '22-7'", 'detent.toml: queue.window has the text "22-7"; expected a part of the day', '"22:00-07:00"'),
+    ("[queue]\nwindow = '07:00-07:00'", 'detent.toml: queue.window has the text "07:00-07:00"; expected a part', '"22:00-07:00"'),
+    ("[queue]\nwindow = '24:00-07:00'", 'detent.toml: queue.window has the text "24:00-07:00"; expected a part', '"22:00-07:00"'),
+    ("[notify]\nevents = ['never']", 'detent.toml: notify.events has the text "never"; expected some of person', '["person", "over"]'),
+    ("[notify]\nwebhook = 'ftp://x'", 'detent.toml: notify.webhook has the text "ftp://x"; expected an address', "https://"),
     ("[limits]\nusd = -0.1", "detent.toml: limits.usd is -0.1; it must be at least 0", "default, 0"),
     ("[tdd]\nretries = -1", "detent.toml: tdd.retries is -1; it must be at least 0", "default, 3"),
     ("[debug]\nreduce_scope = 11", "detent.toml: debug.reduce_scope (11) is more than debug.escalate (10)", "they must rise: hypothesize, instrument"),

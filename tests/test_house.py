@@ -32,6 +32,7 @@ FLOORS = (
     ("agents",),
     ("tools",),
     ("evidence",),
+    ("notify",),
     ("git", "sandbox", "tracker"),
     ("forge",),
     ("journal",),

@@ -9,7 +9,7 @@ import { T } from "./text.jsx";
 import { NewRun, starting } from "./start.jsx";
 import { drop, go, notes, path, project, waiting, watch } from "./store.js";
 
-const VIEWS = { run: () => import("./run.jsx"), inbox: () => import("./inbox.jsx"), queue: () => import("./queue.jsx") };
+const VIEWS = { run: () => import("./run.jsx"), inbox: () => import("./inbox.jsx"), queue: () => import("./queue.jsx"), report: () => import("./report.jsx") };
 const THEMES = ["system", "light", "dark"];
 const theme = signal(localStorage.getItem("detent-theme") ?? "system");
 const helping = signal(false);
@@ -26,7 +26,7 @@ function turn() {
 paint();
 
 const KEYS = [
-  ["g b", "the board"], ["g i", "the inbox"], ["g q", "the queue"], ["n", "a new run"], ["/", "search"], ["j  k", "down and up"], ["Enter", "open"],
+  ["g b", "the board"], ["g i", "the inbox"], ["g q", "the queue"], ["g r", "the report"], ["n", "a new run"], ["/", "search"], ["j  k", "down and up"], ["Enter", "open"],
   ["1 – 5", "the tabs of a run"], ["d", "the state diagram"], ["t", "light or dark"], ["Esc", "back, or close"], ["?", "these keys"],
 ];
 
@@ -38,7 +38,7 @@ function keys(e) {
   const said = before + e.key;
   before = e.key === "g" ? "g" : "";
   const does = {
-    gb: () => go("/"), gi: () => go("/inbox"), gq: () => go("/queue"), n: () => { starting.value = true; }, "?": () => { helping.value = true; }, t: turn,
+    gb: () => go("/"), gi: () => go("/inbox"), gq: () => go("/queue"), gr: () => go("/report"), n: () => { starting.value = true; }, "?": () => { helping.value = true; }, t: turn,
     "/": () => document.querySelector("input[type=search]")?.focus(), Escape: () => path.value.startsWith("/runs/") && go("/"),
   }[said] ?? (said === e.key && /^[1-5]$/.test(e.key) ? () => document.querySelectorAll("[role=tablist].top [role=tab], .run > .tabs [role=tab]")[e.key - 1]?.click() : null);
   if (!does) return;
@@ -67,6 +67,7 @@ function Top() {
         <Item to="/" here={at === "/" || at.startsWith("/runs/")}>Board</Item>
         <Item to="/queue" here={at.startsWith("/queue")}>Queue</Item>
         <Item to="/inbox" here={at.startsWith("/inbox")}>Inbox{waiting.value > 0 && <span class="badge" aria-label={`${waiting.value} waiting`}>{waiting.value}</span>}</Item>
+        <Item to="/report" here={at.startsWith("/report")}>Report</Item>
       </nav>
       <span class="grow" />
       <span class={`link ${reached.value ? "live" : "lost"}`} role="status">{reached.value ? "Live" : "No answer"}</span>
@@ -106,7 +107,7 @@ function Help() {
 function View() {
   const [view, id, tab, what] = path.value.split("/").slice(1).map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
   if (view === "runs" && id) return <Later of="run" key={id} id={id} tab={tab} what={what} />;
-  return view === "queue" || view === "inbox" ? <Later of={view} key={view} id={id ?? ""} /> : <Board />;
+  return ["queue", "inbox", "report"].includes(view) ? <Later of={view} key={view} id={id ?? ""} /> : <Board />;
 }
 
 function Page() {

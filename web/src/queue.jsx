@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { Acts, GROUPS, LIVE, TONES, spent, standing } from "./executions.jsx";
-import { ago, words } from "./format.js";
+import { ago, day, words } from "./format.js";
 import { Lines } from "./log.jsx";
 import { Ask, Away, Button, Chip, Dialog, Empty, Link, Pick, Portions, Tabs, useSteps } from "./parts.jsx";
 import { at, attempt, attend, go, phone, runs, tell } from "./store.js";
@@ -59,7 +59,7 @@ export default function Queue({ id }) {
     <div class="board">
       {some && <div class="tools">
         <span class="muted">{standing(got)}{got.workers > 1 && `, ${got.workers} workers`}</span>
-        {got.paused && <Chip tone="warn" title={got.paused_by}>paused: <T text={got.paused} /></Chip>}
+        {got.paused && <Chip tone="warn" title={got.paused_until ? `until ${day(got.paused_until)}` : got.paused_by}>paused: <T text={got.paused} /></Chip>}
         <span class="grow" />
         <Button kind="plain" onClick={() => attempt(async () => { await call("/api/queue", { paused: !got.paused }); await load(); })}>{got.paused ? "Let it go on" : "Pause"}</Button>
         <Button onClick={() => setFiling(true)}>New item</Button>

@@ -83,7 +83,7 @@ def ground(git: Git, settings: Settings, head: str, outer: Mapping[str, str], ag
 
     preflight = settings.preflight.commands
     return Ground(
-        settings=msgspec.json.encode(settings).decode(),
+        settings=msgspec.json.encode(settings.of_a_run()).decode(),
         path=path or os.defpath,
         command=msgspec.json.encode(command).decode() if command else "",
         preflight=tuple(preflight) if preflight is not None else default_preflight(read, root, path),

@@ -5,6 +5,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, get_type_hints
 
+from msgspec.structs import replace
+
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Value
 from detent.kernel.own_gate import OwnGate
@@ -143,6 +145,25 @@ class QueueSettings(Value, frozen=True):
     timeout: int = 21600
     silence: int = 21600
     strategy: Literal["plain", "tdd", "pr"] = "plain"
+    usd: float = 0.0  # of a night, over all executions; 0: no limit
+    tokens: int = 0
+    hours: float = 0.0
+    window: str = ""  # when it may start something, such as 22:00-07:00; empty: always
+
+
+class Notify(Value, frozen=True):
+    """How a person is told what happens in the queue."""
+
+    command: str = ""
+    webhook: str = ""
+    form: Literal["json", "slack"] = "json"
+    desktop: bool = False
+    events: Texts = ("person", "paused", "budget", "over")
+    every: int = 300
+
+    @property
+    def is_set(self) -> bool:
+        return bool(self.command or self.webhook or self.desktop)
 
 
 class TrackerSettings(Value, frozen=True):
@@ -197,11 +218,16 @@ class Settings(Value, frozen=True):
     sandbox: SandboxSettings = SandboxSettings()
     workspace: Workspace = Workspace()
     queue: QueueSettings = QueueSettings()
+    notify: Notify = Notify()
     tracker: TrackerSettings = TrackerSettings()
     forge: Forge = Forge()
     decisions: DecisionSettings = DecisionSettings()
     services: dict[str, Endpoint] = {}  # by their names
     prices: dict[str, TokenPrice] = {}  # by models
+
+    def of_a_run(self) -> "Settings":
+        """What a run keeps of them: not the addresses of this machine, which may hold a password."""
+        return replace(self, notify=Notify(), queue=replace(self.queue, url=""))
 
     def flat(self) -> dict[str, str]:
         """Dotted names to text: booleans as true and false, lists as JSON, unset as empty."""

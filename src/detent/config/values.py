@@ -13,7 +13,7 @@ LEAST = {
     **{f"debug.{key}": 1 for key in ("hypothesize", "instrument", "reduce_scope", "escalate")},
     **{f"limits.{key}": 0 for key in ("tokens", "usd", "minutes", "turns", "files")},
     **dict.fromkeys(("bash.timeout", "test.timeout", "review.max_rounds", "sandbox.cpus", "queue.slots", "queue.timeout", "queue.silence", "evidence.seconds"), 1),
-    "tdd.retries": 0,
+    **dict.fromkeys(("tdd.retries", "queue.usd", "queue.tokens", "queue.hours", "notify.every"), 0),
     "agents.escalate.after": 0,
 }  # fmt: skip
 BELOW_THE_PROJECT = (re.compile(r"(?!/|~)(?!(?:.*/)?\.\.(?:/|\Z)).+"), "a path below the project")
@@ -27,6 +27,12 @@ FORMS = {
         re.compile(r"([\w\[\]]+=[^&=\s]+(&[\w\[\]]+=[^&=\s]+)*)?", re.ASCII),
         "parameters of the list of issues, as in a URL",
     ),
+    "queue.window": (
+        re.compile(r"((?!(.{5})-\2)([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?"),
+        "a part of the day, from one time to another",
+    ),
+    "notify.webhook": (re.compile(r"(https?://[^\s/]\S*)?"), "an address that begins with https:// or http://"),
+    "notify.events": (re.compile(r"person|paused|budget|over"), "some of person, paused, budget and over"),
     "forge.project": (re.compile(r"([\w.-]+(/[\w.-]+)+)?", re.ASCII), "a project as its forge names it"),
 }
 ROLE = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
@@ -44,6 +50,9 @@ EXAMPLES = {
     "test.env": '["CI", "DATABASE_URL"]',
     "tracker.query": '"labels=detent&milestone=3"',
     "forge.project": '"owner/name"',
+    "queue.window": '"22:00-07:00"',
+    "notify.webhook": '"https://example.com/hook"',
+    "notify.events": '["person", "over"]',
 }
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 

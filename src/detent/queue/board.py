@@ -108,6 +108,15 @@ class TableBoard:
             text = c.execute(sa.select(meta.c.value).where(meta.c.key == "paused")).scalar()
         return Pause(**json.loads(text)) if text else Pause()
 
+    def resumed(self) -> float:
+        """When a person last let the queue continue; 0 if nobody ever did."""
+        return float(self._meta("resumed") or 0)
+
+    def _meta(self, key: str) -> str:
+        meta = self.database.tables.meta
+        with self.database.engine.begin() as c:
+            return c.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar() or ""
+
     def counts(self) -> dict[str, int]:
         """How many executions there are in each state that is not an end."""
         j = self.database.tables.jobs

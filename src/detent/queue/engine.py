@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from detent.queue.board import TableBoard
 from detent.queue.database import Database
+from detent.queue.notices import Notices
 from detent.queue.queue_protocol import Execution, OutputPiece, Pause, QueueJob, Worker
 from detent.queue.store import QueuedJob, Store
 
@@ -112,6 +113,7 @@ class DurableQueue:
     def __init__(self, database: Database) -> None:
         self.database, self.board, self.engine = database, TableBoard(database), Engine(database)
         self.store = Store(database, self.engine.hand_over)
+        self.notices = Notices(self.store)
         weakref.finalize(self, _let_go, database).atexit = False
 
     # -- looking -----------------------------------------------------------------------------------------------------------------
@@ -140,6 +142,9 @@ class DurableQueue:
     def counts(self) -> dict[str, int]:
         return self.board.counts()
 
+    def resumed(self) -> float:
+        return self.board.resumed()
+
     # -- asking ------------------------------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[QueueJob]) -> Sequence[Execution]:
@@ -161,6 +166,16 @@ class DurableQueue:
         self.store.pause(reason, by)
         self.engine.limit(0)
         return self.paused()
+
+    def hold(self, reason: str, kind: str, until: float) -> None:
+        """Pause until something is there again. A pause that a person must end stays as it is."""
+        self.store.pause(reason, "detent", kind, until)
+        self.engine.limit(0)
+
+    def release(self, kinds: Sequence[str]) -> None:
+        """End such a pause."""
+        if self.store.release(kinds):
+            self.engine.limit(self.store.limit(0))
 
     def resume(self) -> Pause:
         before = self.paused()

@@ -67,6 +67,8 @@ class Pause(NamedTuple):
     reason: str = ""
     by: str = ""
     since: float = 0.0
+    kind: str = ""  # of one that ends by itself: what it waits for; empty if a person must resume
+    until: float = 0.0  # when that is expected, if it is known
 
 
 class OutputPiece(NamedTuple):

@@ -153,19 +153,31 @@ class Store:
 
     # -- pausing -----------------------------------------------------------------------------------------------------------------
 
-    def pause(self, reason: str, by: str) -> None:
+    def pause(self, reason: str, by: str, kind: str = "", until: float = 0.0) -> None:
         with self.changing() as c:
-            self._pause(c, reason, by)
+            self._pause(c, reason, by, kind, until)
 
-    def _pause(self, c: sa.Connection, reason: str, by: str) -> None:
-        if self._get(c, "paused"):
+    def _pause(self, c: sa.Connection, reason: str, by: str, kind: str = "", until: float = 0.0) -> None:
+        """Keep why nothing starts. A pause that a person must end is never replaced, and takes the place of one that ends by itself."""
+        before = json.loads(self._get(c, "paused") or "{}")
+        if before and not (before.get("kind") and (not kind or kind == before["kind"])):
             return
-        since = c.execute(sa.select(self.database.now)).scalar_one()
-        self._put(c, "paused", json.dumps({"reason": reason, "by": by, "since": since}))
+        since = before["since"] if before and kind else c.execute(sa.select(self.database.now)).scalar_one()
+        self._put(c, "paused", json.dumps({"reason": reason, "by": by, "since": since, "kind": kind, "until": until}))
 
     def resume(self) -> None:
+        """A person lets it continue: what they overrule, such as a budget, counts from now on."""
         with self.changing() as c:
             c.execute(sa.delete(self.meta).where(self.meta.c.key.in_(("paused", "failures"))))
+            self._put(c, "resumed", str(c.execute(sa.select(self.database.now)).scalar_one()))
+
+    def release(self, kinds: Sequence[str]) -> bool:
+        """End a pause of these kinds, now that what it waited for is there; whether there was one."""
+        with self.changing() as c:
+            if json.loads(self._get(c, "paused") or "{}").get("kind", "") not in kinds:
+                return False
+            c.execute(sa.delete(self.meta).where(self.meta.c.key == "paused"))
+            return True
 
     def limit(self, slots: int) -> int:
         """Keep how much may run at once over all workers; the number that holds now: none while the queue is paused."""

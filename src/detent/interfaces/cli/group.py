@@ -28,6 +28,7 @@ COMMANDS = {
     "land": "Bring finished branches into main, one at a time.",
     "mcp": "Serve the tools of an agent over MCP.",
     "queue": "Queue work items for execution, and look at how they do.",
+    "report": "Report what landed, what waits, what failed, and what it cost.",
     "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
     "request-scope-reduction": "Plan a task anew in smaller ones.",
     "resume": "Release a run that waits for a person.",
@@ -45,6 +46,8 @@ COMMANDS = {
     "work": "Execute what is queued, on this machine.",
 }
 
+FILES = {"report": "morning_report"}  # the files of commands whose name another file has
+
 
 class Lazy(click.Group):
     """A group whose commands are imported when they are called; help needs none of them."""
@@ -55,7 +58,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(f"detent.interfaces.cli.{name.replace('-', '_')}")
+        module = importlib.import_module(f"detent.interfaces.cli.{FILES.get(name, name.replace('-', '_'))}")
         command = module.command
         assert isinstance(command, click.Command)
         return command

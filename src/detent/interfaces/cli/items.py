@@ -195,19 +195,24 @@ def _waiting(waits: list[str]) -> str:
 @click.argument("id")
 @AS_JSON
 def show(id: str, as_json: bool) -> None:
-    """Show one item with everything that is known of it."""
+    """Show one item with everything that is known of it, and what similar items cost so far."""
+    from detent.app.estimating import estimates
+    from detent.interfaces.cli.report_text import estimated
+
     app, here = opened()
     item = here.items(id)[0]
-    url = _pull_request(app, item)
+    url, expected = _pull_request(app, item), estimates(app, here, [item])[0]
     parts = [f"{item.id}  {plain(item.title)}", f"{item.status}, {item.type}, priority {item.priority}, filed {item.created_at or '?'}"]
     parts += [f"claimed by {plain(item.assignee)}"] if item.assignee else []
     parts += [f"labels: {', '.join(item.labels)}"] if item.labels else []
     parts += [f"waits for: {', '.join(item.depends_on)}"] if item.depends_on else []
     parts += [f"found in: {', '.join(item.found_in)}"] if item.found_in else []
     parts += [f"pull request: {plain(url)}"] if url else []
+    parts += [f"estimate: {estimated([expected])}"] if item.status != "closed" else []
     parts += ["", plain(item.description).rstrip()] if item.description else []
     parts += ["", "Notes:", plain(item.notes).rstrip()] if item.notes else []
-    _tell(item, as_json, "\n".join(parts))
+    row = {**_row(item), "estimate": expected._asdict() if expected else None}
+    click.echo(json.dumps(row) if as_json else "\n".join(parts))
 
 
 @command.command("close")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from detent.app.queue_rows import as_row
+from detent.app.queue_rows import as_row, when
 from detent.interfaces.cli.queue_text import execution_line, lines
 from detent.interfaces.cli.tell import channel, plain
 
 if TYPE_CHECKING:
     from detent.app import App
+    from detent.app.estimating import Estimate
     from detent.queue.engine import DurableQueue
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
@@ -90,6 +91,7 @@ def add(
     from detent.app.queueing import QueueRequest
     from detent.app.queueing import add as add_items
     from detent.blocks.terms import Terms
+    from detent.interfaces.cli.report_text import estimated
 
     policies = read_policies(yes_to)
     flags_alone(policies, "a queue")
@@ -98,10 +100,29 @@ def add(
             may(app)
         terms = Terms("", agent=said_agent(agent), context=context, again=again, policies=policies)
         added = add_items(app, queue, items, ready, QueueRequest(terms, said("start"), priority))
+        expected = _estimates(app, [e.item for e in added])
         if as_json:
-            click.echo(json.dumps({"executions": [as_row(e) for e in added]}))
+            click.echo(
+                json.dumps({"executions": [{**as_row(e), "estimate": x and x._asdict()} for e, x in zip(added, expected, strict=True)]})
+            )
+        elif added:
+            click.echo("\n".join([*(execution_line(e) for e in added), f"Estimate: {estimated(expected)}"]))
         else:
-            click.echo("\n".join(execution_line(e) for e in added) or "Nothing is ready. `detent items list` shows what waits for what.")
+            click.echo("Nothing is ready. `detent items list` shows what waits for what.")
+
+
+def _estimates(app: "App", ids: "list[str]") -> "list[Estimate | None]":
+    """What similar items cost so far, for each; nothing where the tracker does not answer now."""
+    from detent.app.estimating import estimates
+    from detent.app.project import items_of
+    from detent.errors import DetentError
+
+    if not ids:
+        return []
+    try:
+        return estimates(app, tracker := items_of(app), tracker.items(*ids))
+    except DetentError:
+        return [None] * len(ids)
 
 
 @command.command("list")
@@ -126,10 +147,11 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
         found, workers, pause = queue.all(() if everything else LIVE, limit), queue.workers(), queue.paused()
         if as_json:
             rows = {"executions": [as_row(e) for e in found], "workers": [w._asdict() for w in workers], "paused": pause.reason or None}
+            rows["paused_until"] = when(pause.until) if pause.until else None
             click.echo(json.dumps(rows))
             return
         if pause.reason:
-            click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Go on: detent queue resume")
+            click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Continue now: detent queue resume")
         click.echo("\n".join(execution_line(e) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
         if found and not workers:
             click.echo("No worker is there. Start one: detent work")

@@ -10,9 +10,16 @@ import click
 from detent.app import App
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from detent.app.notifying import Notifier
+    from detent.config import Settings
     from detent.queue.engine import DurableQueue
+    from detent.queue.queue_protocol import WorkerEvent
     from detent.queue.worker import LocalWorker
 
+AUTO = "auto"
+KINDS = (AUTO, "systemd-user", "systemd", "launchd")
 LOOK = 0.5  # seconds between two looks at the queue
 
 
@@ -21,33 +28,39 @@ LOOK = 0.5  # seconds between two looks at the queue
 @click.option("--once", is_flag=True, help="End when nothing is left that could run.")
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object at the end instead of text.")
-def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
+@click.option(
+    "--service",
+    type=click.Choice(KINDS),
+    is_flag=False,
+    flag_value=AUTO,
+    help="Print a unit that starts this worker and restarts it; start nothing.",
+)
+def command(slots: int | None, once: bool, events: bool, as_json: bool, service: str | None) -> int:
     """Execute what is queued, until Ctrl-C. Start it on as many machines as share the queue.
 
     \b
     detent work                 up to [queue] slots executions at once
     detent work --slots 1       one after the other
     detent work --once          work off the queue, then end; exit 1 if something failed
+    detent work --service       print a unit for systemd or launchd, with how to install it
 
     Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
     worker that is killed is noticed by the others within half a minute, on the same machine at once.
     """
-    from detent.app.pull_words import listening
     from detent.app.shared import queue_settings
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
-    from detent.queue.queue_protocol import Pace
 
     app = here(create=True)
     settings = queue_settings(app.place, app.world.outer)
     limit, own = settings.queue.slots, slots or settings.queue.slots
     if own > limit:
         raise click.UsageError(f"--slots {own} is more than the whole queue runs at once; raise [queue] slots, which is {limit}")
+    if service:
+        return _print_unit(app, service, slots)
     queue = _opened(app)
-    from detent.queue.worker import LocalWorker
-
     view = view_of(queue, own, as_json, events)
-    worker = LocalWorker(queue, listening(app.place, app.world.outer, settings, queue), own, Pace(), view.put)
+    worker, notifier = _worker(app, queue, settings, own, view.put)
     worker.start(limit)
     try:
         view.show(lambda: once and _is_over(queue, worker))
@@ -57,9 +70,34 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool) -> int:
     finally:
         view.close()
         worker.leave()
+        notifier.close()
     if code == 130 and not (as_json or events):
         click.echo("Left. What ran here goes on with the next worker.", err=True)
     return code
+
+
+def _print_unit(app: App, kind: str, slots: int | None) -> int:
+    from detent.interfaces.cli.work_unit import unit_of
+
+    click.echo(unit_of(kind, app.place.root, app.world.outer, slots), nl=False)
+    return 0
+
+
+def _worker(
+    app: App, queue: "DurableQueue", settings: "Settings", slots: int, see: "Callable[[WorkerEvent], None]"
+) -> "tuple[LocalWorker, Notifier]":
+    """A worker that also looks at pull requests, keeps the queue's budget and notifies people. The budget is looked at before anything starts."""
+    from detent.app.notifying import Notifier, telling
+    from detent.app.pull_words import listening
+    from detent.app.queue_budget import within_budget
+    from detent.queue.queue_protocol import Pace
+    from detent.queue.worker import LocalWorker
+
+    place, env = app.place, app.world.outer
+    task, look = within_budget(place, env, queue, listening(place, env, settings, queue))
+    look()
+    notifier = Notifier(place, env, queue)
+    return LocalWorker(queue, telling(task, notifier), slots, Pace(), see), notifier
 
 
 def _opened(app: App) -> "DurableQueue":

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +14,7 @@ from detent.app.conversation import spoken
 from detent.app.people import allowed
 from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
-from detent.app.queue_rows import as_row
+from detent.app.queue_rows import as_row, when
 from detent.app.run_driver import locks_held
 from detent.errors import DetentError
 from detent.interfaces.http import shapes_execute as shapes
@@ -26,6 +27,7 @@ from detent.interfaces.http.stream import News, Pulse, StreamPosition
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
+    from detent.app.report_values import Report
     from detent.queue.engine import DurableQueue
     from detent.queue.queue_protocol import Execution
 
@@ -86,7 +88,9 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
     from detent.queue.queue_protocol import LIVE
 
     if not desk.there(app):
-        return shapes.Executions(executions=(), counts=dict.fromkeys(LIVE, 0), next=None, slots=0, workers=0, paused="", paused_by="")
+        return shapes.Executions(
+            executions=(), counts=dict.fromkeys(LIVE, 0), next=None, slots=0, workers=0, paused="", paused_by="", paused_until=None
+        )
     queue = desk.current(app)
     end = asked.offset + min(asked.limit, MOST)
     states = (asked.state,) if asked.state else () if asked.all else LIVE
@@ -100,6 +104,7 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
         workers=len(workers),
         paused=pause.reason,
         paused_by=pause.by,
+        paused_until=when(pause.until) if pause.until else None,
     )
 
 
@@ -116,6 +121,20 @@ def rows(app: App, desk: Desk, found: "Sequence[Execution]") -> Iterator[shapes.
 
 def row(app: App, desk: Desk, found: "Execution") -> shapes.ExecutionRow:
     return next(rows(app, desk, (found,)))
+
+
+def report(app: App, desk: Desk, since: str) -> "Report":
+    """What happened since a time."""
+    from detent.app.reporting import report_of
+    from detent.app.since import time_of
+
+    until = datetime.now(UTC)
+    begun = time_of(since, until.astimezone())
+    if not desk.there(app):
+        return report_of(app, (), None, begun, until)
+    from detent.app.notifying import report_since
+
+    return report_since(app, desk.current(app), begun)
 
 
 def found(app: App, desk: Desk, id: str) -> "Execution":

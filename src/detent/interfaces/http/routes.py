@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from detent import __version__
 from detent.app import App
 from detent.app.registry import workflow_names
+from detent.app.report_values import Report
 from detent.interfaces.http import executing, inbox, looking, shapes, speaking
 from detent.interfaces.http import run_pages as reading
 from detent.interfaces.http import runs_board as board
@@ -242,6 +243,14 @@ ROUTES: tuple[Route, ...] = (
         work.Executions,
         lambda c: executing.hold(c.app, c.desk, c.asked),
         "Let nothing new start, or let it go on.",
+    ),
+    Route(
+        GET,
+        "/api/report",
+        work.ReportAsked,
+        Report,
+        lambda c: executing.report(c.app, c.desk, c.asked.since),
+        "What landed, what waits for whom and why, what failed, and what it took, since a time.",
     ),
     Route(
         GET,

@@ -45,6 +45,10 @@ class LogsAsked(Shape, frozen=True, kw_only=True):
     limit: Most = 100
 
 
+class ReportAsked(Shape, frozen=True, kw_only=True):
+    since: Line = "24h"  # 8h, 2d, 22:00, yesterday, 2026-03-01T22:00
+
+
 class ItemsAsked(Shape, frozen=True, kw_only=True):
     all: bool = False  # closed ones too
     limit: Most = 1000
@@ -95,6 +99,7 @@ class Executions(Shape, frozen=True, kw_only=True):
     workers: int
     paused: str
     paused_by: str
+    paused_until: str | None  # when it continues by itself
 
 
 class PieceRow(Shape, frozen=True, kw_only=True):

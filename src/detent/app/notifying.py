@@ -1,0 +1,220 @@
+"""Notifications: what a person is to be told of the queue, once for each event, and sending it. Sent by workers; can fail nothing else.
+
+What there is to tell is read off the queue and the journal each time, so it survives every restart; the queue keeps what was told.
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from detent.app import App, now, open_app
+from detent.app.forges import finder
+from detent.app.project import project_settings
+from detent.app.queue_budget import BUDGET, WINDOW, queue_now
+from detent.app.report_values import Report
+from detent.app.reporting import one_line, report_of
+from detent.config.settings import Notify
+from detent.errors import DetentError
+from detent.git.place import Place
+from detent.kernel.redact import Redact, redact_all, redactor, secrets_of
+from detent.notify import Notification, NotifyWay, send
+from detent.notify.by_webhook import SLACK
+from detent.queue.queue_protocol import WorkerTask
+
+if TYPE_CHECKING:
+    from detent.queue.engine import DurableQueue
+
+A_DAY, HALF_A_DAY = 86400.0, 43200.0
+MOST_ITEMS = 50  # of one message
+MACHINE = "detent"  # who paused the queue, where nobody did
+WORDS = {"landed": "landed", "finished": "to merge", "waits": "waiting for a person", "failed": "failed", "running": "running", "queued": "queued"}  # fmt: skip
+
+TITLES = {"paused": "The queue is paused", "budget": "A budget is used up", "over": "The queue has nothing left to do"}
+
+
+class Notice(NamedTuple):
+    """One thing to tell. `key` is its own among those of its kind, for good."""
+
+    kind: str
+    key: str
+    item: Mapping[str, str]
+
+
+# -- what there is to tell -----------------------------------------------------------------------------------------------------
+
+
+def notices(app: App, queue: "DurableQueue", wanted: Sequence[str]) -> Iterator[Notice]:
+    """What could be told now, whether it was told before or not."""
+    made = {"person": _persons, "paused": _paused, "budget": _budgets, "over": _over}
+    return (notice for kind in wanted for notice in made[kind](app, queue))
+
+
+def _persons(app: App, queue: "DurableQueue") -> Iterator[Notice]:
+    for e in queue.all(("blocked",)):
+        yield Notice("person", f"{e.id}:{e.attempt}", {"run": e.id, "item": e.item, "title": e.title, "why": one_line(e.reason)})
+
+
+def _paused(app: App, queue: "DurableQueue") -> Iterator[Notice]:
+    pause = queue.paused()
+    if pause.reason and pause.by == MACHINE and pause.kind not in (WINDOW, BUDGET):
+        yield Notice("paused", f"{pause.since:.3f}", {"why": pause.reason, "command": "detent queue resume"})
+
+
+def _budgets(app: App, queue: "DurableQueue") -> Iterator[Notice]:
+    """The budget of the queue, and those of executions that came to their end."""
+    pause = queue.paused()
+    if pause.kind == BUDGET:
+        yield Notice("budget", f"{pause.since:.3f}", {"why": pause.reason, "command": "detent queue resume"})
+    for e in queue.all(("failed",), limit=200):
+        if e.ended and e.ended > time.time() - A_DAY and app.journal.heads(e.id) and app.door.load(e.id).run.cause == BUDGET:
+            yield Notice("budget", e.id, {"run": e.id, "item": e.item, "title": e.title, "why": one_line(e.reason)})
+
+
+def _over(app: App, queue: "DurableQueue") -> Iterator[Notice]:
+    """Nothing runs and nothing could, after something ended."""
+    counts, pause = queue.counts(), queue.paused()
+    if counts["running"] or (counts["ready"] and not pause.reason):
+        return
+    ended = max((e.ended for e in queue.all(("done", "failed", "blocked", "cancelled"), limit=1) if e.ended), default=0.0)
+    if ended > time.time() - HALF_A_DAY:
+        yield Notice("over", f"{ended:.3f}", {})
+
+
+# -- as messages ---------------------------------------------------------------------------------------------------------------
+
+
+def message_of(app: App, queue: "DurableQueue", kind: str, found: Sequence[Notice], since: float) -> Notification:
+    """One message for all that is to be told of a kind."""
+    count, name = len(found), project_settings(app.world.git, app.world.outer)[0].project.name or app.place.root.name
+    items, text = tuple(notice.item for notice in found[:MOST_ITEMS]), ""
+    if kind == "over":
+        report = report_since(app, queue, datetime.fromtimestamp(max(since, time.time() - A_DAY), UTC))
+        text, items = summary_of(report), items_of(report)
+    else:
+        text = items[0]["why"] if count == 1 else ""
+    title = _title(kind, [notice.item for notice in found])
+    id = hashlib.sha256("\n".join((kind, *sorted(notice.key for notice in found))).encode()).hexdigest()[:24]
+    return Notification(id, kind, f"{name}: {title}", text, name, now(), items)
+
+
+def _title(kind: str, items: Sequence[Mapping[str, str]]) -> str:
+    if kind != "person":
+        return TITLES[kind]
+    return f"{items[0]['item'] or items[0]['run']} waits for a person" if len(items) == 1 else f"{len(items)} executions wait for a person"
+
+
+def report_since(app: App, queue: "DurableQueue", since: datetime) -> Report:
+    return report_of(app, queue.all(limit=1_000_000), queue_now(app, queue), since, datetime.now(UTC))
+
+
+def summary_of(report: Report) -> str:
+    """The counts of a report in a line."""
+    counts = ", ".join(f"{n} {WORDS[group]}" for group, n in report.counts.items() if n and group in WORDS) or "nothing happened"
+    return f"{counts}; ${report.cost.usd:.2f}, {report.cost.tokens:,} tokens"
+
+
+def items_of(report: Report) -> tuple[Mapping[str, str], ...]:
+    """What a person has to look at: what waits, and what failed."""
+    names = ("run", "item", "title", "group", "why", "command", "branch", "pull_request")
+    rows = [row for row in report.rows if row.group in ("waits", "failed", "finished")]
+    return tuple({name: getattr(row, name) for name in names if getattr(row, name)} for row in rows[:MOST_ITEMS])
+
+
+def report_message(app: App, report: Report) -> Notification:
+    """The report itself, for who asks for it by hand."""
+    id = hashlib.sha256(f"report\n{report.until}".encode()).hexdigest()[:24]
+    return Notification(id, "report", f"{report.project}: report", summary_of(report), report.project, now(), items_of(report))
+
+
+# -- sending -------------------------------------------------------------------------------------------------------------------
+
+
+def ways_of(notify: Notify, place: Place, env: Mapping[str, str]) -> dict[str, NotifyWay]:
+    """The ways that are set."""
+    redact = redactor((*secrets_of(env), *([notify.webhook] if notify.webhook else [])))
+    to = {"command": notify.command, "webhook": notify.webhook and f"{SLACK if notify.form == 'slack' else ''}{notify.webhook}"}
+    to["desktop"] = "desktop" if notify.desktop else ""
+    find = finder(place, env)
+    return {name: NotifyWay(where, place.root, env, find, redact) for name, where in to.items() if where}
+
+
+def redacted(message: Notification, redact: Redact) -> Notification:
+    """A message without anything that looks like a key, or is one of this machine's."""
+    items = cast("list[Mapping[str, str]]", redact_all(redact, [dict(item) for item in message.items]))
+    return message._replace(title=redact(message.title), text=redact(message.text), items=tuple(items))
+
+
+def send_all(message: Notification, notify: Notify, place: Place, env: Mapping[str, str]) -> list[str]:
+    """Send a message by every way that is set; what went wrong."""
+    ways = ways_of(notify, place, env)
+    return send(redacted(message, redactor(secrets_of(env))), ways)
+
+
+class Notifier:
+    """Tells people what happens in a queue, in a thread of its own. Whatever goes wrong is kept to be shown, and nothing else."""
+
+    def __init__(self, place: Place, env: Mapping[str, str], queue: "DurableQueue") -> None:
+        self.place, self.env, self.queue = place, env, queue
+        self._thread: threading.Thread | None = None
+
+    def look(self) -> None:
+        """Send what there is to send, unless that is going on."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._safely, name="notify", daemon=True)
+            self._thread.start()
+
+    def close(self, patience: float = 40.0) -> None:
+        """Wait until what is being sent has gone out."""
+        if self._thread is not None:
+            self._thread.join(patience)
+
+    def _safely(self) -> None:
+        try:
+            self.tell()
+        except Exception as e:  # noqa: BLE001 - telling people must never end a worker
+            said = e.message if isinstance(e, DetentError) else f"{type(e).__name__}: {e}"
+            with suppress(Exception):  # the database may be away as well
+                self.queue.notices.failed("any", redactor(secrets_of(self.env))(said))
+
+    def tell(self) -> list[Notification]:
+        """Send what there is to send; what was sent."""
+        app = open_app(self.place.root, env=self.env)  # one of this thread's own
+        with closing(app.journal):
+            notify = project_settings(app.world.git, app.world.outer)[0].notify  # as main has it: an agent cannot name a command
+            if not notify.is_set:
+                return []
+            found: dict[str, list[Notice]] = {}
+            for notice in notices(app, self.queue, notify.events):
+                found.setdefault(notice.kind, []).append(notice)
+            told = (self._told(app, notify, kind, each) for kind, each in found.items())
+            return [message for message in told if message is not None]
+
+    def _told(self, app: App, notify: Notify, kind: str, found: list[Notice]) -> Notification | None:
+        """Send the new ones of a kind as one message. They are marked before and after, so that nobody else sends them."""
+        since = self.queue.notices.last(kind)
+        mine = set(self.queue.notices.claim(kind, [notice.key for notice in found], notify.every))
+        if not mine:
+            return None
+        message = message_of(app, self.queue, kind, [notice for notice in found if notice.key in mine], since)
+        faults = send_all(message, notify, self.place, self.env)
+        if faults and len(faults) == len(ways_of(notify, self.place, self.env)):
+            self.queue.notices.failed(kind, "; ".join(faults))
+            return None
+        self.queue.notices.sent(kind, sorted(mine))
+        if faults:
+            self.queue.notices.failed("any", "; ".join(faults))
+        return message
+
+
+def telling(task: WorkerTask, notifier: Notifier) -> WorkerTask:
+    """The task of a worker that also tells people what happens."""
+
+    def tend() -> None:
+        task.tend()
+        notifier.look()
+
+    return task._replace(tend=tend)

@@ -1,0 +1,44 @@
+"""A command of the user's: the message as JSON on its standard input. It is given little time, and few variables."""
+
+import json
+import shlex
+import tempfile
+from pathlib import Path
+
+from detent.notify.message import Notification, NotifyWay, NotSent
+from detent.sandbox.process import run
+
+PATIENCE = 30.0  # seconds
+KEPT = ("HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
+BEGINS = ("NOTIFY_", "XDG_", "LC_")  # what else it sees of the environment: a token of its own can be called NOTIFY_TOKEN
+
+
+def kept(env: dict[str, str]) -> dict[str, str]:
+    """What a program that tells people something sees of the environment: no key of a model, no token of a forge."""
+    return {name: value for name, value in env.items() if name in KEPT or name.startswith(BEGINS)}
+
+
+def by_command(message: Notification, way: NotifyWay) -> None:
+    argv = _words(way.to)
+    with tempfile.NamedTemporaryFile(prefix="detent-notify-") as file:
+        file.write(json.dumps(message.as_object()).encode())
+        file.flush()
+        try:
+            ran = run(argv, way.root, kept(dict(way.env)), PATIENCE, stdin=Path(file.name))
+        except OSError as e:
+            raise NotSent(f"'{argv[0]}' could not be started: {e.strerror}") from e
+    if ran.timed_out:
+        raise NotSent(f"'{argv[0]}' did not end within {PATIENCE:.0f} s")
+    if ran.exit_code != 0:
+        last = (ran.output.strip().splitlines() or [""])[-1][:200]
+        raise NotSent(f"'{argv[0]}' ended with exit code {ran.exit_code}" + (f": {last}" if last else ""))
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as e:
+        raise NotSent(f"[notify] command cannot be read: {e}") from e
+    if not words:
+        raise NotSent("[notify] command is empty")
+    return words
