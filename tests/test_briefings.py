@@ -343,7 +343,10 @@ def test_the_work_prompt_holds_item_project_context_limits_and_the_way_to_say_bl
 
 
 def test_the_retry_of_a_work_agent_is_told_as_its_one_retry_and_a_crash_is_not() -> None:
-    assert "This is your one retry. What the machine saw:" in shown("execute", "RUNNING", counts={"tries": 1}).briefing
+    assert (
+        "This is your one retry. What the attempt before wrote is still there. What the machine saw:"
+        in shown("execute", "RUNNING", counts={"tries": 1}).briefing
+    )
     crashed = shown("execute", "RUNNING", counts={"agent": 1}).briefing
     assert "## The last attempt failed\n\nWhat the machine saw:" in crashed
 

@@ -148,19 +148,19 @@ def test_when_the_retries_are_spent_it_ends_with_exit_1_and_resume_goes_on_from_
     assert (again.code, again.json["outcome"]) == (0, "done"), again
 
 
-def test_what_plan_or_red_wrote_beyond_its_part_is_brought_back_and_the_next_attempt_passes(p: Project) -> None:
-    """The agent has no git: what it cannot bring back itself would fail every attempt after it."""
+def test_what_a_failed_plan_or_red_wrote_is_taken_back_whole_and_the_next_attempt_passes(p: Project) -> None:
+    """The agent cannot write with git: what it cannot bring back itself would fail every attempt after it."""
     strays = {"calc.py": "ONE = 1\n", "extra/new.py": "TWO = 2\n"}
     bad_plan = {**PLANS, "write": {**PLANS["write"], **strays}}
-    bad_red = {"state": "RED", "write": {"tests/test_add.py": RED, **strays}, "delete": ["pytest.ini"], "reply": "and some code"}
-    with driven(p, bad_plan, PLANS, bad_red, {"state": "RED", "reply": "the test is there already"}, fails("ModelUnavailable")) as d:
+    bad_red = {"state": "RED", "write": {"tests/test_junk.py": RED, **strays}, "delete": ["pytest.ini"], "reply": "and some code"}
+    with driven(p, bad_plan, PLANS, bad_red, REDS, fails("ModelUnavailable")) as d:
         d.go()
         assert d.moves == ["start", "planned", "planned", "red", "red", "no-model"]
         assert [e.status for e in d.events[1:5]] == ["FAILURE", "SUCCESS", "FAILURE", "SUCCESS"]
         assert p.git("diff", "--name-only", "main", d.run.data.branch).split() == ["test-list.md", "tests/test_add.py"]
         for failed in (d.events[1], d.events[3]):
             assert p.git("show", f"{failed.found.tree}:extra/new.py") == "TWO = 2"  # nothing is lost
-            assert failed.briefing and "was brought back by the machine" in failed.briefing.briefing
+            assert failed.briefing and "The machine took back everything that the attempt before wrote" in failed.briefing.briefing
         assert f"refs/detent/{d.id}/trees/{d.events[3].found.tree}" in p.git("for-each-ref", "--format=%(refname)")
 
 

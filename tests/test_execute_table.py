@@ -173,7 +173,7 @@ NOT_DONE: tuple[tuple[dict[str, Any], str], ...] = (
 @pytest.mark.parametrize(("world", "said_so"), NOT_DONE)
 def test_work_that_does_not_hold_gets_one_retry_with_the_output_and_then_fails(world: dict[str, Any], said_so: str) -> None:
     first = judged(World(a_run("RUNNING"), **world))
-    assert (first.status, first.run.state, first.run.counts, first.owes) == ("FAILURE", "RUNNING", {"tries": 1}, ())
+    assert (first.status, first.run.state, first.run.counts, first.owes) == ("FAILURE", "RUNNING", {"tries": 1, "attempts": 1}, ())
     assert said_so in first.run.last_error
     assert "the output" in first.run.last_error
     second = judged(World(run_of(first), **world))

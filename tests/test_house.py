@@ -55,7 +55,7 @@ MODULE_LINES = 400
 FUNCTION_LINES = 40
 EMPTY_MODULE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers", "base", "bases", "service", "services"}
 # What is not yet as it should be. Both lists only ever get shorter: what is fixed is taken out, and nothing comes in.
-CYCLES_LEFT = frozenset({"detent.interfaces.hooks", "detent.interfaces.register", "detent.sandbox"})  # packages
+CYCLES_LEFT = frozenset({"detent.interfaces.register", "detent.sandbox"})  # packages
 PROTOCOL_METHODS = 5
 IMPURE = {"asyncio", "fcntl", "glob", "io", "mmap", "multiprocessing", "os", "pathlib", "platform", "random", "secrets"} | {
     "shutil", "signal", "socket", "sqlite3", "subprocess", "sys", "tempfile", "threading", "time",

@@ -178,7 +178,12 @@ def test_a_prompt_leaves_no_name_unfilled_and_says_what_every_agent_must_know(wo
     text = prompt_of(workflow, role)
     assert not Template(text).get_identifiers()
     assert "`/the/workspace`" in text and "fresh session" in text and "What you say about a result is not evidence" in text
-    assert "Do not run the project's tests" in text and "is data" in text
+    assert (
+        "Run the project's tests in your sandbox as often as you like" in text
+        and "What counts is the machine's own run" in text
+        and "is data" in text
+    )
+    assert "submit_work" not in text, "there is nothing to call"
     assert len(re.findall(r"^Your part is ", text, re.MULTILINE)) == 1 and text.count("How you hand in:") == 1
 
 

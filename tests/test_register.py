@@ -10,17 +10,35 @@ from typing import Any
 import pytest
 
 from detent.interfaces.register import PARTS
+from detent.interfaces.register.act import DetentCall, call_of
 from tests.project import Project
 
 CLIENTS = tuple(PARTS)
 MINE: dict[str, dict[str, str]] = {  # what a project may have already, in its own form
     "nothing": {},
-    "empty": {".mcp.json": "{}", ".claude/settings.json": "", ".codex/config.toml": "", ".codex/hooks.json": "{}\n"},
+    "empty": {
+        ".mcp.json": "{}",
+        ".claude/settings.json": "",
+        ".codex/config.toml": "",
+        ".codex/hooks.json": "{}\n",
+        ".gemini/settings.json": "{}",
+        ".qwen/settings.json": "",
+        ".github/mcp.json": "{}\n",
+        "opencode.json": "{}",
+        ".cursor/mcp.json": "{}",
+        ".cursor/hooks.json": "",
+    },
     "others": {
         ".mcp.json": '{"mcpServers": {"x": {"command": "x"}}, "unknown": [1, 2.50, null]}',
         ".claude/settings.json": '{\n\t"model": "é",\n\t"hooks": {\n\t\t"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]\n\t}\n}\n',
         ".codex/config.toml": '# mine\nmodel = "x"  # keep\n\n[mcp_servers.x]\ncommand = "x"',
         ".codex/hooks.json": '{"hooks": {"PreToolUse": []}, "z": 1, "a": 2}',
+        ".gemini/settings.json": '{"hooks": {"BeforeTool": [{"matcher": "x", "hooks": []}]}, "mcpServers": {"x": {}}}',
+        ".qwen/settings.json": '{"$version": 3, "hooks": {}}',
+        ".github/mcp.json": '{"mcpServers": {"x": {"type": "local"}}}',
+        "opencode.json": '{\n\t"$schema": "https://opencode.ai/config.json",\n\t"mcp": {}\n}',
+        ".cursor/mcp.json": '{"mcpServers": {}}',
+        ".cursor/hooks.json": '{"version": 1, "hooks": {"stop": [{"command": "say done"}]}}',
     },
     "windows": {".claude/settings.json": '{\r\n    "a": 1\r\n}\r\n', ".codex/config.toml": "a = 1\r\n"},
 }
@@ -50,7 +68,7 @@ def init(project: Project, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_registering_keeps_what_is_there_can_be_repeated_and_is_undone_byte_for_byte(project: Project, client: str, mine: str) -> None:
     for name, text in MINE[mine].items():
-        (project.root / name).parent.mkdir(exist_ok=True)
+        (project.root / name).parent.mkdir(parents=True, exist_ok=True)
         (project.root / name).write_bytes(text.encode())
     before = tree(project.root)
     first = init(project, "--client", client)["clients"][0]
@@ -138,17 +156,65 @@ def test_a_link_is_not_written_through(project: Project, tmp_path: Path) -> None
     assert (tmp_path / "elsewhere.json").read_text() == "{}"
 
 
-def test_the_program_is_named_plainly_where_that_finds_it_and_by_its_path_elsewhere(project: Project) -> None:
-    path = os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if not (Path(p) / "detent").exists())
-    ran = project.run("init", "--client", "claude", PATH=path)
-    assert ran.code == 0, ran
-    server = json.loads((project.root / ".mcp.json").read_text())["mcpServers"]["detent"]
-    assert server["command"] == str(Path(sys.executable).parent / "detent")
-    init(project, "--client", "claude")
+def without_detent() -> str:
+    return os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if not (Path(p) / "detent").exists())
+
+
+def test_a_path_of_this_machine_stands_only_in_files_that_git_does_not_know_and_is_kept_out_of_it(project: Project) -> None:
+    project.write({".claude/settings.json": "{}\n"})
+    project.git("add", ".claude")
+    exclude = project.root / ".git" / "info" / "exclude"
+    before = exclude.read_bytes() if exclude.exists() else b""
+    ran = project.run("init", "--client", "claude", PATH=without_detent())
+    assert ran.code == 0 and "name this machine's copy and are kept out of git (.git/info/exclude)" in ran.out, ran
+    own = str(Path(sys.executable).parent / "detent")
+    assert json.loads((project.root / ".mcp.json").read_text())["mcpServers"]["detent"]["command"] == own
+    assert own not in (project.root / ".claude/settings.json").read_text(), "it is shared, so it calls the plain name"
+    assert ".mcp.json" not in project.git("status", "--porcelain", "--untracked-files=all")
+    assert project.run("init", "--client", "claude", "--remove", PATH=without_detent()).code == 0
+    assert exclude.read_bytes() == before and not (project.root / ".mcp.json").exists()
+
+
+def test_where_detent_is_on_path_files_can_be_shared_and_older_calls_are_replaced(project: Project) -> None:
+    project.run("init", "--client", "claude", PATH=without_detent())
+    ran = project.run("init", "--client", "claude")
+    assert "They call `detent`, so they hold on every machine that has it on PATH. Commit them." in ran.out
     hooks = json.loads((project.root / ".claude/settings.json").read_text())["hooks"]
-    assert [group["hooks"][0]["command"] for name in hooks for group in hooks[name]] == ["detent hook claude"] * 3, (
-        "an older call of ours is replaced"
-    )
+    assert [group["hooks"][0]["command"] for name in hooks for group in hooks[name]] == ["detent hook claude"] * 3
+    assert json.loads((project.root / ".mcp.json").read_text())["mcpServers"]["detent"]["command"] == "detent"
+    assert "?? .mcp.json" in project.git("status", "--porcelain", "--untracked-files=all")
+
+
+def test_through_uvx_where_uv_runs_it_from_its_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "uvx").write_text("#!/bin/sh\n")
+    (tmp_path / "uvx").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert call_of().local
+    monkeypatch.setattr(sys, "prefix", "/home/x/.cache/uv/archive-v0/abc")
+    assert call_of() == DetentCall(["uvx", "detent"])
+
+
+def test_without_a_name_every_client_that_is_installed_is_registered(project: Project, tmp_path: Path) -> None:
+    for name in ("gemini", "cursor-agent"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    beside = str(Path(sys.executable).parent)
+    path = os.pathsep.join((str(tmp_path), beside, "/usr/bin", "/bin"))
+    ran = project.run("init", "--client", "--json", PATH=path)
+    assert [each["client"] for each in ran.json["clients"]] == ["gemini", "cursor"], ran
+    assert [each["client"] for each in project.run("init", "--remove", "--client", "--json", PATH=path).json["clients"]] == [
+        "cursor",
+        "gemini",
+    ]
+    none = project.run("init", "--client", PATH=os.pathsep.join((beside, "/usr/bin", "/bin")))
+    assert none.code == 2 and "no client is installed here that Detent knows" in none.err and "opencode" in none.err
+
+
+def test_a_plugin_that_somebody_else_wrote_is_left_alone(project: Project) -> None:
+    project.write({".opencode/plugins/detent.js": "// mine\n"})
+    ran = project.run("init", "--client", "opencode")
+    assert ran.code == 2 and ".opencode/plugins/detent.js is there already" in ran.err
+    assert not (project.root / "opencode.json").exists()
 
 
 def test_people_are_shown_the_diff_and_what_to_do_next(project: Project) -> None:

@@ -40,7 +40,7 @@ def test_in_tdd_a_wrong_test_is_written_again_and_that_is_flagged() -> None:
     assert "TEST_WRONG" in f.briefing
     red = f.head
     verdict = f.lay({"calc.py": GREEN}).submit("TEST_WRONG", WHY)
-    assert (verdict.status, verdict.state, f.run.counts) == ("FAILURE", "RED", {"rewrites": 1}), verdict
+    assert (verdict.status, verdict.state, f.run.counts) == ("FAILURE", "RED", {"rewrites": 1, "retries": 1}), verdict
     assert (f.head, f.read(TESTS)) == (red, WRONG_RED), "the test is there to be mended"
     assert WHY in f.briefing and "Bring back what was written meanwhile, but for the test: git restore --source=" in f.briefing
     f.lay({"calc.py": ""})
@@ -69,7 +69,7 @@ def test_after_it_the_same_gates_hold_and_it_opens_nothing_in_other_phases() -> 
     failed_again = f.lay({TESTS: "def test_add():\n    assert 1 + 2 == 3\n"}).submit()
     assert failed_again.status == "FAILURE" and "test_add passes already, so nothing needs this step" in failed_again.reasons[0]
     assert f.submit("TEST_WRONG", WHY).state == "RED", "there is nothing to go back to: it is judged as the RED that it is"
-    assert f.run.counts == {"rewrites": 1, "retries": 2}
+    assert f.run.counts == {"rewrites": 1, "retries": 3}, "a wrong test is a failed attempt at its RED as well"
     f = at("REFACTOR")
     assert f.submit("TEST_WRONG", WHY).state == "PLAN", "a refactoring is judged by what it changed"
     assert "rewrites" not in f.run.counts
@@ -78,7 +78,7 @@ def test_after_it_the_same_gates_hold_and_it_opens_nothing_in_other_phases() -> 
 def test_in_tdd_a_test_can_be_called_wrong_so_often_and_no_more() -> None:
     f = at_green()
     for count in (1, 2):
-        assert (f.submit("TEST_WRONG", f"{WHY}, {count}").state, f.run.counts) == ("RED", {"rewrites": count})
+        assert (f.submit("TEST_WRONG", f"{WHY}, {count}").state, f.run.counts) == ("RED", {"rewrites": count, "retries": count})
         assert f.lay({TESTS: RED.replace("== 3", f"== {count + 4}")}).submit().state == "GREEN"
     verdict = f.submit("TEST_WRONG", WHY)
     assert (verdict.state, f.run.cause) == ("HALTED", "retries"), verdict

@@ -1,7 +1,7 @@
 """Plays one session of a real client against a scripted model, in a network of its own that has nothing but loopback. Run as a program, for tests.
 
 Standard input: one JSON object {api, argv, cwd, env, files, turns, seconds}. A turn is a text, which ends the agent's turn, or a call: for the
-api `messages` {"tool": name, "input": {…}}, for `responses` an item as that API has it. "PORT" in argv, env and files stands for the
+api `messages`, `chat` or `gemini` {"tool": name, "input": {…}}, for `responses` an item as that API has it. "PORT" in argv, env and files stands for the
 model's port. Standard output: one JSON object with what each call was answered, and how the client ended.
 """
 
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.any_service import AnyService, Asked, Says, Tool
 from tests.model_server import ModelServer, Reply, call, say, tool
 from tests.responses_server import ResponsesServer
 
@@ -50,6 +51,12 @@ class Player:
             return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": turn}]}
         return {**turn, "call_id": f"call_{number}"}
 
+    def says(self, asked: Asked) -> Says:
+        """The same for the other two forms."""
+        self.results, self.told = asked.results, [*self.told, *(text for text in asked.users if text not in self.told)]
+        turn = self.next()
+        return turn if isinstance(turn, str) else Tool(turn["tool"], turn["input"])
+
 
 def text_of(content: Any) -> str:
     return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
@@ -58,14 +65,19 @@ def text_of(content: Any) -> str:
 def main() -> None:
     asked = json.load(sys.stdin)
     player = Player(asked["turns"])
-    server = ModelServer(player.message, models=[MODEL]) if asked["api"] == "messages" else ResponsesServer(player.item)
-    with server:
+    with server_of(asked["api"], player) as server:
         placed = json.loads(json.dumps(asked).replace("PORT", server.url.rpartition(":")[2]))
         for name, text in placed["files"].items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_text(text, encoding="utf-8")
         done = run(placed["argv"], placed["cwd"], placed["env"], placed["seconds"])
     print(json.dumps({"results": player.results, "told": player.told, **done}))
+
+
+def server_of(api: str, player: Player) -> ModelServer | ResponsesServer | AnyService:
+    if api in ("chat", "gemini"):
+        return AnyService(player.says)
+    return ModelServer(player.message, models=[MODEL]) if api == "messages" else ResponsesServer(player.item)
 
 
 def run(argv: list[str], cwd: str, env: dict[str, str], seconds: float) -> Json:

@@ -19,7 +19,9 @@ from detent.app.overtime import ExecutionClock
 from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
 from detent.app.run_configs import home_of
-from detent.app.run_sandbox import RunSandbox, sandbox_of
+from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
+from detent.app.turn_context import told
+from detent.app.turn_standing import begin, undo
 from detent.app.who import agent_of, catalog_of
 from detent.blocks.prompts import system_prompt
 from detent.config import Settings
@@ -29,11 +31,15 @@ from detent.drive.spent import failed_tries, limits_of
 from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
 from detent.evidence.runners.build_caches import for_agents
+from detent.git.branch_view import make_view
+from detent.git.repo import GitError
 from detent.kernel.model import Briefing
 from detent.tools import Toolbox
+from detent.world.turn_tree import left_by
 from detent.world.turns import turn as at_turn
-from detent.world.work_tree import is_apart
+from detent.world.work_tree import RepoWorld, is_apart
 
+PERSON = "human"  # an agent whose half-done work is left alone
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 
 
@@ -63,13 +69,16 @@ class RunTurns:
     def turn_of(self, run: AnyRun, briefing: Briefing) -> Turn:
         app = self.app
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
+        agent = agent_of(self.terms, briefing.role, failed_tries(app.worlds.runs.history(briefing.run)))
+        if kept_reply(_transcript(app, briefing)) is None and agent != PERSON:
+            begin(app, run, briefing)
         inside = sandbox_of(self.settings, True, app.world.outer, home_of(run, self.settings, app.place))
         gone = self.clock.seconds() if self.clock else 0.0
         made = _turn(app, run, briefing, self.settings, inside, self.settings.queue.timeout - gone)
-        return made._replace(agent=agent_of(self.terms, briefing.role, failed_tries(app.worlds.runs.history(briefing.run))))
+        return made._replace(agent=agent)
 
     def ask(self, briefing: Briefing, turn: Turn) -> Reply:
-        """What the agent says; what was paid for already is not asked again."""
+        """What the agent says; what was paid for already is not asked again. An agent that says nothing leaves nothing behind."""
         if (kept := kept_reply(turn.transcript)) is not None:
             return kept
         try:
@@ -78,7 +87,12 @@ class RunTurns:
                 keep_reply(turn.transcript, reply)
                 return reply
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
+            undo(self.app, briefing)
             raise AgentFailed("Crashed", str(e)) from e
+        except AgentFailed as e:
+            if e.sort != "Stopped":  # one that was stopped begins again, or its run has ended
+                undo(self.app, briefing)
+            raise
 
     def command(self, run: AnyRun) -> str:
         base = base_of(self.app, run)
@@ -136,7 +150,8 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside:
     """One turn; `left` is what is left of the time of an execution."""
     world, flow = app.worlds.of(run), workflow_of(run.workflow)
     root: Path = world.place.root
-    inside = inside._replace(only=only(briefing, root))
+    inside = inside._replace(only=only(briefing, root), view=_view(world, run) if inside.sandbox.name not in OPEN else None)
+    briefing = told(app, run, briefing)
     env = {**for_agents(world.collector(run).env), "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = inside.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     transcripts = app.place.common_dir / "detent" / "transcripts"
@@ -153,8 +168,24 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside:
         apart=inside.apart,
         model=settings.agents.model,
         catalog=catalog_of(settings),
-        transcript=transcripts / briefing.run / f"{briefing.attempt_id}.jsonl",
+        transcript=_transcript(app, briefing),
     )
+
+
+def _transcript(app: App, briefing: Briefing) -> Path:
+    return app.place.common_dir / "detent" / "transcripts" / briefing.run / f"{briefing.attempt_id}.jsonl"
+
+
+def _view(world: RepoWorld, run: AnyRun) -> tuple[Path, Path] | None:
+    """What the agent sees of git: its branch, and what earlier turns of its run left, in the place of the checkout's own git dir.
+
+    None where it cannot be made, as in a clone that lacks objects: then the agent sees nothing of git.
+    """
+    try:
+        left = {each.ref: world.git.resolve(each.ref) for each in left_by(world.git, run.id).values()}
+        return make_view(world.git, left), world.place.git_dir
+    except (GitError, OSError):
+        return None
 
 
 def locks_held() -> frozenset[str]:

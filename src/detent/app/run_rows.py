@@ -82,7 +82,19 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
 
 def history_of(app: App, run: str, count: int) -> dict[str, object]:
     """The newest events of a run, and what its branch proves, as one JSON object."""
-    return {"run": run, "events": [event_row(e) for e in newest(app, run, count)], "card": card_object(app.place.common_dir, run)}
+    left = left_behind(app, run)
+    rows = [{**event_row(e), "left": left.get(e.run.seq)} for e in newest(app, run, count)]
+    return {"run": run, "events": rows, "card": card_object(app.place.common_dir, run)}
+
+
+def left_behind(app: App, run: str) -> dict[int, str]:
+    """What turns left that was taken away, by the event that ended each: the ref it is kept under, and its files."""
+    from detent.app.tally import turn_of
+    from detent.world.turn_tree import left_by
+
+    left = left_by(app.world.git, run)
+    events = app.worlds.runs.history(run) if left else ()
+    return {e.run.seq: f"{left[turn_of(e)].ref} ({left[turn_of(e)].names})" for e in events if turn_of(e) in left}
 
 
 def event_row(e: AnyEvent) -> dict[str, object]:

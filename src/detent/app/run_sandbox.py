@@ -34,12 +34,14 @@ class RunSandbox(NamedTuple):
     network: bool
     only: tuple[Path, ...] | None = None  # what of its workspace an agent may write; None: all of it
     more: Callable[[], tuple[Path, ...]] = tuple  # what is visible besides, looked for when a program is started
+    view: tuple[Path, Path] | None = None  # what an agent sees of git, and the git dir in whose place it sees it
 
     def room(self, workspace: Path, writable: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> Room:
         links = tuple(workspace / name for name in BORROWED if (workspace / name).is_symlink())
         inside, sealed = self.only or (), self.only is not None
         seen = tuple(path for path in (*self.readable, *self.more()) if path != workspace / "target")  # where a build of its own goes
-        return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*seen, *also), self.network, sealed)
+        instead = (self.view,) if self.view else ()
+        return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*seen, *also), self.network, sealed, instead)
 
     def tests(
         self,

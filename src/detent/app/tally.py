@@ -1,12 +1,15 @@
 """What a run came to so far, added up over its events: cost, time, and the ways it took. Each event is read once, whoever asks. Decides nothing."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import reduce
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from detent.agents import Usage
+from detent.agents.kept import SPENT, kept_spent
 from detent.app import App
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
@@ -51,7 +54,8 @@ class UsageTally:
         found = self._kept.get(run, Sum(path=Counter()))
         while found.seq < newest and (further := self._further(app, run, found)).seq > found.seq:
             self._kept[run] = found = further
-        return found
+        lost = Spent(_unsaid(app.place.common_dir, run, {*found.turns, f"{run}.{newest}"}))
+        return found._replace(whole=add(found.whole, lost), granted=add(found.granted, lost)) if lost.usage.tokens else found
 
     def _further(self, app: App, run: str, sum: Sum) -> Sum:
         path, turns = Counter(sum.path), dict(sum.turns)
@@ -65,6 +69,18 @@ class UsageTally:
                 turns[turn] = entry.seq
             sum = Sum(entry.seq, sum.started or entry.at, add(sum.whole, spent), add(granted, spent), path, turns)
         return sum
+
+
+def never_told(app: App, run: str) -> Usage:
+    """What turns of a run used that no event will tell: a person moved the run while an agent was at work."""
+    events = list(app.worlds.runs.history(run))
+    return _unsaid(app.place.common_dir, run, {f"{run}.{events[-1].run.seq}", *map(turn_of, events)})
+
+
+def _unsaid(common: Path, run: str, turns: Collection[str]) -> Usage:
+    kept = (common / "detent" / "transcripts" / run).glob(f"*{SPENT}")
+    lost = [file for file in kept if file.name.removesuffix(SPENT) not in turns]
+    return sum((kept_spent(file.with_name(file.name.removesuffix(SPENT) + ".jsonl")) for file in lost), Usage())
 
 
 def turn_of(event: AnyEvent) -> str:

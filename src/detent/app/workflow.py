@@ -135,6 +135,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # what the result of a driven run has besides
     lay: Callable[[Path, AnyRun], None] = not_laid  # what is put into a workspace that is made
     after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone
+    forget: Callable[["RepoWorld", AnyRun], None] = not_redone  # takes away what a failed turn wrote outside of the tree
     protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # what the agent never writes
     documents: str = ""  # the folder of documents that roles write, where a role may write nothing else
     in_workspace: tuple[str, ...] | None = None  # the effects that need the run's workspace; None: all of them

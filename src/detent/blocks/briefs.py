@@ -5,10 +5,13 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from detent.blocks.driven_words import RUN_TESTS, for_driven, is_driven
 from detent.blocks.open_flags import told_in_briefing
 from detent.kernel.model import Briefing, Run
 from detent.kernel.rows import T
 from detent.kernel.table import Table
+
+TOGETHER = "attempts"  # the counter of what other counters count each for itself
 
 
 @cache
@@ -22,6 +25,7 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
     """The finished briefing for whoever acts now. Pure: the same run gives the same text."""
     state = table.states[run.state]
     step = table.step(run)
+    words = for_driven if is_driven(run.data) and state.actor == "agent" else str
     text = template(folder, run.state, state.actor).substitute(_names(table, run))
     goal, _, body = text.partition("\n")
     return Briefing(
@@ -31,14 +35,14 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
         actor=state.actor,
         role=state.role,
         goal=goal.removeprefix("# ").strip(),
-        briefing=f"{goal}\n{body}{_said(run)}{told_in_briefing(run, state.actor, state.role)}".strip() + "\n",
-        instruction=table.instruction(run),
+        briefing=words(f"{goal}\n{body}{_said(run)}{told_in_briefing(run, state.actor, state.role)}".strip()) + "\n",
+        instruction=words(table.instruction(run)),
         step=step,
         guidance=run.guidance or None,
         last_error=run.last_error or None,
         writes=tuple(dict.fromkeys(Template(w).substitute(_names(table, run)) for w in state.writes)),
         allowed_actions=() if state.end else ("get_task", *table.allowed(run)),
-        attempt=1 + sum(run.counts.values()),
+        attempt=1 + sum(n for name, n in run.counts.items() if name != TOGETHER),
         attempt_id=f"{run.id}.{run.seq}",
         not_before=run.not_before or None,
         budget={name: f"{n} of {run.limits[name]}" for name, n in run.counts.items()},
@@ -60,6 +64,7 @@ def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
         "run": run.id,
         "state": run.state,
         "instruction": table.instruction(run),
+        "run_tests": RUN_TESTS[is_driven(run.data)],
         "cause": run.cause,
         "back": run.back,
         "last_error": run.last_error,

@@ -101,15 +101,14 @@ def people(states: Mapping[str, State], aborted: str = "ABORTED", also: tuple[Ef
 
 
 def driven(
-    states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T], keep: Change[T] = keep_error, counts: str = "agent"
+    states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T], keep: Change[T] = keep_error, counts: tuple[str, ...] = ()
 ) -> tuple[Row[T], ...]:
     """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there, a budget is spent.
 
-    `counts` is a counter that a failed agent adds to as well, where its attempts and those that were judged have one bound together.
+    `counts` are counters that a failed agent adds to as well, where its attempts and those that were judged have one bound together.
     """
     acting = tuple(name for name, s in states.items() if s.actor == "agent" and not s.end)
-    names = dict.fromkeys(("agent", counts))
-    retry: Go[T] = go(STAY, *map(count, names), keep, says="FAILURE", spent=halt)
+    retry: Go[T] = go(STAY, *map(count, ("agent", *counts)), keep, says="FAILURE", spent=halt)
     return (
         *each(acting, "agent-failed", retry),
         *each(acting, "limited", go(STAY, park)),

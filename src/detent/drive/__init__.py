@@ -191,6 +191,8 @@ class Driver:
             reply = self.turns.ask(briefing, turn)
         except AgentFailed as e:
             self.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
+            if e.sort == "Stopped":
+                keep_spent(file, killed, max(taken, e.usage, key=lambda usage: usage.tokens))  # no event will say what it took
             if e.sort == "Stopped" and self._still(run):
                 raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
             return _by(turn, _of_failure(e, killed, flow.failures, time.monotonic() - begun, str(file)))
@@ -202,12 +204,25 @@ class Driver:
         """Hand in what the turn came to. A call that does not fit is told to the next agent, and bounded like any other failure of an agent."""
         if sent is None:
             return
-        while (verdict := self.door.submit(run.id, sent)).status == "BUSY":
-            self.clock.sleep(WAITS)  # a turn that was paid for is not thrown away
+        verdict = self._judged(run, sent)
         self.watch(Seen("verdict", self.door.load(run.id).run, briefing, spent, verdict=verdict))
         if verdict.status in ("REFUSED", "LOCKED") and sent.verb != "outcome":
             said = "What was handed in does not fit: " + "; ".join(verdict.reasons)
             self.door.submit(run.id, Sent("outcome", by="system", channel="drive", outcome="agent-failed", output=said))
+
+    def _judged(self, run: AnyRun, sent: Sent) -> Verdict:
+        """The verdict on a turn that was paid for: it is not thrown away because the run is held, nor paid again because it could not be judged."""
+        wait = WAITS
+        while (verdict := self.door.submit(run.id, sent)).status in ("BUSY", "ERROR") and self._still(run):
+            if verdict.status == "ERROR":
+                sent, wait = msgspec.structs.replace(sent, facts=_told_once(sent.facts)), 2 * wait
+            self.clock.sleep(wait)
+        return verdict
+
+
+def _told_once(facts: dict[str, str]) -> dict[str, str]:
+    """What a turn took is counted with the first event that says it."""
+    return {name: value for name, value in facts.items() if name not in ("usage", "seconds", "turns", "since")}
 
 
 def _seconds_until(when: str) -> float:

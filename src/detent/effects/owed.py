@@ -10,6 +10,7 @@ reset_to_good = Effect("reset_to_good", "Snapshot, then bring the workspace back
 undo_strays = Effect(
     "undo_strays", "Where the machine drives: bring back what was written beyond the part of the step or role; a snapshot is kept."
 )
+take_back = Effect("take_back", "Where the machine drives: bring back everything that the attempt wrote; a snapshot is kept.")
 commit_plan = Effect("commit_plan", "Commit the marked plan entry as a commit of its own.")
 clear_plan = Effect("clear_plan", "Remove ACTIVE_PR.json and the merged branch.")
 write_note = Effect("write_note", "Write the handoff note onto the phase commit.")

@@ -4,6 +4,7 @@ from detent.evidence.look import FilesLook
 from detent.gates.tree import asked, names
 from detent.kernel.model import Data
 
+PROJECT = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")  # what agents are told of a project's conventions
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md")
 FOLDERS = (".claude/", ".codex/", ".gemini/", ".cursor/rules/", ".github/instructions/")
 

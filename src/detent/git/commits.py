@@ -57,7 +57,7 @@ def commit_phase(git: Git, run: str, seq: int, tree: str, message: str, at: str,
 
 def back_to_tip(git: Git, run: str, seq: int, base: str) -> None:
     """Bring the branch back to the machine's own last commit; what an agent committed over it stays reachable."""
-    _back_to(git, run, seq, tip_of(git, run, base))
+    back_to(git, run, seq, tip_of(git, run, base))
 
 
 def back_to_tree(git: Git, run: str, seq: int, base: str, tree: str) -> None:
@@ -65,10 +65,11 @@ def back_to_tree(git: Git, run: str, seq: int, base: str, tree: str) -> None:
     mine = git.run("log", "--first-parent", "--format=%H", f"{base}..HEAD", "--").text.split()
     made = git.run("for-each-ref", "--sort=-committerdate", "--format=%(objectname)", f"refs/detent/{run}/done/").text.split()
     trees = git.trees([f"{commit}^{{tree}}" for commit in (*mine, *made)])
-    _back_to(git, run, seq, next((commit for commit in (*mine, *made) if trees.get(f"{commit}^{{tree}}") == tree), base))
+    back_to(git, run, seq, next((commit for commit in (*mine, *made) if trees.get(f"{commit}^{{tree}}") == tree), base))
 
 
-def _back_to(git: Git, run: str, seq: int, commit: str) -> None:
+def back_to(git: Git, run: str, seq: int, commit: str) -> None:
+    """Bring the branch back to a commit; what an agent committed over it stays reachable."""
     head, branch = git.head(), git.branch() or "HEAD"
     if head != commit:
         git.update([(branch, commit, head), *_kept(git, run, seq, commit, head)])

@@ -62,6 +62,7 @@ def enter(room: Room, home: Path) -> Inside:
             readable[_normal(path)] = real
     moved = dict(zip(given, (workspace, *writable), strict=True))
     guarded = tuple(_inside(_normal(path), moved) for path in room.guarded)
+    readable |= {_normal(where): _opened(what, given, home) for what, where in room.instead}
     seen = tuple((what, where) for where, what in readable.items())
     inside = Inside(workspace, guarded, writable, seen, room.network, room.sealed)
     return inside._replace(guarded=tuple(path for path in guarded if not room.sealed or any(path.is_relative_to(r) for r in inside.roots)))

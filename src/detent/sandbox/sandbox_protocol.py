@@ -24,6 +24,7 @@ class Room(NamedTuple):
     readable: tuple[Path, ...] = ()  # further folders it may read (configured mounts, a virtual environment, toolchains)
     network: bool = False
     sealed: bool = False  # the workspace is read-only, but for what of it is named as writable
+    instead: tuple[tuple[Path, Path], ...] = ()  # further folders it may read, each seen at the place of another one
 
 
 class Sandbox(Protocol):

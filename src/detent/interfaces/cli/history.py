@@ -4,7 +4,7 @@ import json
 
 import click
 
-from detent.app.run_rows import history_of, newest
+from detent.app.run_rows import history_of, left_behind, newest
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 
 
@@ -24,14 +24,16 @@ def command(count: int, run: str | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(history_of(app, chosen, count)))
         return 0
-    last = ""
+    last, left = "", left_behind(app, chosen)
     for e in newest(app, chosen, count):
         asked = e.sent.facts.get("asked", last)
         said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
         click.echo(
             f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
         )
-        for line in (*([f"asked: {asked}"] if asked != last else []), *e.verdict.reasons, *flag_lines(e.found.flagged, hunks=False)):
+        gone = [f"what it wrote was taken away; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
+        who = [f"asked: {asked}"] if asked != last else []
+        for line in (*who, *e.verdict.reasons, *gone, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(f"{'':38}{plain(line)}")
         last = asked
     for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):

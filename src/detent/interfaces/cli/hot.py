@@ -13,7 +13,11 @@ WHERE heads.worktree = ? AND heads.parent = '' AND heads.ended = 0 ORDER BY head
 
 def answer(argv: list[str]) -> int | None:
     """The exit code, once the briefing is printed; None if this is not the time for a quick answer."""
-    if argv in (["hook", "claude"], ["hook", "codex"]):
+    if len(argv) == 2 and argv[0] == "hook":
+        from detent.interfaces.hooks import CLIENTS
+
+        if argv[1] not in CLIENTS:
+            return None
         from detent.interfaces.hooks.quick import answer as hook
 
         return hook(argv[1])

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Iterator
 from hashlib import sha256
@@ -18,7 +19,7 @@ from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.tell import plain
-from detent.interfaces.register import PARTS
+from detent.interfaces.register import PARTS, PROGRAMS
 from detent.interfaces.register.files import read, write
 
 HOOKS = ("pre-push",)
@@ -31,9 +32,15 @@ HEADER = "# Written by `detent init` ({}). Change what you like; the keys are in
 HEADER_LINE = re.compile(r"# Written by `detent init` \(([0-9a-f]{16})\)\.[^\n]*\n")
 PLANS = ("docs/Plan_Doc/Active_Plan.md", "docs/Active_Plan.md", "Active_Plan.md", "docs/PLAN.md", "docs/plan.md", "PLAN.md", "plan.md")
 
+INSTALLED = "installed"  # what `--client` without a name stands for
 HINTS = {
-    "claude": "Commit these files. Claude Code asks its user once whether to trust the project and its server.",
-    "codex": "Commit these files. Codex reads them only in a project that its user trusts, and runs hooks only once they are trusted: `/hooks` there.",
+    "claude": "Claude Code asks its user once whether to trust the project and its server.",
+    "codex": "Codex reads them only in a project that its user trusts, and runs hooks only once they are trusted: `/hooks` there.",
+    "gemini": "Gemini CLI reads them only in a folder that its user trusts: `/permissions trust` there.",
+    "qwen": "Qwen Code reads them at its next start.",
+    "copilot": "Copilot CLI reads them only in a folder that its user trusts: it asks at its start, or `--trust-folder`.",
+    "opencode": "opencode reads them at its next start. It has no hook for an agent that stops too early.",
+    "cursor": "These are written after Cursor's documentation and have not been tried with the program itself.",
 }
 
 Found = dict[str, str | list[str]]
@@ -64,8 +71,10 @@ class ClientChanges(NamedTuple):
     "--client",
     "clients",
     multiple=True,
-    type=click.Choice(list(PARTS)),
-    help="Register the MCP server and the hooks with it; repeat for more.",
+    is_flag=False,
+    flag_value=INSTALLED,
+    type=click.Choice([*PARTS, INSTALLED]),
+    help="Register the MCP server and the hooks with it; repeat for more. Without a name: with every client that is installed.",
 )
 @click.option(
     "--hook", "hooks", multiple=True, type=click.Choice(HOOKS), help="Write a git hook that refuses a push which `detent check` says fails."
@@ -137,12 +146,22 @@ def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> l
 def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[ClientChanges]:
     """Register with the clients that are named, or take that back; without a name, take back all that are registered."""
     from detent.app.hooks_seen import registered
-    from detent.interfaces.register.act import register, unregister
+    from detent.interfaces.register.act import register, unregister, which
 
     if not remove:
-        return [_client(name, register(place, name), "registered with", HINTS[name]) for name in dict.fromkeys(names)]
+        hints = {name: f"{which()} {HINTS[name]}" for name in _named(names)}
+        return [_client(name, register(place, name), "registered with", hint) for name, hint in hints.items()]
     known = [name for name in registered(place.git_dir) if name in PARTS]
-    return [_client(name, unregister(place, name), "taken out of", "") for name in dict.fromkeys(names or (known if whole else ()))]
+    chosen = known if INSTALLED in names or (whole and not names) else names
+    return [_client(name, unregister(place, name), "taken out of", "") for name in dict.fromkeys(chosen)]
+
+
+def _named(names: tuple[str, ...]) -> dict[str, None]:
+    """The clients that are meant: those that are named, and all that are installed where `--client` has no name."""
+    found = [name for name, programs in PROGRAMS.items() if any(map(shutil.which, programs))]
+    if INSTALLED in names and not found:
+        raise DetentError("no client is installed here that Detent knows", f"name one: --client {' | '.join(PARTS)}")
+    return dict.fromkeys(name for each in names for name in (found if each == INSTALLED else (each,)))
 
 
 def _client(name: str, changes: "list[FileChange]", what: str, hint: str) -> ClientChanges:

@@ -6,12 +6,13 @@ Runs before every command and every edit of an agent, so it imports next to noth
 import os
 import sys
 
-from detent.interfaces.hooks import CLIENTS
+from detent.interfaces.hooks import client_of
 from detent.interfaces.hooks.event import BEGIN, OTHER, STOP, HookClient, HookEvent, Json
 from detent.interfaces.hooks.light_json import dumps, loads
 from detent.interfaces.hooks.standing import HookCheckout, Standing, find_ground, find_standing, thorough_rules
 
 LARGEST = 20_000_000  # bytes of an event: an edit brings the whole file along
+STOPPING = ("Stop", "AfterAgent", "stop")  # what clients call the event of an agent that wants to stop
 STOPS = 3  # how often in a row, with nothing handed in between, an agent is sent back to its work
 BEGUN = "This checkout is held by Detent, run {}. Call get_task (MCP server `detent`, or `detent get-task`) before anything else, and do what it says."
 UNFINISHED = "The work is not finished: the run is in {}. {}Next: {}. If you cannot go on, say so to the user; this is reminder {} of {}."
@@ -20,7 +21,7 @@ BROKEN = "Detent cannot tell where its run stands ({}), so nothing is let throug
 
 def answer(name: str) -> int:
     """Read the event, print the answer. Exit 2 with the reason on standard error where not even the event can be read."""
-    client = CLIENTS[name]
+    client = client_of(name)
     raw = sys.stdin.buffer.read(LARGEST + 1)
     try:
         event = _event(raw)
@@ -55,7 +56,7 @@ def _unreadable(client: HookClient, fault: Exception) -> int:
 
 def reply_to(client: HookClient, event: Json) -> Json | None:
     """The answer in the client's form; None says nothing, which allows."""
-    stopping = event.get("hook_event_name") == "Stop"
+    stopping = event.get("hook_event_name") in STOPPING or "stopReason" in event
     try:
         ground = _ground(client, event)
         if ground is None:

@@ -10,7 +10,10 @@ from typing import NamedTuple
 from detent.git.place import Place
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read, remove, write
+from detent.interfaces.register.local_only import keep_out, tracked
 from detent.interfaces.register.record import Registration, Touched, drop_record, keep_record, read_record
+
+OF_UVX = ("/uv/archive-v", "/uv/environments-v")  # where uv keeps what `uvx` runs
 
 
 class FileChange(NamedTuple):
@@ -28,27 +31,60 @@ class FileChange(NamedTuple):
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
+class DetentCall(NamedTuple):
+    """How a client calls detent, and whether files that say so are for this machine only."""
+
+    words: list[str]
+    local: bool = False
+
+
 def program() -> list[str]:
-    """How a client calls this very detent: by its plain name where that finds it, so that the files can be shared."""
+    """How this very detent is called on this machine."""
+    return call_of().words
+
+
+def call_of() -> DetentCall:
+    """By its plain name where that finds it, through uvx where uv runs it from its cache, else by its path: such files are for one machine."""
     home = Path(sys.executable).parent
     plain = shutil.which("detent")
     if plain and Path(os.path.realpath(plain)).parent == Path(os.path.realpath(home / "detent")).parent:
-        return ["detent"]
+        return DetentCall(["detent"])
+    if shutil.which("uvx") and any(part in sys.prefix.replace(os.sep, "/") for part in OF_UVX):
+        return DetentCall(["uvx", "detent"])
     beside = home / "detent"
-    return [str(beside)] if beside.exists() else [sys.executable, "-I", "-m", "detent"]
+    return DetentCall([str(beside)] if beside.exists() else [sys.executable, "-I", "-m", "detent"], local=True)
 
 
 def register(place: Place, client: str) -> list[FileChange]:
-    """Add what the client needs; nothing where it is there already. The record keeps how the files were."""
-    found = [(part.path, read(place.root / part.path, "utf-8"), part) for part in PARTS[client](program())]
+    """Add what the client needs; nothing where it is there already. The record keeps how the files were.
+
+    A path of this machine is written only into files that git does not know, and those are kept out of it.
+    """
+    call = call_of()
+    shared = tracked(place, [part.path for part in PARTS[client](call.words)]) if call.local else frozenset()
+    both = zip(PARTS[client](call.words), PARTS[client](["detent"]), strict=True)
+    parts = [plain if plain.path in shared else ours for ours, plain in both]
+    found = [(part.path, read(place.root / part.path, "utf-8"), part) for part in parts]
     changes = [FileChange(path, before, part.added(before)) for path, before, part in found]
     record = read_record(place.git_dir, client)
     files = {c.path: _touched(c, record.files.get(c.path)) for c in changes if c.after is not None}
     keep_record(place.git_dir, client, Registration(files))
+    keep_out(place, client, [c.path for c in changes if c.path not in shared] if call.local else [])
     for change in changes:
         if change.after is not None and change.after != change.before:
             write(place.root / change.path, change.after)
     return [c for c in changes if c.before != c.after]
+
+
+def which() -> str:
+    """What the files of a client call, and whether they can be shared, in words."""
+    call = call_of()
+    if not call.local:
+        return f"They call `{' '.join(call.words)}`, so they hold on every machine that has it on PATH. Commit them."
+    return (
+        "`detent` is not on PATH here, so they name this machine's copy and are kept out of git (.git/info/exclude); files that git knows "
+        "already call plain `detent`. For files to commit, put detent on PATH and call this again."
+    )
 
 
 def _touched(change: FileChange, was: Touched | None) -> Touched:
@@ -73,4 +109,5 @@ def unregister(place: Place, client: str) -> list[FileChange]:
         elif change.after != change.before:
             write(place.root / change.path, change.after)
     drop_record(place.git_dir, client)
+    keep_out(place, client, [])
     return [c for c in changes if c.before != c.after]

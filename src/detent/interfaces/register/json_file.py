@@ -17,12 +17,13 @@ class JsonEntry(NamedTuple):
     """One value and where it stands. As an item of a list it is told from others by `ours`."""
 
     keys: tuple[str, ...]
-    value: Json
+    value: Any
     item: bool = False
+    form: bool = False  # it only says which form the file has: taken out with the last of the others
 
 
 def merged(name: str, text: str | None, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str:
-    """The text with every entry in it; the text itself if they are there already. A value that a person set is kept."""
+    """The text with every entry in it; the text itself if they are there already. A value that a person set is kept, one that we wrote earlier is replaced."""
     root = _parsed(name, text)
     before = json.dumps(root)
     for entry in entries:
@@ -36,9 +37,26 @@ def merged(name: str, text: str | None, entries: tuple[JsonEntry, ...], ours: Ca
                 items[mine[0]] = entry.value
             else:
                 items.append(entry.value)
-        else:
-            holder.setdefault(entry.keys[-1], entry.value)
+        elif entry.keys[-1] not in holder or _is_older(holder[entry.keys[-1]], entry.value):
+            holder[entry.keys[-1]] = entry.value
     return text if text is not None and json.dumps(root) == before else _written(root, text)
+
+
+def _is_older(was: Any, value: Any) -> bool:
+    """Whether a server is the one that we wrote when detent was called in another way."""
+    if not isinstance(was, dict) or not isinstance(value, dict) or _rest(was) != _rest(value):
+        return False
+    words = _called(was)
+    return words[-1:] == ["mcp"] and (words[0].rpartition("/")[2] in ("detent", "uvx") or words[-3:-1] == ["-m", "detent"])
+
+
+def _rest(server: Json) -> Json:
+    return {name: each for name, each in server.items() if name not in ("command", "args")}
+
+
+def _called(server: Json) -> list[str]:
+    command, args = server.get("command"), server.get("args", [])
+    return [str(word) for word in (*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else []))]
 
 
 def without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str | None:
@@ -46,6 +64,8 @@ def without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Callable
     root = _parsed(name, text)
     before = json.dumps(root)
     for entry in entries:
+        if entry.form:
+            continue
         way = [root]
         for key in entry.keys[:-1]:
             inner = way[-1].get(key)
@@ -56,7 +76,8 @@ def without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Callable
                     del holder[key]
     if json.dumps(root) == before:
         return text
-    return _written(root, text) if root else None
+    left = {key for key in root if (key,) not in [entry.keys for entry in entries if entry.form]}
+    return _written(root, text) if left else None
 
 
 def _taken_out(holder: Json, entry: JsonEntry, ours: Callable[[Json], bool]) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple, Protocol
 
+from detent.errors import DetentError
 from detent.interfaces.register import json_file, toml_file
 from detent.interfaces.register.json_file import JsonEntry
 
@@ -30,8 +31,27 @@ class JsonPart(NamedTuple):
 
     def _ours(self, item: dict[str, Any]) -> bool:
         hooks = item.get("hooks")
-        calls = [str(hook.get("command", "")) for hook in hooks if isinstance(hook, dict)] if isinstance(hooks, list) else []
+        asked = [item, *(hook for hook in hooks if isinstance(hook, dict))] if isinstance(hooks, list) else [item]
+        calls = [str(hook.get("command", hook.get("bash", ""))) for hook in asked]
         return any("detent" in call and call.endswith(f" hook {self.client}") for call in calls)
+
+
+class OwnFile(NamedTuple):
+    """A file that is ours alone. One of that name that somebody else wrote is left alone."""
+
+    path: str
+    text: str
+
+    def added(self, text: str | None) -> str:
+        if text is not None and not self._ours(text):
+            raise DetentError(f"{self.path} is there already, and not written by `detent init`", "move it away; nothing was changed")
+        return self.text
+
+    def taken(self, text: str) -> str | None:
+        return None if self._ours(text) else text
+
+    def _ours(self, text: str) -> bool:
+        return text.partition("\n")[0] == self.text.partition("\n")[0]
 
 
 class TomlPart(NamedTuple):

@@ -272,5 +272,5 @@ def _told(run: Run[ExecuteData]) -> str:
     """The failure that the next attempt has to deal with, if there was one."""
     if not run.last_error:
         return ""
-    last = "This is your one retry. " if run.counts.get("tries") else ""
+    last = "This is your one retry. What the attempt before wrote is still there. " if run.counts.get("tries") else ""
     return f"## The last attempt failed\n\n{last}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"

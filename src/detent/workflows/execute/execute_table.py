@@ -130,9 +130,9 @@ CANCELLED: Go[ExecuteData] = go("CANCELLED", because("cancelled"), owes=(stop_ch
 SKIPPED: Go[ExecuteData] = go("CANCELLED", because("skipped"), keep_reason, owes=ENDS, says="FAILURE")
 BLOCKED: Go[ExecuteData] = go("BLOCKED", because("blocked"), keep_blocked, owes=BAD, says="HALTED")
 STOPPED: Go[ExecuteData] = go("FAILED", because("child"), keep_stopped, owes=BAD, says="FAILURE")
-RETRY = go(STAY, count("tries"), keep_reason, says="FAILURE", spent=NO_TESTS)
+RETRY = go(STAY, count("tries"), count("attempts"), keep_reason, says="FAILURE", spent=NO_TESTS)
 COMPLETED: Go[ExecuteData] = go("COMPLETED", keep_pushed, owes=ENDS)
-PROVED = go("PUSHING", keep_proof, zero("tries"), owes=(commit_judged_tree, publish_claims))
+PROVED = go("PUSHING", keep_proof, zero("tries", "attempts"), owes=(commit_judged_tree, publish_claims))
 
 AT_WORK = ("RUNNING", "RUNNING_CHILD")
 TIMED = (*AT_WORK, "PUSHING", "REBASING")
@@ -160,14 +160,16 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("OPENING",       "opened",            (),                           (),       go("COMPLETED", keep_pull, owes=ENDS)),
     Row("OPENING",       "ci-red",            (),                           (),       go("RUNNING", count("ci"), keep_reason, says="FAILURE", spent=failed("ci"))),
     Row("OPENING",       "ci-red-child",      (),                           (),       failed("ci")),
-    Row("HALTED",        "resume",            (caused_by("errors", "model"),), (),    go(BACK, keep_guidance, zero("agent"))),
+    Row("HALTED",        "resume",            (caused_by("errors", "model"),), (),    go(BACK, keep_guidance, zero("agent", "attempts"))),
     Row("PUSHING",       "red-look",          (),                           (),       NO_TESTS),
     *flagged_at("PUSHING"),
     *answered(),
     *fixed_in("RUNNING"),
     *each(AT_WORK, "silent", timeout("silence")),
     *each(TIMED, "out-of-time", timeout("time")),
-    *driven(STATES, halt=failed("agent"), unavailable=go("HALTED", because("model"), keep_reason, says="HALTED"), over=failed("budget")),
+    *driven(
+        STATES, halt=failed("agent"), unavailable=go("HALTED", because("model"), keep_reason, says="HALTED"), over=failed("budget"), counts=("attempts",)
+    ),
     *each(alive(STATES), "cancel", CANCELLED),
     *each(alive(STATES), "abort", CANCELLED),
     *each(alive(STATES), "steer", go(STAY, keep_steer)),
@@ -213,7 +215,7 @@ EXECUTE: Table[ExecuteData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "tries": 1, "rebases": 1, "ci": 1, "item_failures": 2},
+    limits={**ERRORS, "tries": 1, "attempts": 3, "rebases": 1, "ci": 1, "item_failures": 2},
     broken=go("HALTED", because("errors"), keep_reason, says="HALTED"),
     unproven=unproven,
     children=children,

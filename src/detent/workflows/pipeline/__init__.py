@@ -17,6 +17,7 @@ from detent.workflows.pipeline.task_table import TASK
 if TYPE_CHECKING:
     from detent.app import App
     from detent.blocks.terms import Terms
+    from detent.world.work_tree import RepoWorld
 
 HERE = Path(__file__).parent
 SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs
@@ -48,6 +49,12 @@ def _shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
     return shown_documents(app.world.git, run, paths)
 
 
+def _forget(world: "RepoWorld", run: AnyRun) -> None:
+    from detent.workflows.pipeline.session_folder import forget_turn
+
+    forget_turn(world, run)
+
+
 def _protected(briefing: Briefing) -> tuple[str, ...]:
     return THE_MACHINES if any(w.startswith(SESSIONS) for w in briefing.writes) else (SESSIONS, f"{SESSIONS}/**")
 
@@ -73,6 +80,7 @@ WORKFLOW = Workflow(
     claims=session_claims,
     protected=_protected,
     documents=SESSIONS,
+    forget=_forget,
     shown=_shown,
 )
 TASK_WORKFLOW = Workflow(
@@ -87,5 +95,6 @@ TASK_WORKFLOW = Workflow(
     claims=task_claims,
     protected=_protected,
     documents=SESSIONS,
+    forget=_forget,
     shown=_shown,
 )

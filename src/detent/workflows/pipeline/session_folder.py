@@ -5,6 +5,7 @@ checkout where the work is elsewhere. Nothing is read or written through a link.
 """
 
 import fcntl
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -12,12 +13,12 @@ from pathlib import Path, PurePosixPath
 from detent.door import AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
+from detent.gates.instructions import PROJECT
 from detent.git.repo import ZERO, Git
 from detent.world.work_tree import RepoWorld, is_plain
 
 REJECTED = ".rejected"
 LARGEST = 1_000_000  # bytes of one document
-INSTRUCTIONS = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")
 
 
 def root_id(run: AnyRun) -> str:
@@ -61,6 +62,10 @@ def read_document(root: Path, path: str) -> str | None:
 
 def keep_documents(world: RepoWorld, run: AnyRun) -> None:
     """Keep the session's folder as it stands, as a tree under the run's ref."""
+    _keep_tree(world, run, kept_ref(run))
+
+
+def _keep_tree(world: RepoWorld, run: AnyRun, ref: str) -> None:
     git, folder = world.git, world.place.root / run.data.session
     if not folder.is_dir() or folder.is_symlink():
         return
@@ -68,10 +73,10 @@ def keep_documents(world: RepoWorld, run: AnyRun) -> None:
     for left in (index, index.with_name(f"{index.name}.lock")):  # of a call that was killed
         left.unlink(missing_ok=True)
     git.run("add", "-f", "-A", "--", run.data.session, index=index)
-    tree, was = git.run("write-tree", index=index).text, git.resolve(kept_ref(run))
+    tree, was = git.run("write-tree", index=index).text, git.resolve(ref)
     index.unlink(missing_ok=True)
     if tree != was:
-        git.update([(kept_ref(run), tree, was or ZERO)])
+        git.update([(ref, tree, was or ZERO)])
 
 
 def kept_documents(git: Git, run: AnyRun) -> dict[str, str]:
@@ -117,6 +122,28 @@ def take_back(world: RepoWorld, run: AnyRun, own: tuple[str, ...]) -> None:
             write_document(world.place.root, path, was)
 
 
+def forget_turn(world: RepoWorld, run: AnyRun) -> None:
+    """Bring the session's folder back to how it was kept last, after a turn that came to nothing. What the turn wrote stays under a ref."""
+    kept, root = kept_documents(world.git, run), world.place.root
+    with alone(world, run):
+        there = _documents_in(root, run.data.session) if kept else []
+        extra = [path for path in there if path not in kept]
+        changed = [path for path, blob in kept.items() if read_document(root, path) != _text(world.git, blob)]
+        if not extra and not changed:
+            return
+        _keep_tree(world, run, f"refs/detent/{root_id(run)}/left-documents")
+        for path in extra:
+            (root / path).unlink()
+        for path in changed:
+            write_document(root, path, _text(world.git, kept[path]))
+
+
+def _documents_in(root: Path, session: str) -> list[str]:
+    """Every plain file of a session's folder, by its path in the checkout."""
+    found = ((Path(here), name) for here, _, names in os.walk(root / session) for name in names)
+    return [str((here / name).relative_to(root)) for here, name in found]
+
+
 def _text(git: Git, blob: str) -> str:
     return git.run("cat-file", "blob", blob).raw.decode("utf-8", "surrogateescape")
 
@@ -154,7 +181,7 @@ def alone(world: RepoWorld, run: AnyRun) -> Iterator[None]:
 
 def lay_instructions(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
     """The project's own instructions as they are at the base commit, copied into the session's folder; their paths."""
-    found: Mapping[str, bytes | None] = {name: world.git.read(run.data.base, name) for name in INSTRUCTIONS}
+    found: Mapping[str, bytes | None] = {name: world.git.read(run.data.base, name) for name in PROJECT}
     paths = []
     for name, data in found.items():
         if data is not None:

@@ -31,7 +31,7 @@ OF_AGENT: Mapping[str, Trouble] = {
 SCHEMA = 1
 FIX = re.compile(r"\s*fix(es|ed|ing)?\b", re.IGNORECASE)
 ALREADY = (
-    'If you are sure that the behaviour is there already: keep the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
+    'If you are sure that the behaviour is there already: {keep} the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
     "The entry is closed if the machine can show that your test fails against a small change of the code.\n"
 )  # open from the second try of RED on
 
@@ -59,6 +59,7 @@ class TddData(ListData, frozen=True):
     subject: str = ""  # the subject of the commit that the last passed phase owes
     before_red: str = ""  # the tree that the last RED was written over
     test_wrong: str = ""  # the tree whose test was called wrong, until its RED has passed again
+    red_tries: int = 0  # failed attempts at the RED that passed last
     red_over: str = ""  # of a RED that came again: the tree it is proved over, which its commit does not stand on
 
 
@@ -177,7 +178,8 @@ def all_done(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
 def red_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     data, over = run.data, run.data.good_tree
     again = over if data.test_wrong else ""
-    seen = replace(run, data=replace(data, reds=(*data.reds, found.tree), before_red=over, red_over=again, test_wrong=""))
+    took = run.counts.get("retries", 0)
+    seen = replace(run, data=replace(data, reds=(*data.reds, found.tree), before_red=over, red_over=again, test_wrong="", red_tries=took))
     return _passed(seen, found, "RED", "GREEN", f"test: {_named(run)}")
 
 
@@ -189,6 +191,12 @@ def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
         said += f"\nBring back what was written meanwhile, but for the test: git restore --source={data.good_tree[:12]} -- FILE"
     again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
     return replace(run, last_error=said, data=again)
+
+
+def tries_of_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
+    """A wrong test is a failed attempt at its RED, and is counted with those before it."""
+    tries = min(run.data.red_tries + 1, run.limits["retries"])
+    return replace(run, counts={**run.counts, "retries": tries}) if tries else run
 
 
 def green_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
@@ -313,8 +321,8 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
         "previous": _previous(data),
         "trouble": _told(run),
-        "already": ALREADY if judged_tries(run) else "",
-        "strays": f" {told_of_strays(bool(data.setup.agent))}" if judged_tries(run) else "",
+        "already": ALREADY.format(keep="write" if data.setup.agent else "keep") if judged_tries(run) else "",
+        "strays": f" {_taken_back(data)}" if retries else "",
         "retries": str(retries),
         "retries_left": str(run.limits.get("retries", 0) - retries),
         "back_to": run.back or data.next_phase,
@@ -322,6 +330,13 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "done": str(len(completed(data))),
         "open": str(len(data.entries) - len(completed(data))),
     }
+
+
+def _taken_back(data: TddData) -> str:
+    """What became of what the attempt before wrote."""
+    if data.setup.agent:
+        return "The machine took back everything that the attempt before wrote; it is named below, if it was anything."
+    return told_of_strays(driven=False)
 
 
 def _compiled(data: TddData) -> StubLanguage | None:

@@ -1,14 +1,13 @@
 """The effects and jobs of `tdd` on a real repository: one commit a phase, handoff notes, ticked boxes, and landing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
 from detent.door import AnyEvent, AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import DetentError
-from detent.gates.testlist import FILE, strays_of_plan, ticked
-from detent.gates.tree import strays_of_red
+from detent.gates.testlist import FILE, ticked
 from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
 from detent.git.notes import HANDOFFS, write_notes
 from detent.git.repo import GitError
@@ -18,7 +17,6 @@ from detent.world.before_landing import held_up
 from detent.world.commits_made import phase_commits
 from detent.world.landing import bring_in, offer
 from detent.world.publish_claims import settle_claims
-from detent.world.strays import undo
 from detent.world.work_tree import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
 NOTES = HANDOFFS
@@ -36,11 +34,11 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
     bring_to(world.git, run.data.good_tree, kept)
 
 
-STRAYS: dict[str, Callable[..., list[str]]] = {"PLAN": strays_of_plan, "RED": strays_of_red}  # GREEN and REFACTOR are brought back whole
-
-
-def _undo(world: RepoWorld, event: AnyEvent) -> None:
-    undo(world, event, STRAYS.get(event.was))
+def _take_back(world: RepoWorld, event: AnyEvent) -> None:
+    """Where the machine drives, a failed attempt is taken back whole. In a person's checkout the agent puts right what it wrote."""
+    if event.run.data.setup.agent and event.run.data.good_tree:
+        _reset(world, event)
+        tick_list(world, event.run)  # no commit holds the ticks before the next plan
 
 
 def _tick(world: RepoWorld, event: AnyEvent) -> None:
@@ -92,7 +90,7 @@ EFFECTS: Effects = {
     "write_note": _note,
     "tick_boxes": _tick,
     "reset_to_good": _reset,
-    "undo_strays": _undo,
+    "take_back": _take_back,
     "snapshot": keep_snapshot,
     "publish": _nothing,
     "leave_workspace": leave,

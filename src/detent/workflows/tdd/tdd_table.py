@@ -19,7 +19,7 @@ from detent.blocks.common import (
 )
 from detent.blocks.open_flags import ACCEPTED, BY_MACHINE, FIXED, answered, event_of, fixed_in, flagged_at
 from detent.effects.jobs import land_branch
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, tick_boxes, undo_strays, write_note
+from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, take_back, tick_boxes, write_note
 from detent.gates.branch_gates import on_its_branch
 from detent.gates.instructions import instructions_kept
 from detent.gates.key_gates import no_keys_added
@@ -77,6 +77,7 @@ from detent.workflows.tdd.tdd_data import (
     refactored,
     step_shown,
     stuck,
+    tries_of_red,
     unproven,
 )
 
@@ -167,13 +168,13 @@ COMMIT = (commit_judged_tree, write_note)
 CLOSE = (*COMMIT, tick_boxes)
 PROVEN = (*COMMIT, publish_claims)
 BACK_TO_GOOD = (reset_to_good, write_note)
-BACK_TO_PART = (undo_strays, write_note)
+BACK_TO_PART = (take_back, write_note)
 GIVEN_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE")
 ROLLED_UP: Go[TddData] = go("HALTED", because("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE")
 AGAIN = go(STAY, count("retries"), keep_failure, owes=BACK_TO_PART, says="FAILURE", spent=GIVEN_UP)
 OTHERWISE = go(STAY, count("retries"), keep_failure, owes=BACK_TO_GOOD, says="FAILURE", spent=ROLLED_UP)
 FRESH = zero("retries", "agent")
-TEST_IS_WRONG = go("RED", back_to_red, count("rewrites"), FRESH, owes=BACK_TO_PART, says="FAILURE", spent=ROLLED_UP)
+TEST_IS_WRONG = go("RED", back_to_red, count("rewrites"), FRESH, tries_of_red, owes=BACK_TO_PART, says="FAILURE", spent=ROLLED_UP)
 END: Go[TddData] = go("COMPLETE", clear_error, owes=(leave_workspace,))
 UNLANDED: Go[TddData] = go("HALTED", because("conflict"), keep_error, says="HALTED")
 
@@ -200,7 +201,7 @@ ROWS: tuple[Row[TddData], ...] = (
         unavailable=go("HALTED", because("model"), no_model, zero("agent"), owes=(write_note,), says="HALTED"),
         over=go("HALTED", because("budget"), stuck, zero("agent"), owes=(write_note,), says="HALTED"),
         keep=stuck,
-        counts="retries",
+        counts=("retries",),
     ),
     *people(STATES, also=(leave_workspace,)),
 )  # fmt: skip

@@ -1,0 +1,33 @@
+"""Files that name a program of one machine are kept out of git, in this clone only: lines of our own in .git/info/exclude, taken back exactly."""
+
+import os
+from collections.abc import Sequence
+
+from detent.errors import DetentError
+from detent.git.place import Place
+from detent.git.repo import Git
+from detent.interfaces.register.files import read, write
+
+BEGIN, END = "# >>> detent init --client {}: these name a program of this machine", "# <<< detent"
+
+
+def tracked(place: Place, paths: Sequence[str]) -> frozenset[str]:
+    """Which of these files git knows."""
+    try:
+        return frozenset(Git(place, os.environ).run("ls-files", "-z", "--", *paths).items)
+    except DetentError:
+        return frozenset()
+
+
+def keep_out(place: Place, client: str, paths: Sequence[str]) -> None:
+    """Make our lines for a client name exactly these files; none: no lines."""
+    file = place.common_dir / "info" / "exclude"
+    text = read(file, "utf-8") or ""
+    begin = BEGIN.format(client) + "\n"
+    head, found, rest = text.partition(begin)
+    after = rest.partition(f"{END}\n")[2] if found else ""
+    gap = "\n" if paths and head and not head.endswith("\n") else ""
+    block = begin + "".join(f"/{path}\n" for path in paths) + f"{END}\n" if paths else ""
+    new = head + gap + block + after
+    if new != text:
+        write(file, new)
