@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from detent import installation
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place
 from detent.journal.journal import SqliteJournal
@@ -74,7 +75,5 @@ def _opened(place: Place, env: Mapping[str, str] | None, create: bool, accepted:
     try:
         from detent.journal.journal_postgres import PostgresJournal
     except ModuleNotFoundError as e:
-        raise DetentError(
-            f"a journal in PostgreSQL needs the package {e.name}", "install it, in Detent's checkout: pip install '.[queue]'"
-        ) from e
+        raise DetentError(f"a journal in PostgreSQL needs the package {e.name}", f"install it: {installation.extra('queue')}") from e
     return PostgresJournal(url, create, accepted)
