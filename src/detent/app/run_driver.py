@@ -30,6 +30,7 @@ from detent.drive.together import Together
 from detent.errors import Busy, CannotTell
 from detent.evidence.runners.build_caches import for_agents
 from detent.kernel.model import Briefing
+from detent.storage.machine import has
 from detent.tools import Toolbox
 from detent.world.turns import turn as at_turn
 from detent.world.work_tree import is_apart
@@ -159,6 +160,8 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside:
 
 def locks_held() -> frozenset[str]:
     """The files that any process of this machine holds such a lock on, as the kernel names them."""
+    if not has("proc"):
+        return frozenset()
     try:
         lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
     except OSError:
