@@ -25,10 +25,8 @@ def begin(app: App, workflow: str, terms: Terms, by: str) -> str:
     return start_of(workflow, "run" if terms.agent else "start")(app, sent, terms)
 
 
-def briefed(app: App, run: str | None, by: str) -> Briefing:
-    """The next briefing; with no run in this checkout, of a new one on the plan."""
-    if run is None and app.newest() is None:  # a run that ended is shown until a person starts another
-        run = start_of(FOR_PLANS, "start")(app, Sent("start", by="agent", channel=by), Terms())
+def briefed(app: App, run: str | None) -> Briefing:
+    """The next briefing of a run. A run is started by a person or on purpose, never by asking for work."""
     chosen = app.chosen(run)
     run_now = app.door.load(chosen).run
     if not app.journal.heads(chosen)[0].ended and (run_now.workflow == FOR_PLANS or not run_now.data.setup.workspace):

@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from detent.app.typed import typed
 from detent.kernel.model import Briefing
 
 STUCK = ("HALTED", "BLOCKED")
@@ -12,7 +13,7 @@ STUCK = ("HALTED", "BLOCKED")
 def shown(briefing: Briefing) -> tuple[str, str, int]:
     """A briefing as text, as JSON, and the exit code that goes with it."""
     trouble = f"\n\nLast error: {plain(briefing.last_error)}" if briefing.actor == "system" and briefing.last_error else ""
-    text = plain(briefing.briefing).rstrip() + trouble + "\n"
+    text = typed(plain(briefing.briefing)).rstrip() + trouble + "\n"
     return text, msgspec.json.encode(briefing).decode() + "\n", 10 if briefing.state in STUCK else 0
 
 
