@@ -22,16 +22,18 @@ FILES = {
 }
 
 
+def done(cwd: Path, *argv: str) -> None:
+    subprocess.run(argv, cwd=cwd, check=True, capture_output=True, timeout=LONG)
+
+
 class Installed:
     """An environment that has the wheel and nothing of this checkout."""
 
     def __init__(self, folder: Path, wheel: Path, extra: str) -> None:
         self.bin, self.home = folder / "env" / "bin", folder / "home"
         self.home.mkdir(parents=True)
-        called = {"check": True, "capture_output": True, "text": True, "timeout": LONG}
-        subprocess.run([UV, "venv", "--quiet", str(self.bin.parent)], cwd=folder, **called)  # type: ignore[call-overload]
-        what = f"{wheel}{extra}"
-        subprocess.run([UV, "pip", "install", "--quiet", "--python", str(self.bin / "python"), what], cwd=folder, **called)  # type: ignore[call-overload]
+        done(folder, str(UV), "venv", "--quiet", str(self.bin.parent))
+        done(folder, str(UV), "pip", "install", "--quiet", "--python", str(self.bin / "python"), f"{wheel}{extra}")
         self.env = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.home), "COLUMNS": "80", "LANG": "C.UTF-8", "TMPDIR": str(folder)}
 
     def run(self, *words: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:

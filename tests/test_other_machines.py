@@ -37,12 +37,17 @@ def as_nobody() -> Iterator[None]:
 def hidden(monkeypatch: pytest.MonkeyPatch, names: str = "linux") -> Iterator[None]:
     """This process as if the machine had nothing of Linux."""
     monkeypatch.setenv(machine.SWITCH, names)
-    machine.has.cache_clear(), machine.hidden.cache_clear()
+    _look_again()
     try:
         yield
     finally:
         monkeypatch.delenv(machine.SWITCH)
-        machine.has.cache_clear(), machine.hidden.cache_clear()
+        _look_again()
+
+
+def _look_again() -> None:
+    machine.has.cache_clear()
+    machine.hidden.cache_clear()
 
 
 # -- folders that may not be read ----------------------------------------------------------------------------------------------

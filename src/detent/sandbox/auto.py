@@ -4,7 +4,7 @@ The network is the machine's, and so are sockets by name: databases on this mach
 """
 
 import os
-import sys
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,7 @@ class Auto:
         from detent.sandbox.bubblewrap import make
         from detent.sandbox.sandbox_probe import probe
 
-        if sys.platform == "darwin":
+        if platform.system() == "Darwin":
             return self._on_a_mac()
         home = Path(self.outer.get("HOME") or Path.home())
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

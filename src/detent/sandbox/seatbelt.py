@@ -6,6 +6,7 @@ own probe has tried what it must keep out. Weaker than bubblewrap in any case: p
 """
 
 import os
+import platform
 import socket
 import subprocess
 import sys
@@ -95,7 +96,7 @@ class Seatbelt:
 
 def make() -> Seatbelt:
     """The sandbox, where its program is there."""
-    if sys.platform != "darwin" or not os.access(PROGRAM, os.X_OK):
+    if platform.system() != "Darwin" or not os.access(PROGRAM, os.X_OK):
         raise DetentError("sandbox-exec is of macOS, and is not here", 'set [sandbox] level = "auto"')
     return Seatbelt()
 

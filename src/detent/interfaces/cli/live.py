@@ -215,6 +215,8 @@ def _verdict(seen: Seen, width: int) -> str:
         line = (
             f"{seen.briefing.role:<11} {seen.briefing.state:<16} {seen.run.data.task_id:<7} {status} → {verdict.state:<16} {ran}".rstrip()
         )
+        if ran and len(click.unstyle(line)) > width:
+            line = line.removesuffix(ran).rstrip() + f"\n{'':<11} {ran}"
         return "\n".join([line, *(click.style(folded(f"{'':<11} └ {plain(r)}", 14, width), dim=True) for r in verdict.reasons)])
     about = plain(step.description) if step else ""
     head = f"{seen.briefing.state:<9} {status} → {verdict.state:<9} {ran:<22}"

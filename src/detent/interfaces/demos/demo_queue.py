@@ -17,7 +17,7 @@ from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_queue_script import AGAIN, CONFIG, FILES, ITEMS
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_tdd import kept_in
-from detent.interfaces.demos.telling import ending, para
+from detent.interfaces.demos.telling import ending, para, wrapped
 
 SHOWED = (
     "Six items, three at once, each in a workspace and on a branch of its own.",
@@ -67,7 +67,7 @@ def _make(folder: Path, repo: Path, config: str, env: Mapping[str, str]) -> None
 
 def typed(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
     """One command of a person, shown as it is typed. That items fail or wait is the demo's own story; a command that breaks ends it."""
-    click.echo(click.style(f"$ detent {shlex.join(args)}", bold=True))
+    click.echo(click.style(wrapped(f"$ detent {shlex.join(args)}", "", "    ", " \\"), bold=True))
     sys.stdout.flush()
     argv = [sys.executable, "-m", "detent", *args]
     code = subprocess.run(argv, cwd=repo, env=dict(env), stdout=subprocess.DEVNULL if quiet else None).returncode
@@ -87,6 +87,6 @@ def _summary(repo: Path, env: Mapping[str, str], seconds: float) -> None:
     for item in items_of(app).items():
         runs = sorted(run for run in ends if run.startswith(f"execute-{item.id}-"))
         said = ", ".join(f"{run} {ends[run]}" for run in runs) or "filed by the machine, not queued"
-        click.echo(f"{item.id:<6} {item.status:<12} {plain(item.title):<44} {said}")
+        click.echo(wrapped(f"{item.id:<6} {item.status:<12} {plain(item.title)}  {said}", "", " " * 20))
     click.echo(f"\nJournal: chain {app.journal.first_fault() or 'unbroken'}. Time: {seconds:.1f} s")
     app.journal.close()

@@ -21,14 +21,29 @@ def width() -> int:
     return min(MOST, shutil.get_terminal_size((MOST, 24)).columns)
 
 
-def wrapped(text: str, indent: str = "", hanging: str | None = None) -> str:
-    """A paragraph that fits. A word that is longer than a line is left whole: it may be a path that somebody copies."""
+def wrapped(text: str, indent: str = "", hanging: str | None = None, end: str = "") -> str:
+    """A paragraph that fits. A word that is longer than a line is left whole: it may be a path that somebody copies.
+
+    Columns of a first line stay as they are. `end` stands at each line but the last, as a shell wants it.
+    """
     after = indent if hanging is None else hanging
-    return textwrap.fill(text, width(), initial_indent=indent, subsequent_indent=after, break_long_words=False, break_on_hyphens=False)
+    if len(indent) + len(text) <= width():
+        return indent + text
+    lines = textwrap.wrap(
+        text,
+        width() - len(end),
+        initial_indent=indent,
+        subsequent_indent=after,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+    return f"{end}\n".join(lines)
 
 
-def para(text: str, indent: str = "", **style: bool) -> None:
-    click.echo(click.style(wrapped(text, indent), **style) if style else wrapped(text, indent))  # type: ignore[arg-type]
+def para(text: str, indent: str = "", dim: bool = False) -> None:
+    said = wrapped(text, indent)
+    click.echo(click.style(said, dim=True) if dim else said)
 
 
 def does(number: int, text: str) -> None:
