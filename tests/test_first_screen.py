@@ -203,6 +203,13 @@ def test_an_agent_does_not_uninstall_the_gate(tmp_path: Path) -> None:
     assert (project.root / ".git" / "detent" / "journal.db").exists()
 
 
+def test_branches_that_hold_work_stay_and_are_named(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p").planned()
+    listed = project.run("uninstall", "--json").json
+    assert listed["kept"] == ["the branch feat/add-numbers: it holds work"]
+    assert any(piece["kind"] == "ref" for piece in listed["pieces"]) and not listed["removed"]
+
+
 def test_uninstall_keeps_what_a_person_changed(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     project.run("init")

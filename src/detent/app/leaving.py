@@ -40,8 +40,9 @@ def pieces(place: Place, env: dict[str, str]) -> list[Piece]:
 def kept_branches(git: Git) -> list[str]:
     """Branches that runs made: they hold work, and stay."""
     names = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads/").text.split()
-    made = {ref.split("/")[-1] for ref in git.run("for-each-ref", "--format=%(refname)", "refs/detent/*/branch/").text.split()}
-    return [name for name in names if name.startswith("detent/") or name.split("/")[-1] in made]
+    refs = (ref.split("/", 5) for ref in git.run("for-each-ref", "--format=%(refname)", "refs/detent/").text.split())
+    made = {parts[5] for parts in refs if len(parts) == 6 and parts[3] == "branch"}
+    return [name for name in names if name.startswith("detent/") or name in made]
 
 
 def _published(git: Git) -> Iterator[Piece]:
