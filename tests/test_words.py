@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.plain_text import typed
 from detent.app.registry import all_tables
 from detent.app.starting import workflow_for
-from detent.app.typed import typed
 from detent.config import load
 from detent.errors import DetentError
 from detent.installation import CHECKOUT, PIP, PIPX, UV_PIP, UV_TOOL, UVX, way_of

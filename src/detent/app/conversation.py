@@ -1,6 +1,7 @@
 """What agents and people say to a run, and what they are told: the same for every door. Each caller says through which channel it speaks."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -9,14 +10,17 @@ from detent.app.allowed import base_of, rules
 from detent.app.people import allowed, by_a_person
 from detent.app.plain_text import shown
 from detent.app.registry import FOR_PLANS
-from detent.app.starting import start_of
-from detent.blocks.terms import Terms
 from detent.journal.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
+if TYPE_CHECKING:
+    from detent.blocks.terms import Terms
 
-def begin(app: App, workflow: str, terms: Terms, by: str) -> str:
+
+def begin(app: App, workflow: str, terms: "Terms", by: str) -> str:
     """Create a run as a person asked for it, through a channel; its id."""
+    from detent.app.starting import start_of  # most calls start nothing
+
     sent = Sent("start", by="human", channel=by)
     if terms.baseline or terms.policies:  # an answer given beforehand
         by_a_person(app, sent.channel)

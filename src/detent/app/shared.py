@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from detent import installation
 from detent.errors import DetentError, NoJournal
 from detent.git.place import Place
 from detent.journal.journal import SqliteJournal
@@ -75,5 +74,7 @@ def _opened(place: Place, env: Mapping[str, str] | None, create: bool, accepted:
     try:
         from detent.journal.journal_postgres import PostgresJournal
     except ModuleNotFoundError as e:
-        raise DetentError(f"a journal in PostgreSQL needs the package {e.name}", f"install it: {installation.extra('queue')}") from e
+        from detent.installation import extra
+
+        raise DetentError(f"a journal in PostgreSQL needs the package {e.name}", f"install it: {extra('queue')}") from e
     return PostgresJournal(url, create, accepted)

@@ -21,7 +21,6 @@ from detent.journal.holder import boot_id
 from detent.sandbox import attacks
 from detent.sandbox.mounts import SECRET
 from detent.sandbox.sandbox_protocol import Room, Sandbox
-from detent.sandbox.seatbelt import Seatbelt, holes
 from detent.sandbox.visible import toolchains
 from detent.storage.state import state_dir
 
@@ -63,7 +62,10 @@ def probe(sandbox: Sandbox, outer: Mapping[str, str], network: bool = False) -> 
     """What got through, one sentence each; empty: the sandbox holds. What cannot be looked at does not hold."""
     if sandbox.name in ("none", "outer"):
         return ("programs are not isolated at all",)
-    if isinstance(sandbox, Seatbelt):
+    if sandbox.name == "sandbox-exec":
+        from detent.sandbox.seatbelt import Seatbelt, holes  # of macOS alone
+
+        assert isinstance(sandbox, Seatbelt)
         return holes(sandbox)
     sandbox = getattr(sandbox, "bare", sandbox)  # an image changes what is inside, not what holds it
     file, key = state_dir() / "probe.json", _key(sandbox, network)

@@ -5,9 +5,9 @@ import json
 import click
 
 from detent.app import App
+from detent.app.plain_text import typed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, known_before, second_try_of, stands
-from detent.app.typed import typed
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 from detent.world.pulls import url_of

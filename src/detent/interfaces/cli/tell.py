@@ -5,8 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from detent.app.plain_text import STUCK, plain, shown
-from detent.app.typed import typed
+from detent.app.plain_text import STUCK, plain, shown, typed
 from detent.kernel.model import Briefing, Flag, Verdict
 
 __all__ = ["STUCK", "card_lines", "channel", "exit_code", "flag_lines", "plain", "shown", "tell_briefing", "tell_verdict"]
